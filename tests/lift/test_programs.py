@@ -72,7 +72,7 @@ def assert_as_clang(
 )
 def test_output_is_that_of_clangs_build(name: str, target: str, tmp_path: Path) -> None:
     def compiled(unit: Unit) -> dict[str, bytes]:
-        return find_nvidia().compile(unit, ("sm_80", "sm_90")).cubins
+        return find_nvidia().compile(unit, ("sm_80", "sm_90", "sm_120")).cubins
 
     assert_as_clang(name, target, compiled, tmp_path)
 

@@ -103,11 +103,12 @@ def _access(
 
     Two registers hold the words. Where the handle is in a register (.B), the second begins with it,
     and the first has the coordinates; else .SCR splits all words: at most two in the second one.
-    Without .SCR the first has the coordinates, the second the rest.
+    Without .SCR the first has the coordinates, the second the rest. A uniform register with the
+    handle is followed by a zero before sm_100.
     """
     shape, place = _shape(i, known)
     rest, sources = i.operands[place + 1 :], i.operands[2:place]
-    handle = () if bindless else sources[-2:]
+    handle = () if bindless else sources[-1 if _handle_ends(i, place) else -2 :]
     registers = sources[: len(sources) - len(handle)]
     total = shape.words + extra
     if len(rest) > 1 or (total > 4 and i.has("SCR")):
@@ -122,6 +123,12 @@ def _access(
     words = [ctx.register(first.following(n)) for n in range(in_first)] + later[bindless:]
     found = _pointer(ctx, i, later[0]) if bindless else _handle(ctx, i, *handle)
     return TextureAccess(shape, words[: shape.words], words[shape.words :], found, (*rest, None)[0])
+
+
+def _handle_ends(i: DecodedInstruction, place: int) -> bool:
+    """Whether a uniform register with the handle is the last operand before the dimension."""
+    last = i.operands[place - 1]
+    return isinstance(last, Register) and last.file == "UR"
 
 
 def _write_texel(
@@ -143,13 +150,16 @@ def _write_texel(
 _SAMPLED = ("1D", "2D", "3D", "ARRAY_1D", "ARRAY_2D")
 
 
-@lowers("TEX{,.SCR}{,.B}{.LL,.LZ}{,.NODEP}", has_effect=True)
+@lowers("TEX{,.SCR}{,.B}{,.LL,.LZ}{,.NODEP}", has_effect=True)
 def sample(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Filter texels around a place; the level of detail is a word after the coordinates.
 
-    ptxas asks for level -32 where the program names none.
+    Where the program names none, which is the base level, ptxas asks for level -32, and for sm_120
+    without a level.
     """
     has_level = i.has("LL")
+    if not (has_level or i.has("LZ") or _handle_ends(i, _shape(i, _SAMPLED)[1])):
+        raise i.unknown("a level of detail that the instruction does not name")
     access = _access(ctx, i, _SAMPLED, int(has_level), bindless=i.has("B"))
     numbers = _coordinates(ctx, access)
     if access.shape.name == "2d":
@@ -309,6 +319,8 @@ def store_texel(ctx: LoweringContext, i: DecodedInstruction) -> None:
         raise i.unknown("a value that is no register")
     image = _surface(ctx, i, list(i.operands[at + 2 :]), size)
     words = [ctx.register(source.following(n) if n else source) for n in range(max(size // 4, 1))]
+    if size < 4:  # the low bytes: image instructions store the greatest number of a format instead
+        words[0] = ctx.ir.op("and", words[0], i32((1 << 8 * size) - 1))
     words += [i32(0)] * (4 - len(words))
     texel = ctx.ir.vector([ctx.ir.cast("bitcast", word, "float") for word in words])
     arguments = [texel, i32(_ALL), *place, image, i32(0), i32(0)]

@@ -1,0 +1,31 @@
+"""Textures and surfaces: what an instruction leaves out, and what of a register is stored."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.lift.lowering.test_mbarrier import lifted
+
+
+@pytest.mark.parametrize("text", ["TEX R2, R4, R6, 0x0, 0x58, 2D", "TEX R2, R4, R4, UR4, 0x0, 2D"])
+def test_no_level_of_detail_is_sm_120s_base_level_alone(text: str) -> None:
+    """ptxas 13.0 for ``tex.2d``: ``TEX.LL`` with level -32 up to sm_100, ``TEX`` for sm_120."""
+    said = lifted(90, "gfx1100", text, "EXIT")
+    assert text in said
+    assert "a level of detail" in said
+
+
+@pytest.mark.parametrize(
+    ("size", "mask"), [(".U8", 0xFF), (".U16", 0xFFFF), ("", None), (".64", None)]
+)
+def test_a_small_texel_is_the_low_bytes_of_a_register(size: str, mask: int | None) -> None:
+    """An image instruction stores the greatest number of a format in place of a greater one."""
+    store = f"SUST.D.BA.2D{size}.STRONG.SM.TRAP [R2], R4, UR4, 0x0"
+    handle = "ULDC.64 UR4, c[0x0][0x210]"
+    made = lifted(90, "gfx1100", "S2R R4, SR_TID.X", handle, store, "EXIT")
+    stored = re.search(r"bitcast i32 (%v\d+) to float", made)
+    assert stored
+    masked = re.search(rf"{stored[1]} = and i32 %v\d+, (\d+)\n", made)
+    assert (int(masked[1]) if masked else None) == mask
