@@ -110,7 +110,12 @@ spaces: 256, 0 wrong
 @pytest.mark.parametrize("processor", PROCESSORS)
 @pytest.mark.parametrize("architecture", ["sm_90", "sm_120"])
 @pytest.mark.parametrize(
-    ("program", "wanted"), [("cluster_shared.cu", SHARED), ("cluster_barriers.cu", BARRIERS)]
+    ("program", "wanted"),
+    [
+        ("cluster_shared.cu", SHARED),
+        ("cluster_barriers.cu", BARRIERS),
+        ("cluster_tensors.cu", "tiles: 450730, 0 of 768 wrong\n"),
+    ],
 )
 def test_programs_of_clusters(
     lifter: ContainerLifter,
@@ -123,3 +128,15 @@ def test_programs_of_clusters(
     """They work each number out on the host, too, and say what is wrong."""
     done = run(lifter, build(program, architecture=architecture), processor)
     assert (done.stdout_text, done.stderr_text, done.returncode) == (wanted, "", 0)
+
+
+@pytest.mark.parametrize("processor", PROCESSORS)
+def test_launches_of_clusters(
+    lifter: ContainerLifter, build: Callable[..., Path], processor: str
+) -> None:
+    """Attributes, occupancy, graphs; what is too large for a workgroup is refused and named."""
+    done = run(lifter, build("cluster_launches.cu", architecture="sm_90"), processor)
+    assert (done.stdout_text, done.returncode) == ("", 0)
+    threads, memory = done.stderr_text.splitlines()
+    assert "4 blocks of 512 threads" in threads and threads.endswith("more than 1024 threads")
+    assert "4 blocks of 64 threads" in memory and memory.endswith("more than 65536 bytes")

@@ -1,5 +1,6 @@
 // Graphs: the calls that build, instantiate and launch them.
 #include "forward.hpp"
+#include "registration.hpp"
 
 using namespace cass::cuda;
 
@@ -14,6 +15,26 @@ hipKernelNodeParams converted(const KernelNodeParameters& given) {
   made.kernelParams = given.kernelParams;
   made.extra = given.extra;
   return made;
+}
+
+// Makes a node of workgroups where the kernel asks for clusters; `made` has to live as long.
+int launch_in_clusters(hipKernelNodeParams& node, ClusterLaunch& made) {
+  const auto* found = registered_cluster(node.func);
+  if (found == nullptr || !found->kernel.is_fixed()) return success;
+  if (node.kernelParams == nullptr) return unsupported("packed arguments of a node of clusters");
+  const auto grid = node.gridDim, block = node.blockDim;
+  const auto [x, y, z] = found->kernel.shape;
+  const BlockLaunch given{
+      {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, {x, y, z}, node.sharedMemBytes};
+  if (const int result = in_workgroups(found->kernel, given, made); result != success) {
+    return result;
+  }
+  node.func = const_cast<void*>(found->launched);
+  node.gridDim = {made.grid.x, made.grid.y, made.grid.z};
+  node.blockDim = {made.workgroup.x, made.workgroup.y, made.workgroup.z};
+  node.sharedMemBytes = static_cast<unsigned>(made.shared_bytes);
+  node.kernelParams = made.with_words(found->kernel, node.kernelParams);
+  return success;
 }
 
 hipMemsetParams converted(const MemsetParameters& given) {
@@ -81,14 +102,22 @@ CUDA_API int cudaGraphAddKernelNode(hipGraphNode_t* made, hipGraph_t graph,
                                     const hipGraphNode_t* after, std::size_t count,
                                     const KernelNodeParameters* given) {
   if (given == nullptr) return fail(invalid_value);
-  const auto parameters = converted(*given);
+  ClusterLaunch in_clusters;
+  auto parameters = converted(*given);
+  if (const int result = launch_in_clusters(parameters, in_clusters); result != success) {
+    return fail(result);
+  }
   return finish(hipGraphAddKernelNode(made, graph, after, count, &parameters));
 }
 
 CUDA_API int cudaGraphExecKernelNodeSetParams(hipGraphExec_t graph, hipGraphNode_t node,
                                               const KernelNodeParameters* given) {
   if (given == nullptr) return fail(invalid_value);
-  const auto parameters = converted(*given);
+  ClusterLaunch in_clusters;
+  auto parameters = converted(*given);
+  if (const int result = launch_in_clusters(parameters, in_clusters); result != success) {
+    return fail(result);
+  }
   return finish(hipGraphExecKernelNodeSetParams(graph, node, &parameters));
 }
 
