@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -140,3 +141,73 @@ def test_launches_of_clusters(
     threads, memory = done.stderr_text.splitlines()
     assert "4 blocks of 512 threads" in threads and threads.endswith("more than 1024 threads")
     assert "4 blocks of 64 threads" in memory and memory.endswith("more than 65536 bytes")
+
+
+LOADED = r"""
+extern "C" __global__ void chosen(int *out, char tag) {
+  __shared__ int word;
+  unsigned rank, there, blocks;
+  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  asm volatile("mov.u32 %0, %%cluster_nctarank;" : "=r"(blocks));
+  if (threadIdx.x == 0) word = 10 * blockIdx.x + tag;
+  asm volatile("barrier.cluster.arrive;\nbarrier.cluster.wait;" ::: "memory");
+  const unsigned own = (unsigned)__cvta_generic_to_shared(&word);
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(own), "r"((rank + 1) % blocks));
+  int found;
+  asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(found) : "r"(there) : "memory");
+  if (threadIdx.x == 0) out[blockIdx.x] = found;
+  asm volatile("barrier.cluster.arrive;\nbarrier.cluster.wait;" ::: "memory");
+}
+extern "C" __global__ void __cluster_dims__(2, 1, 1) pairs(int *out, char tag) {
+  unsigned rank;
+  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  if (threadIdx.x == 0) out[blockIdx.x] = 100 * rank + tag;
+}
+"""  # noqa: E501
+
+LOADS = r"""
+#include <cuda_runtime.h>
+#include <cstdio>
+
+int main(int, char **arguments) {
+  int *out, found[4];
+  char tag = 3;
+  cudaLibrary_t library;
+  cudaKernel_t chosen, pairs;
+  if (cudaMalloc(&out, sizeof found)) return 1;
+  if (cudaLibraryLoadFromFile(&library, arguments[1], nullptr, nullptr, 0, nullptr, nullptr, 0)) return 2;
+  if (cudaLibraryGetKernel(&chosen, library, "chosen")) return 3;
+  if (cudaLibraryGetKernel(&pairs, library, "pairs")) return 4;
+  void *parameters[] = {&out, &tag};
+  const auto show = [&](const char *name, cudaError_t result) {
+    if (result == cudaSuccess) result = cudaMemcpy(found, out, sizeof found, cudaMemcpyDeviceToHost);
+    std::printf("%s %d: %d %d %d %d\n", name, result, found[0], found[1], found[2], found[3]);
+  };
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim = {4, 1, 1};
+  cudaLaunchConfig_t launch{};
+  launch.gridDim = 4;
+  launch.blockDim = 64;
+  show("blocks", cudaLaunchKernelExC(&launch, (const void *)chosen, parameters));
+  launch.attrs = &attribute;
+  launch.numAttrs = 1;
+  show("clusters", cudaLaunchKernelExC(&launch, (const void *)chosen, parameters));
+  show("pairs", cudaLaunchKernel((const void *)pairs, 4, 64, parameters, 0, nullptr));
+}
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize("processor", PROCESSORS)
+def test_clusters_of_code_that_is_loaded(
+    lifter: ContainerLifter, build: Callable[..., Path], tmp_path: Path, processor: str
+) -> None:
+    (tmp_path / "loaded.cu").write_text(LOADED)
+    command = [lifter.nvidia.nvcc, "-arch=sm_90", "-cubin", "loaded.cu", "-o", "image"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    chosen = ContainerLifter(lifter.nvidia, lifter.amd, processor)
+    ported = port(read_executable(build("loads_clusters.cu", LOADS, "sm_90")), chosen)
+    options = RunOptions(seconds=120, inputs=tmp_path, devices=(processor,))
+    done = execute(ported, ["image"], runtime_library(), options)
+    wanted = "blocks 0: 3 13 23 33\nclusters 0: 13 23 33 3\npairs 0: 3 103 3 103\n"
+    assert (done.stdout_text, done.stderr_text, done.returncode) == (wanted, "", 0)
