@@ -9,6 +9,7 @@ import pytest
 
 from cass_ray.emulator.build import runtime_library
 from cass_ray.emulator.execution import RunOptions
+from cass_ray.lift.frontend.container import cubins_in
 from cass_ray.port.executable import read_executable
 from cass_ray.port.lifting import ContainerLifter
 from cass_ray.port.running import execute, port
@@ -99,3 +100,65 @@ def test_lanes_that_differ_in_a_phase_are_right_or_an_error(
     done = run(lifter, executable, "gfx942")
     assert done.returncode != 0 or done.stdout_text.startswith("1 ")
     assert "trap" in done.stderr_text
+
+
+EACH_LANE_ITS_OWN = r"""
+#include <cstdint>
+#include <cstdio>
+
+__global__ void gather(const int* from, int* to) {
+  __shared__ alignas(16) int tiles[8][4];
+  __shared__ alignas(8) uint64_t bars[8];
+  const int k = threadIdx.x;
+  const auto bar = static_cast<uint32_t>(__cvta_generic_to_shared(bars + k % 8));
+  const auto tile = static_cast<uint32_t>(__cvta_generic_to_shared(tiles[k % 8]));
+  if (k < 8) asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(bar), "r"(1) : "memory");
+  __syncthreads();
+  if (k < 8) {  // lane k takes the row 7 - k
+    asm volatile(
+        "{ .reg .b64 t; mbarrier.arrive.expect_tx.shared.b64 t, [%2], 16;\n"
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 16, [%2]; }"
+        ::"r"(tile), "l"(from + 4 * (7 - k)), "r"(bar) : "memory");
+  }
+  for (uint32_t over = 0; !over;) {
+    asm volatile(
+        "{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
+        : "=r"(over) : "r"(bar) : "memory");
+  }
+  to[k] = tiles[k / 4][k % 4];
+}
+
+int main() {
+  int host[32], *from, *to;
+  for (int k = 0; k < 32; ++k) host[k] = 100 + k;
+  cudaMalloc(&from, sizeof host);
+  cudaMalloc(&to, sizeof host);
+  cudaMemcpy(from, host, sizeof host, cudaMemcpyHostToDevice);
+  gather<<<1, 32>>>(from, to);
+  cudaMemcpy(host, to, sizeof host, cudaMemcpyDeviceToHost);
+  for (int k = 0; k < 32; ++k) std::printf("%d ", host[k]);
+}
+"""
+
+
+@pytest.mark.parametrize("processor", ["gfx1100", "gfx942"])
+@pytest.mark.parametrize(
+    ("architecture", "instructions"),
+    [("sm_90", ()), ("sm_100", ("R2UR.BROADCAST", "SYNCS.CCTL.IVALL"))],
+)
+def test_lanes_initialize_barriers_and_copy_in_turns(
+    lifter: ContainerLifter,
+    build: Callable[..., Path],
+    architecture: str,
+    instructions: tuple[str, ...],
+    processor: str,
+) -> None:
+    """Row 7 - k of four numbers from 100 on is in tile k."""
+    executable = build("turns.cu", EACH_LANE_ITS_OWN, architecture=architecture)
+    cubins = [found.data for found in cubins_in(executable, lifter.nvidia)]
+    listings = "".join(lifter.nvidia.disassemble(cubins))
+    assert all(name in listings for name in instructions)
+    done = run(lifter, executable, processor)
+    rows = range(7, -1, -1)
+    wanted = "".join(f"{100 + 4 * row + n} " for row in rows for n in range(4))
+    assert (done.stdout_text, done.stderr_text, done.returncode) == (wanted, "", 0)

@@ -41,8 +41,11 @@ def test_streams_graphs_launches_and_errors(run_ported: Callable[..., Completed]
     assert (done.returncode, done.stdout_text) == (0, wanted)
 
 
-def test_arrays_textures_and_surfaces(run_ported: Callable[..., Completed]) -> None:
-    done = run_ported("textures.cu")
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_120"])
+def test_arrays_textures_and_surfaces(
+    run_ported: Callable[..., Completed], architecture: str
+) -> None:
+    done = run_ported("textures.cu", architecture=architecture)
     assert (done.returncode, done.stdout_text, done.stderr_text) == (0, "", "")
 
 

@@ -44,3 +44,14 @@ def test_a_narrowed_number_is_both_halves(operands: str) -> None:
     made = lifted(75, "gfx1100", f"HADD2 R4, {operands}", "STG.E [R2], R4", "EXIT")
     assert "v_cvt_f16_f32" in made
     assert re.search(r"shl i32 (%v\d+), 16\n\s+%v\d+ = or i32 %v\d+, \1\n", made)
+
+
+def test_a_uniform_byte_is_converted_as_a_byte_of_each_thread() -> None:
+    """ptxas 13.0 for a 0 that it does not fold: F2IP up to sm_110, UF2IP for sm_120."""
+    stored = ("LDC.64 R2, c[0x0][0x380]", "STG.E desc[UR4][R2.64], R4", "EXIT")
+    one = lifted(120, "gfx1100", "F2IP.U8.F32.NTZ R4, RZ, RZ, RZ", *stored)
+    moved = ("UF2IP.U8.F32.NTZ UR6, URZ, URZ, URZ", "MOV R4, UR6")
+    other = lifted(120, "gfx1100", *moved, *stored)
+    conversion = r"= (.* asm .*v_cvt_u32_f32.*)"
+    assert len(re.findall(conversion, one)) == 1
+    assert re.findall(conversion, one) == re.findall(conversion, other)

@@ -44,6 +44,16 @@ def test_what_is_not_modelled_is_refused(architecture: int, text: str, reason: s
     assert reason in said
 
 
+def test_turns_are_taken_alike_by_both_names_of_the_move() -> None:
+    """ptxas 13.0 for ``cp.async.bulk`` by several lanes: R2UR for sm_90, R2UR.BROADCAST later."""
+    one, other = (
+        lifted(100, "gfx1100", "ELECT P1, URZ, PT", f"@P1 {move} UR6, R4", "STS [UR6], R4", "EXIT")
+        for move in ("R2UR", "R2UR.BROADCAST")
+    )
+    assert "llvm.amdgcn.ballot" in one
+    assert one == other
+
+
 WAITS_BY_WORDS = (
     "/*0000*/ ATOMS.ARRIVE.64 R2, [URZ] ;",
     ".L_1:",

@@ -29,3 +29,11 @@ def test_a_small_texel_is_the_low_bytes_of_a_register(size: str, mask: int | Non
     assert stored
     masked = re.search(rf"{stored[1]} = and i32 %v\d+, (\d+)\n", made)
     assert (int(masked[1]) if masked else None) == mask
+
+
+@pytest.mark.parametrize("scope", ["SM", "CTA"])
+def test_a_surface_is_written_alike_in_both_scopes(scope: str) -> None:
+    """ptxas 13.0 for ``sust.b.2d``: STRONG.CTA for sm_75, STRONG.SM for the others."""
+    store = f"SUST.D.BA.2D.STRONG.{scope}.TRAP [R2], R4, 0x0, 0x58"
+    made = lifted(80, "gfx1100", "S2R R4, SR_TID.X", store, "EXIT")
+    assert "call void @llvm.amdgcn.image.store.2d" in made

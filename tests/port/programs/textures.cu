@@ -25,6 +25,13 @@ __global__ void slices(cudaTextureObject_t layers, cudaTextureObject_t volume, f
   out[2 + threadIdx.x] = tex3D<float>(volume, 1.5f, 0.5f, threadIdx.x + 0.5f);
 }
 
+// The handle of a texture as a texel of another one.
+__global__ void through(cudaTextureObject_t handles, const float2* at, float* out) {
+  const uint2 words = tex2D<uint2>(handles, threadIdx.x % 2 + 0.5f, 0.5f);
+  const auto texture = static_cast<cudaTextureObject_t>(words.y) << 32 | words.x;
+  out[threadIdx.x] = tex2DLod<float>(texture, at[threadIdx.x].x, at[threadIdx.x].y, 0.25f * threadIdx.x);
+}
+
 static cudaResourceDesc resource_of(cudaArray_t array) {
   cudaResourceDesc made{};
   made.resType = cudaResourceTypeArray;
@@ -73,6 +80,36 @@ static void textures(cudaArray_t array) {
   EXPECT(texture.filterMode == cudaFilterModeLinear && texture.seamlessCubemap == 0);
   GOOD(cudaDestroyTextureObject(point));
   GOOD(cudaDestroyTextureObject(linear));
+}
+
+static void handles_in_texels(cudaArray_t array) {
+  const auto resource = resource_of(array);
+  cudaTextureObject_t inner[2], outer;
+  const auto nearest = described(cudaFilterModePoint, cudaAddressModeBorder);
+  const auto between = described(cudaFilterModeLinear, cudaAddressModeClamp);
+  GOOD(cudaCreateTextureObject(&inner[0], &resource, &nearest, nullptr));
+  GOOD(cudaCreateTextureObject(&inner[1], &resource, &between, nullptr));
+  const auto format = cudaCreateChannelDesc<uint2>();
+  cudaArray_t words;
+  GOOD(cudaMallocArray(&words, &format, 2, 1));
+  GOOD(cudaMemcpy2DToArray(words, 0, 0, inner, sizeof inner, sizeof inner, 1, cudaMemcpyHostToDevice));
+  const auto texels = resource_of(words);
+  GOOD(cudaCreateTextureObject(&outer, &texels, &nearest, nullptr));
+  const float2 at[4] = {{1.0f, 0.5f}, {1.0f, 0.5f}, {4.9f, 2.9f}, {2.0f, 2.0f}};
+  const float wanted[4] = {1, 0.5f, 24, 16.5f};  // even places: the nearest texel
+  float2* places;
+  float *out, host[4];
+  GOOD(cudaMalloc(&places, sizeof at));
+  GOOD(cudaMalloc(&out, sizeof host));
+  GOOD(cudaMemcpy(places, at, sizeof at, cudaMemcpyHostToDevice));
+  through<<<1, 4>>>(outer, places, out);
+  GOOD(cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost));
+  for (int k = 0; k < 4; ++k) EXPECT(host[k] == wanted[k]);
+  GOOD(cudaDestroyTextureObject(outer));
+  for (const auto texture : inner) GOOD(cudaDestroyTextureObject(texture));
+  GOOD(cudaFreeArray(words));
+  GOOD(cudaFree(places));
+  GOOD(cudaFree(out));
 }
 
 static void linear_memory() {
@@ -167,6 +204,7 @@ int main() {
   EXPECT(extent.width == width && extent.height == height && extent.depth == 0);
   EXPECT(flags == cudaArraySurfaceLoadStore);
   textures(array);
+  handles_in_texels(array);
   linear_memory();
   surfaces(array, values);
   three_dimensions();

@@ -208,7 +208,7 @@ def float_to_integer(ctx: LoweringContext, i: DecodedInstruction) -> None:
         ctx.write(i.operands[0], result)
 
 
-@lowers("F2IP.{U8,S8}.F32{,.TRUNC,.FLOOR,.CEIL}.NTZ")
+@lowers("{F2IP,UF2IP}.{U8,S8}.F32{,.TRUNC,.FLOOR,.CEIL}.NTZ")
 def float_to_byte(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Single precision to a byte; the instruction packs more, which is not seen in code."""
     target, above, source, below = i.operands.exactly(4)

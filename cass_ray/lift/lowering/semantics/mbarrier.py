@@ -154,9 +154,13 @@ def test_phase(ctx: LoweringContext, i: DecodedInstruction) -> None:
     ctx.write_predicate(verdict, ctx.ir.icmp("ne", changed, i32(0)))
 
 
-@lowers("SYNCS.CCTL.IV")
+@lowers("SYNCS.CCTL.{IV,IVALL}")
 def invalidate(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """The memory is no barrier any more."""
+    """The memory is no barrier any more; IVALL: ordinary stores have initialized barriers.
+
+    From sm_100 on, lanes that initialize barriers each store 64 bits; for sm_90 they take turns
+    with SYNCS.EXCH.64. No second copy of barriers is kept here.
+    """
     del ctx, i
 
 

@@ -134,7 +134,9 @@ def _read(
             scalar, f"load atomic volatile {scalar}, {place} {scope_of(i)}monotonic, align {align}"
         )
         return value if kind == scalar else ctx.ir.result(kind, f"bitcast {value} to {kind}")
-    if i.has("U"):  # of shared memory: ptxas does not say that the address is aligned
+    if i.has("U"):
+        # Of shared memory ptxas does not say that the address is aligned; of global memory it marks
+        # addresses that it finds to be one for the warp, and alignment is not relied on either.
         align = 1
     note = INVARIANT if i.has("CONSTANT") else ""
     return ctx.ir.load(kind, place, align, volatile=i.has("STRONG"), note=note)
@@ -145,6 +147,7 @@ def _read(
     f"LDG.E{_SIZES}{_CACHING}{_ORDER}",
     f"LD.E{_CACHING}{_SIZES}{_ORDER}",
     f"{{LDG,LD}}.E{_CACHING}{_SIZES}{{,.CONSTANT}}.SYS",
+    "LDG.E.U{,.64,.128}{,.CONSTANT}.SYS",
     "LDS{,.U}{,.U8,.S8,.U16,.S16,.64,.128}",
     "LDL{,.LU,.EF,.EL}{,.U8,.S8,.U16,.S16,.64,.128}",
     "LDL{.U8,.S8,.U16,.S16,.64,.128}{.LU,.EF,.EL}",

@@ -21,9 +21,10 @@ _IDS = {
     "SR_CTAID.Y": (block_id, 1),
     "SR_CTAID.Z": (block_id, 2),
 }
-_ZEROS = ("SRZ", "SR_VIRTID", "SR_LMEMHIOFF")
-"""SR_LMEMHIOFF: the least address
-of the stack, with which code of ``-G`` compares its stack pointer; the stack starts at 0 here."""
+_ZEROS = ("SRZ", "SR_VIRTID", "SR_VIRTUALSMID", "SR_LMEMHIOFF")
+"""SR_VIRTID and SR_VIRTUALSMID: ``%warpid`` and ``%smid``, which may change while a thread runs.
+SR_LMEMHIOFF: the least address of the stack, with which code of ``-G`` compares its stack pointer;
+the stack starts at 0 here."""
 
 
 def special_register(ctx: LoweringContext, i: DecodedInstruction, operand: Operand) -> Value:

@@ -141,10 +141,13 @@ def _write_texel(
     later, earlier = i.operands[0], i.operands[1]
     if not (isinstance(later, Register) and isinstance(earlier, Register)):
         raise i.unknown("a target that is no register")
-    chosen = [n for n in range(4) if wanted >> n & 1]
-    for count, component in enumerate(chosen):
+    words = [ctx.ir.cast("bitcast", ctx.ir.element(texel, n, "float"), "i32") for n in range(4)]
+    for low, high in zip(words[::2], words[1::2], strict=True):
+        ctx.handles.set_above(low, high)  # textures have handles in them, too: two words each
+    chosen = [word for n, word in enumerate(words) if wanted >> n & 1]
+    for count, word in enumerate(chosen):
         target = earlier.following(count) if count < 2 else later.following(count - 2)
-        ctx.write(target, ctx.ir.element(texel, component, "float"))
+        ctx.write(target, word)
 
 
 _SAMPLED = ("1D", "2D", "3D", "ARRAY_1D", "ARRAY_2D")
@@ -290,7 +293,7 @@ def _texel_place(
     return [ctx.ir.op("lshr", words[0], i32(size.bit_length() - 1)), *words[1:]]
 
 
-_FORM_OF_SURFACES = "{1D,2D,3D,1D_ARRAY,2D_ARRAY}{,.U8,.U16,.64,.128}.STRONG.SM.{TRAP,IGN}"
+_FORM_OF_SURFACES = "{1D,2D,3D,1D_ARRAY,2D_ARRAY}{,.U8,.U16,.64,.128}.STRONG.{SM,CTA}.{TRAP,IGN}"
 
 
 @lowers(f"SULD.D.BA.{_FORM_OF_SURFACES}", has_effect=True)

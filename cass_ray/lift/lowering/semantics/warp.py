@@ -162,12 +162,13 @@ def _combined(
     return ctx.ir.op(operation, left, right)
 
 
-@lowers("R2UR{,.OR}", has_effect=True)
+@lowers("R2UR{,.OR,.BROADCAST}", has_effect=True)
 def to_uniform(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """A register to a uniform register: the value of one of the lanes.
 
     A leading predicate is set in the lanes that hold another value, for loops over all values; with
-    .OR it stays set where it is.
+    .OR it stays set where it is. .BROADCAST: the same from sm_100 on, where ptxas hands the
+    words of each lane to a bulk copy in turn; for sm_90 it writes R2UR there.
     """
     predicates = [o for o in i.operands if isinstance(o, Predicate) and o.index is not None]
     operands = Operands(o for o in i.operands if not isinstance(o, Predicate))
