@@ -11,17 +11,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
 from cass_ray.toolchain.nvidia.elf import Cubin, merge, without_marks
 from cass_ray.toolchain.sandbox import process
 from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
+from cass_ray.toolchain.sandbox.process import Limits
 
 MOST_SECTIONS = 20_000
 """Sections in one merged file; an ELF header counts at most 65,279."""
 
 _FOLDER = Path("/cass/work")
+_MOST_TEXT = 16
+"""Bytes of text for one of code; an instruction of 16 bytes has a line of about a hundred."""
 _SECTION_TITLE = re.compile(r"^(//-{5,} )(\S+) +(-{5,})$", re.MULTILINE)
 _TITLE_WIDTH = 17  # nvdisasm pads names to it; in a merged file they are longer
 _UNDEFINED_SYMBOLS = "//--------------------- SYMBOLS "
@@ -83,14 +87,22 @@ def _batches(cubins: Sequence[Cubin]) -> Iterator[list[int]]:
         yield batch
 
 
+def limits_for(image_bytes: int) -> Limits:
+    """What nvdisasm may take and print for so much code: large kernels have listings of 70 MB."""
+    usual = process.COMPILE_LIMITS
+    return replace(usual, output_bytes=max(usual.output_bytes, _MOST_TEXT * image_bytes))
+
+
 def _nvdisasm(nvdisasm: Path, image: bytes, toolchain: View) -> str:
     with private_folder() as folder:
         path = folder / "merged.cubin"
         path.write_bytes(image)
         view = View(read_only=toolchain.read_only, mounts=(Mount(folder, _FOLDER),))
-        completed = process.run([nvdisasm, "-c", view.inside(path)], cwd=folder, view=view)
+        command: list[str | Path] = [nvdisasm, "-c", view.inside(path)]
+        completed = process.run(command, cwd=folder, limits=limits_for(len(image)), view=view)
     if not completed.ok:
-        raise DisassemblyError(f"{nvdisasm}: {completed.stderr_text.strip()}")
+        message = completed.stderr_text.strip() or completed.outcome.value
+        raise DisassemblyError(f"{nvdisasm}: {message}")
     return completed.stdout_text
 
 

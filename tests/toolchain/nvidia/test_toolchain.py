@@ -14,14 +14,14 @@ import pytest
 from cass_ray.assembly import sass
 from cass_ray.dataset.schema import Reason
 from cass_ray.toolchain.nvidia import host
-from cass_ray.toolchain.nvidia.disassembly import split
+from cass_ray.toolchain.nvidia.disassembly import limits_for, split
 from cass_ray.toolchain.nvidia.elf import Cubin, CubinError
 from cass_ray.toolchain.nvidia.host import without_registration
 from cass_ray.toolchain.nvidia.steps import SOURCE_TREE, NvccError
 from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
 from cass_ray.toolchain.sandbox import isolation
 from cass_ray.toolchain.sandbox.isolation import ALLOW_UNISOLATED, Mount, View, private_folder
-from cass_ray.toolchain.sandbox.process import Limits, run
+from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Limits, run
 from cass_ray.toolchain.unit import CompileFailure, Unit
 from tests.folders import REPOSITORY
 
@@ -458,3 +458,9 @@ def test_an_installation_without_further_headers(toolchain: NvidiaToolchain, tre
     output = alone.compile(Unit(tree, PurePosixPath("src/program.cu")))
     assert output.cubins["sm_80"]
     assert registers(output.host_assembly) == []
+
+
+def test_a_listing_may_be_as_long_as_its_code_makes_it() -> None:
+    """The cubin of 13,926,880 bytes whose listing has 73,611,392 (sm_80, quantum chemistry)."""
+    assert limits_for(13_926_880).output_bytes >= 73_611_392
+    assert limits_for(100) == COMPILE_LIMITS
