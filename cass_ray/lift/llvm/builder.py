@@ -85,6 +85,10 @@ CodePart = tuple[str, int] | None
 """A function of a kernel, by the place where it begins; None is the kernel itself."""
 
 
+LONGEST_STRETCH = 2_000
+"""Lines that are scheduled together, and those of one more instruction of SASS."""
+
+
 class IRBuilder:
     """Appends instructions to ``lines``; collects ``declarations`` of what they call."""
 
@@ -101,6 +105,8 @@ class IRBuilder:
         """Words -> the 64-bit value of which they are the low (0) or the high one (1)."""
         self._sources: dict[str, Value] = {}
         """Results of ``bitcast`` -> what was cast."""
+        self._stretch = 0
+        """Where the lines begin that LLVM schedules together."""
         self._in_block: dict[object, Value] = {}
         """Values that :meth:`once` has made in the present block."""
         self._definitions: dict[str, Definition] = {}
@@ -125,7 +131,18 @@ class IRBuilder:
 
     def label(self, name: str) -> None:
         self.lines.append(f"{name}:")
+        self._stretch = len(self.lines)
         self._in_block.clear()
+
+    def bound_stretch(self) -> None:
+        """Let LLVM schedule a long block in stretches.
+
+        To pair instructions for dual issue it compares each of a stretch with each: one block of
+        4,096 matrix products took minutes.
+        """
+        if len(self.lines) - self._stretch > LONGEST_STRETCH:
+            self.call_void("llvm.amdgcn.sched.barrier", i32(0))
+            self._stretch = len(self.lines)
 
     def continue_in(self, name: str) -> None:
         """Go on in a block called so, for those that have to name it."""

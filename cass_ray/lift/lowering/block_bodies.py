@@ -129,6 +129,7 @@ class InstructionLowering:
             access = liveness.RegisterAccess((guard.name, guard.inverted) if guard else None)
             with self.lowering(code, instruction, access):
                 form.semantics(context, instruction)
+                context.ir.bound_stretch()
                 if self._waits is not None:
                     self._agree(code, instruction, self._waits)
 

@@ -5,7 +5,16 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cass_ray.lift.llvm.builder import FALSE, TRUE, IRBuilder, Value, i32, i64, integer_constant
+from cass_ray.lift.llvm.builder import (
+    FALSE,
+    LONGEST_STRETCH,
+    TRUE,
+    IRBuilder,
+    Value,
+    i32,
+    i64,
+    integer_constant,
+)
 
 WORDS = st.integers(0, 2**32 - 1)
 X = Value("i32", "%x")
@@ -151,3 +160,21 @@ def test_a_double_of_two_words_keeps_them_words() -> None:
     assert not ir.are_halves(low, ir.high(whole))
     halves = ir.double_of(ir.low(whole), ir.high(whole))
     assert ir.lines[-1] == f"  {halves.name} = bitcast i64 {whole.name} to double"
+
+
+def test_a_long_block_is_scheduled_in_stretches() -> None:
+    """Short ones whole, however many there are: a label begins the next."""
+    ir = IRBuilder()
+    for block in range(3):
+        ir.label(f"short{block}")
+        for _ in range(LONGEST_STRETCH):
+            ir.line('fence syncscope("wavefront") acquire')
+            ir.bound_stretch()
+    assert not any("sched.barrier" in line for line in ir.lines)
+    ir.label("long")
+    for _ in range(3 * LONGEST_STRETCH):
+        ir.line('fence syncscope("wavefront") acquire')
+        ir.bound_stretch()
+    places = [n for n, line in enumerate(ir.lines) if "sched.barrier" in line]
+    assert len(places) == 2
+    assert places[1] - places[0] == LONGEST_STRETCH + 2
