@@ -1,17 +1,20 @@
 """Count the forms of instructions in cubins: ``benchmarks/results/lift_forms.json``.
 
-``python -m benchmarks.lift.forms OUT.json NAME=FOLDER ...`` reads every ``.cubin`` below each
-folder, in the disassembler's text; NAME is the group under which its forms are counted. A form is
-opcode, modifiers and what the operands are (``cass_ray.lift.forms``).
+``python -m benchmarks.lift.forms [--add] OUT.json NAME=FOLDER ...`` reads every ``.cubin`` below
+each folder, in the disassembler's text, or the counts in rows of ``benchmarks.lift.harvest``; NAME
+is the group under which forms are counted, and other groups of OUT.json stay with ``--add``. A form
+is opcode, modifiers and what the operands are (``cass_ray.lift.forms``).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
+from benchmarks.lift.harvest_report import read
 from cass_ray.assembly import sass
 from cass_ray.lift.standing import forms_in
 from cass_ray.toolchain.locate import find_nvidia
@@ -35,20 +38,39 @@ def count(toolchain: NvidiaToolchain, folder: Path) -> dict[str, tuple[int, Coun
     return found
 
 
+def count_rows(folder: Path) -> dict[str, tuple[int, Counter[str]]]:
+    """The same from the rows of a harvest."""
+    found: dict[str, tuple[int, Counter[str]]] = {}
+    for row in read(folder):
+        if row["instructions"]:
+            architecture = f"sm_{row['architecture']}"
+            cubin_count, forms = found.get(architecture, (0, Counter()))
+            forms.update(row["forms"])
+            found[architecture] = (cubin_count + 1, forms)
+    return found
+
+
+def _number(architecture: str) -> int:
+    return int(re.sub(r"\D", "", architecture))
+
+
 def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("output", type=Path)
     parser.add_argument("groups", nargs="+", metavar="NAME=FOLDER")
+    parser.add_argument("--add", action="store_true", help="keep the other groups of the output")
     given = parser.parse_args()
-    toolchain = find_nvidia()
-    made: dict[str, object] = {}
+    made: dict[str, object] = json.loads(given.output.read_text()) if given.add else {}
     for group in given.groups:
         name, _, folder = group.partition("=")
-        counted = count(toolchain, Path(folder))
+        is_harvest = any(Path(folder).rglob("*.jsonl"))
+        counted = count_rows(Path(folder)) if is_harvest else count(find_nvidia(), Path(folder))
         made[name] = {
             architecture: {"cubins": cubins, "forms": dict(sorted(forms.items()))}
-            for architecture, (cubins, forms) in sorted(counted.items())
+            for architecture, (cubins, forms) in sorted(
+                counted.items(), key=lambda each: _number(each[0])
+            )
         }
         print(name, {arch: (n, len(forms), forms.total()) for arch, (n, forms) in counted.items()})
     given.output.write_text(json.dumps(made, indent=0) + "\n")

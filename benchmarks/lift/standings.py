@@ -33,18 +33,20 @@ A form is opcode, modifiers and what the operands are: `LEA R,P,-R,R,i`.
   says, for all inputs (docs/lift.md). The specification agrees with an H200 on
   {kernels}.
 - **Tested**: the form is in a kernel of `tests/lift/vectors` whose lifted results are those of the
-  H200. For sm_90 that is the machine code which ran there, for sm_80 and sm_89 another compilation
-  of the same PTX.
+  H200. For sm_90 that is the machine code which ran there, for others another compilation of the
+  same PTX.
 - **Only lifted**: neither.
 
 Counts are of static instructions. Harvest: of the public repositories whose name contains "cuda",
 those with most files first, the first five with a permissive license at the root, more than 90
 `.cu` files and no HIP beside them: {repositories}. Their
 files were compiled in the order of a digest of their paths until the time was over; cubins without
-device code are not counted. Programs: the shipped programs and CASS-Bench.
+device code are not counted. Programs: the shipped programs and CASS-Bench. Native: files of many
+public repositories, compiled for ten architectures by `benchmarks.lift.harvest`.
 
     python -m benchmarks.lift.cubins OUT FOLDER ... --sm 80 --sm 86 --sm 89 --sm 90
     python -m benchmarks.lift.forms benchmarks/results/lift_forms.json harvest=OUT programs=OUT2
+    python -m benchmarks.lift.forms --add benchmarks/results/lift_forms.json native=ROWS
     python -m tests.lift.proofs.standings
     python -m benchmarks.lift.standings
 """

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path, PurePosixPath
 
 import pytest
 
+from benchmarks.lift.forms import count_rows
 from benchmarks.lift.harvest import (
     CubinRow,
     KernelRow,
@@ -94,3 +96,16 @@ def test_time_is_per_500_instructions_of_kernels_of_100() -> None:
     row = {"reading_seconds": 0.4, "kernels": [vars(long), vars(short)]}
     # (0.4 * 300 / 400 + 0.1 + 0.2) * 500 / 250
     assert [round(each, 6) for each in seconds_per_500(row)] == [1.2]
+
+
+def test_forms_of_rows_are_those_of_cubins(tmp_path: Path) -> None:
+    """A file that was measured again counts once, one without code not at all."""
+    rows = [
+        {"file": "a.cu", "architecture": "80", "instructions": 3, "forms": {"EXIT": 3}},
+        {"file": "b.cu", "architecture": "80", "instructions": 0, "forms": {}},
+        {"file": "b.cu", "architecture": "120", "instructions": 1, "forms": {"EXIT": 1}},
+        {"file": "a.cu", "architecture": "80", "instructions": 2, "forms": {"EXIT": 1, "NOP": 1}},
+    ]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    counted = count_rows(tmp_path)
+    assert counted == {"sm_80": (1, {"EXIT": 1, "NOP": 1}), "sm_120": (1, {"EXIT": 1})}

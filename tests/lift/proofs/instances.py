@@ -23,6 +23,9 @@ _KNOWN_TABLES = (0, 0xFF, 0xF0, 0x0F, 0xCC, 0xAA, 0xC0, 0xFC, 0x3C, 0x96, 0xE8, 
 _FEW = 2
 """Literals with which instances of unusual registers are made."""
 
+_CONSTANT_LOADS = ("LDC", "ULDC", "LDCU")
+_PARTS = {"U8": 1, "S8": 1, "U16": 2, "S16": 2}
+"""Bytes of what a load takes that is less than a word."""
 _SCALED = ("LEA", "ULEA")
 _SHIFTING = ("SHF", "USHF", "SHL", "USHL", "SGXT", "USGXT", "BMSK", "UBMSK")
 _TABLES = ("LOP3", "ULOP3")
@@ -100,10 +103,14 @@ def _allotted(mnemonic: str, kind: str, seen: dict[str, int], *, is_uniform: boo
         case "PT":
             return "UPT" if is_uniform else "PT"
         case "c":
-            return f"c[0x0][{0x168 + 0x10 * number:#x}]"
+            return _constant(0x168 + 0x10 * number)
         case "name":
             return "UPR" if is_uniform else "PR"
     return ""
+
+
+def _constant(offset: int) -> str:
+    return f"c[0x0][{offset:#x}]"
 
 
 def instances(form: str) -> list[Instance]:
@@ -112,7 +119,7 @@ def instances(form: str) -> list[Instance]:
     literals = _literals(mnemonic, slots)
     few = literals if len(literals) <= _FEW else random.Random(form).sample(literals, _FEW)
     made = [_written(mnemonic, slots, each) for each in literals]
-    for changed in _unusual(slots):
+    for changed in chain(_unusual(slots), _of_parts_of_words(mnemonic, slots)):
         made += [_written(mnemonic, changed, each) for each in few]
     guard = "UP6" if mnemonic.startswith("U") else "P6"
     made += [f"@{sign}{guard} {made[0]}" for sign in ("", "!")]
@@ -141,6 +148,15 @@ def _unusual(slots: list[_Slot]) -> Iterator[list[_Slot]]:
             yield [*slots[:other], shared, *slots[other + 1 :]]
 
 
+def _of_parts_of_words(mnemonic: str, slots: list[_Slot]) -> Iterator[list[_Slot]]:
+    """Loads of each byte, or half, of a word of a constant bank."""
+    modifiers = mnemonic.split(".")
+    if modifiers[0] not in _CONSTANT_LOADS or modifiers[-1] not in _PARTS:
+        return
+    for offset in range(0x180, 0x184, _PARTS[modifiers[-1]]):
+        yield [replace(s, register=_constant(offset)) if s.kind == "c" else s for s in slots]
+
+
 def _literals(mnemonic: str, slots: list[_Slot]) -> list[tuple[int, ...]]:
     count = sum(slot.kind == "i" for slot in slots)
     if not count:
@@ -148,6 +164,8 @@ def _literals(mnemonic: str, slots: list[_Slot]) -> list[tuple[int, ...]]:
     draw = random.Random(mnemonic + str(count))
     opcode = mnemonic.partition(".")[0]
     general = [*_EDGES, *(draw.getrandbits(32) for _ in range(_RANDOM_LITERALS))]
+    if _is_long(mnemonic):
+        general = _long_literals(opcode, general, draw)
     if opcode in _SCALED:
         scales = [(scale,) for scale in SHIFTS]
         return _with_general(scales, general, count - 1, draw)
@@ -170,6 +188,19 @@ def _literals(mnemonic: str, slots: list[_Slot]) -> list[tuple[int, ...]]:
             (number,) for number in (*general, *(draw.getrandbits(16) for _ in range(_SELECTORS)))
         ]
     return [(number,) for number in general]
+
+
+def _is_long(mnemonic: str) -> bool:
+    """Whether literals have 64 bits, or the sign of as many."""
+    return not {"64", "U64", "S64"}.isdisjoint(mnemonic.split(".")[1:])
+
+
+def _long_literals(opcode: str, words: list[int], draw: random.Random) -> list[int]:
+    """Of moves 64 bits; others have 32 and extend the sign, which nvdisasm prints."""
+    if opcode in ("MOV", "UMOV"):
+        wide = [draw.getrandbits(64) for _ in range(_RANDOM_LITERALS)]
+        return [*words, *(~each & (1 << 64) - 1 for each in words), *wide]
+    return [each - (1 << 32) if each >> 31 else each for each in words]
 
 
 def _tables(slots: list[_Slot], draw: random.Random) -> list[int]:
@@ -230,11 +261,13 @@ def _is_comparison(mnemonic: str) -> bool:
 
 
 def _of_different_terms(forms: list[str]) -> Iterator[str]:
-    """One of the forms that differ only in where their terms are: the lifter keeps values."""
+    """One of the forms that differ only in where their terms are, or in carries that are dropped:
+    the lifter keeps values."""
     seen: set[str] = set()
     for form in forms:
         mnemonic, _, listed = form.partition(" ")
-        kept = f"{mnemonic} {listed.replace('UR', 'R').replace('c', 'R')}"
+        terms = listed.replace("UR", "R").replace("c", "R").replace(",UPT", ",PT")
+        kept = f"{mnemonic} {terms.replace(',PT', '')}"
         if kept not in seen:
             seen.add(kept)
             yield form

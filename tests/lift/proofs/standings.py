@@ -1,9 +1,10 @@
 """Write ``cass_ray/lift/standings.json``: prove what can be proven, and note what vectors test.
 
-``python -m tests.lift.proofs.standings [--resume LOG]`` takes the forms that were counted by
-``benchmarks.lift.forms`` (``benchmarks/results/lift_forms.json``), those of the vectors' kernels,
-and the outcomes of the differential run (``benchmarks/results/opcode_vectors.json``). LOG keeps the
-verdicts of a run that was stopped: it is good for the same lifter and specification only.
+``python -m tests.lift.proofs.standings [--resume LOG] [--keep]`` takes the forms that were counted
+by ``benchmarks.lift.forms`` (``benchmarks/results/lift_forms.json``), those of the vectors'
+kernels, and the outcomes of the differential run (``benchmarks/results/opcode_vectors.json``). LOG
+keeps the verdicts of a run that was stopped: it is good for the same lifter and specification only.
+With ``--keep`` stored proofs are not made again; ``test_all_proven_forms`` does that.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from tests.lift.proofs.prove import PROVEN, Verdict, prove
 from tests.lift.proofs.silicon import CONFIRMED
 from tests.lift.proofs.specification import SPECIFIED
 from tests.lift.vectors.differential import GOOD, assemble
-from tests.lift.vectors.forms import FAMILIES, family
+from tests.lift.vectors.forms import family
 from tests.port.warpgroup.program import everything, program
 
 RESULTS = REPOSITORY / "benchmarks" / "results"
@@ -38,10 +39,18 @@ STORED = REPOSITORY / "cass_ray" / "lift" / FILE
 
 
 @functools.cache
+def outcomes() -> dict[str, dict[str, dict[str, list[str]]]]:
+    """Architecture -> family of vectors -> outcome -> kernels, of the differential run."""
+    made: dict[str, dict[str, dict[str, list[str]]]] = json.loads(OUTCOMES.read_text())
+    return made
+
+
+@functools.cache
 def forms_of_vectors(architecture: str, name: str) -> dict[str, frozenset[str]]:
-    """Kernel -> forms of its instructions, of the vectors of family ``name``."""
+    """Kernel -> forms of its instructions, of the vectors of family ``name`` that were run."""
     number = int(architecture.removeprefix("sm_"))
-    chosen = [form for form in family(name).values() if form.minimum <= number]
+    run = {kernel for kernels in outcomes()[architecture][name].values() for kernel in kernels}
+    chosen = [form for form in family(name).values() if form.name in run]
     (listing,) = find_nvidia().disassemble([assemble(chosen, number)])
     return {each.name: frozenset(forms_in([each])) for each in sass.parse(listing).functions}
 
@@ -65,8 +74,7 @@ def forms_of_warpgroups() -> frozenset[str]:
 def tested() -> dict[str, list[str]]:
     """Form -> architectures for which a kernel that agrees with the GPU has it."""
     found: dict[str, set[str]] = defaultdict(set)
-    outcomes: dict[str, dict[str, dict[str, list[str]]]] = json.loads(OUTCOMES.read_text())
-    for architecture, families in outcomes.items():
+    for architecture, families in outcomes().items():
         for name, by_outcome in families.items():
             in_kernels = forms_of_vectors(architecture, name)
             for kernel in (each for good in GOOD for each in by_outcome.get(good, ())):
@@ -89,8 +97,8 @@ def all_forms() -> Counter[str]:
     for architectures in counted().values():
         for each in architectures.values():
             found.update(each["forms"])
-    for architecture in ("sm_80", "sm_90"):
-        for name in FAMILIES:
+    for architecture, families in outcomes().items():
+        for name in families:
             found.update(
                 f for forms in forms_of_vectors(architecture, name).values() for f in forms
             )
@@ -115,9 +123,9 @@ def carriers(forms: Iterable[str]) -> list[str]:
     return found
 
 
-def prove_all(forms: list[str], log: Path | None) -> list[Verdict]:
-    """A verdict of each form; printed where it is not proven."""
-    known: dict[str, Verdict] = {}
+def prove_all(forms: list[str], log: Path | None, kept: Iterable[str] = ()) -> list[Verdict]:
+    """A verdict of each form, without another proof of those ``kept``; printed if not proven."""
+    known = {form: Verdict(form, PROVEN) for form in kept}
     if log is not None and log.exists():
         for line in log.read_text().splitlines():
             verdict = Verdict(**json.loads(line))
@@ -143,8 +151,10 @@ def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--resume", type=Path)
+    parser.add_argument("--keep", action="store_true", help="do not prove again what is proven")
     given = parser.parse_args()
-    verdicts = prove_all(specified(all_forms()), given.resume)
+    kept = stored().proven if given.keep else ()
+    verdicts = prove_all(specified({*all_forms(), *kept}), given.resume, kept)
     print(Counter(verdict.outcome for verdict in verdicts))
     made = {
         "proven": [verdict.form for verdict in verdicts if verdict.outcome == PROVEN],

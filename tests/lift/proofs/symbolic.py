@@ -211,7 +211,11 @@ class _Reader:
         if space == _CONSTANT and kind == "i32":
             offset = self.values[place]
             if isinstance(offset, _Argument):
-                return z3.BitVec(f"c[0x0][{PARAMETER_BASE + offset.offset:#x}]", 32)
+                return offset.word()
+        if space == _CONSTANT and kind in ("i8", "i16"):
+            offset = self.values[place]
+            if isinstance(offset, _Argument):
+                return offset.part(int(kind[1:]))
         raise NotProvable(f"a load of {kind} from {space}")
 
     def _offset(self, space: str, base: str, distance: str) -> Term:
@@ -284,6 +288,17 @@ class _Argument:
     """An address in the kernel's arguments."""
 
     offset: int
+
+    def word(self) -> Term:
+        """The 32 bits there."""
+        return z3.BitVec(f"c[0x0][{PARAMETER_BASE + self.offset:#x}]", 32)
+
+    def part(self, bits: int) -> Term:
+        """A byte or half of the word there. Raises :class:`NotProvable` for one in two words."""
+        start = 8 * (self.offset & 3)
+        if start + bits > 32:
+            raise NotProvable(f"{bits} bits at {self.offset}")
+        return z3.Extract(start + bits - 1, start, _Argument(self.offset & ~3).word())
 
 
 def _free(name: str, kind: str) -> Term:

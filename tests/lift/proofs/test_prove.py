@@ -7,13 +7,21 @@ import dataclasses
 import pytest
 
 from cass_ray.lift.frontend.instruction import DecodedInstruction
+from cass_ray.lift.frontend.operands import Constant
 from cass_ray.lift.llvm.builder import i32
 from cass_ray.lift.lowering import table
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.semantics import carry, predicate
 from cass_ray.lift.standing import stored
 from tests.lift.proofs.instances import Instance, sequence
-from tests.lift.proofs.prove import DIFFERENT, NOT_MODELLED, PROVEN, prove, prove_instances
+from tests.lift.proofs.prove import (
+    DIFFERENT,
+    NOT_MODELLED,
+    NOT_SPECIFIED,
+    PROVEN,
+    prove,
+    prove_instances,
+)
 from tests.lift.proofs.standings import carriers
 
 _JOINED = ("IADD3", "LEA", "ISETP", "MOV", "SEL")
@@ -79,6 +87,43 @@ def test_a_comparison_of_the_wrong_sign_is_found(monkeypatch: pytest.MonkeyPatch
     plant(monkeypatch, "ISETP.LT.AND", unsigned)
     assert prove("ISETP.LT.AND P,PT,R,R,PT").outcome == DIFFERENT
     assert prove("ISETP.LT.U32.AND P,PT,R,R,PT").outcome == PROVEN
+
+
+def test_a_sum_of_two_words_without_the_carry_between_them_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def by_words(ctx: LoweringContext, i: DecodedInstruction) -> None:
+        values = [ctx.wide(operand) for operand in i.operands[1:]]
+        low = ctx.ir.op("add", *(ctx.ir.low(value) for value in values))
+        high = ctx.ir.op("add", *(ctx.ir.high(value) for value in values))
+        ctx.write_words(i.operands[0], [low, high])
+
+    plant(monkeypatch, "IADD.64", by_words)
+    assert prove("IADD.64 R,R,UR").outcome == DIFFERENT
+    monkeypatch.undo()
+    assert prove("IADD.64 R,R,UR").outcome == PROVEN
+
+
+def test_a_constant_of_the_wrong_byte_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The byte is the lowest of its word in one instance only."""
+
+    def lowest_byte(ctx: LoweringContext, i: DecodedInstruction) -> None:
+        source = i.operands[1]
+        assert isinstance(source, Constant)
+        word = ctx.bits(dataclasses.replace(source, offset=source.offset & ~3))
+        ctx.write(i.operands[0], ctx.ir.op("and", word, i32(0xFF)))
+
+    plant(monkeypatch, "LDCU.U8", lowest_byte)
+    verdict = prove("LDCU.U8 UR,c")
+    assert verdict.outcome == DIFFERENT
+    assert verdict.detail.startswith("LDCU.U8 UR4, c[0x0][0x181]")
+    monkeypatch.undo()
+    assert prove("LDCU.U8 UR,c").outcome == PROVEN
+
+
+def test_predicates_that_say_which_operand_was_taken_are_not_specified() -> None:
+    assert prove("VIMNMX R,PT,PT,R,R,PT").outcome == PROVEN
+    assert prove("VIMNMX R,P,PT,R,R,PT").outcome == NOT_SPECIFIED
 
 
 def test_products_of_the_same_factors_are_equal_and_of_others_are_not() -> None:

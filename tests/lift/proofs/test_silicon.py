@@ -15,7 +15,7 @@ from tests.lift.proofs.specification import SPECIFIED
 from tests.lift.vectors import recipes
 from tests.lift.vectors.forms import family
 
-ARCHITECTURES = (80, 90)
+ARCHITECTURES = (80, 90, 120)
 FAMILIES = ("integer", "wide", "uniform")
 SAMPLE = 31
 LANES = recipes.STORED

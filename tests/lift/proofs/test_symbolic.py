@@ -72,9 +72,30 @@ def test_branches_meet_with_what_each_has_written() -> None:
         assert z3.simplify(found).as_long() == value
 
 
+def of_argument(offset: int, width: int) -> tuple[str, ...]:
+    return (
+        "%a = call ptr addrspace(4) @llvm.amdgcn.kernarg.segment.ptr()",
+        f"%q = getelementptr i8, ptr addrspace(4) %a, i64 {offset}",
+        f"%n = load i{width}, ptr addrspace(4) %q, align 1, !invariant.load !0",
+        f"%r = zext i{width} %n to i32",
+        _STORE,
+    )
+
+
+@pytest.mark.parametrize(
+    ("offset", "width", "value"), [(8, 8, 0x44), (11, 8, 0x11), (9, 16, 0x2233), (10, 16, 0x1122)]
+)
+def test_parts_of_a_word_of_the_arguments(offset: int, width: int, value: int) -> None:
+    """Memory is little-endian; sm_80's parameters begin at 0x160."""
+    (store,) = kernel(*of_argument(offset, width)).stores
+    word = (z3.BitVec("c[0x0][0x168]", 32), z3.BitVecVal(0x11223344, 32))
+    assert z3.simplify(z3.substitute(store.value, word)).as_long() == value
+
+
 @pytest.mark.parametrize(
     "lines",
     [
+        of_argument(11, 16),
         ("%r = freeze i32 5", _STORE),
         ("%r = add nsw i32 1, 2", _STORE),
         ("%r = call i32 @llvm.ctlz.i32(i32 1, i1 true)", _STORE),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import z3
 
 from cass_ray.lift.frontend.instruction import DecodedInstruction
-from cass_ray.lift.frontend.operands import Immediate, Operand, Predicate, Register
+from cass_ray.lift.frontend.operands import Constant, Immediate, Operand, Predicate, Register
 from tests.lift.proofs.specification.state import (
     Condition,
     NotSpecified,
@@ -24,6 +26,32 @@ def move(state: State, i: DecodedInstruction, writer: Writer) -> None:
     if i.operands[2:] and not _is_literal(i.operands[2], 0xF):
         raise NotSpecified(i.text)
     writer.word(i.operands[0], state.word(i.operands[1]))
+
+
+@specifies("{,U}MOV.64")
+def move_long(state: State, i: DecodedInstruction, writer: Writer) -> None:
+    """Two words."""
+    target, source = i.operands
+    writer.wide(target, state.long(source))
+
+
+@specifies("{LDC,ULDC,LDCU}{,.64,.128,.U8,.S8,.U16,.S16}")
+def load_constant(state: State, i: DecodedInstruction, writer: Writer) -> None:
+    """PTX ld.const, ld.param: words of a bank, or a byte or half in one that is extended."""
+    target, source = i.operands
+    if not isinstance(source, Constant):
+        raise NotSpecified(i.text)
+    size = i.modifiers[0] if i.modifiers else "32"
+    if size.isdigit():
+        for distance in range(int(size) // 32):
+            writer.word(target, state.raw(source, distance), distance)
+        return
+    bits, start = int(size[1:]), 8 * (source.offset & 3)
+    if start + bits > 32:
+        raise NotSpecified(f"{i.text}: not in one word")
+    whole = state.raw(replace(source, offset=source.offset & ~3))
+    extend = z3.SignExt if size[0] == "S" else z3.ZeroExt
+    writer.word(target, extend(32 - bits, z3.Extract(start + bits - 1, start, whole)))
 
 
 @specifies("SEL", "USEL")

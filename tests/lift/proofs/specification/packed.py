@@ -8,7 +8,7 @@ import z3
 
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Constant, Operand, Register
-from tests.lift.proofs.specification.predicates import least_or_most, not_negative
+from tests.lift.proofs.specification.predicates import least_or_most, not_negative, without_outputs
 from tests.lift.proofs.specification.state import NotSpecified, State, Word, Writer, specifies, word
 
 
@@ -39,7 +39,7 @@ def add_halves(state: State, i: DecodedInstruction, writer: Writer) -> None:
 @specifies("VIMNMX.{U16x2,S16x2,S16x2.RELU}")
 def extreme_of_halves(state: State, i: DecodedInstruction, writer: Writer) -> None:
     """PTX min and max of .u16x2 and .s16x2."""
-    target, left, right, least = i.operands
+    target, left, right, least = without_outputs(i)
     condition = state.condition(least)
 
     def one(a: Word, b: Word) -> Word:

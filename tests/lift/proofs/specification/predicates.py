@@ -8,7 +8,7 @@ from collections.abc import Callable
 import z3
 
 from cass_ray.lift.frontend.instruction import DecodedInstruction
-from cass_ray.lift.frontend.operands import Immediate, Predicate
+from cass_ray.lift.frontend.operands import Immediate, Operand, Predicate
 from tests.lift.proofs.specification.state import (
     Condition,
     NotSpecified,
@@ -16,6 +16,7 @@ from tests.lift.proofs.specification.state import (
     Word,
     Writer,
     specifies,
+    split,
     word,
 )
 
@@ -58,10 +59,33 @@ def compare(state: State, i: DecodedInstruction, writer: Writer) -> None:
     writer.condition(second, join(z3.Not(result), joined))
 
 
-@specifies("{IMNMX,VIMNMX,UIMNMX}{,.U32,.S32}", "VIMNMX.RELU")
+@specifies("{,U}ISETP.{EQ,NE,LT,LE,GT,GE}.{U64,S64}.{AND,OR,XOR}")
+def compare_long(state: State, i: DecodedInstruction, writer: Writer) -> None:
+    """PTX setp of 64 bits, and its opposite, each joined with a third predicate."""
+    first, second, left, right, other = i.operands
+    table = _UNSIGNED if i.has("U64") else _SIGNED
+    result = table[i.modifiers[0]](state.long(left), state.long(right))
+    join, joined = _JOINS[i.modifiers[2]], state.condition(other)
+    writer.condition(first, join(result, joined))
+    writer.condition(second, join(z3.Not(result), joined))
+
+
+def without_outputs(i: DecodedInstruction) -> list[Operand]:
+    """The operands without the two predicates behind the target that sm_100 prints.
+
+    They say which operand was taken; where they are PT nothing gets that.
+    """
+    target, *rest = i.operands
+    outputs, sources = split(tuple(rest))
+    if any(not isinstance(each, Predicate) or each.index is not None for each in outputs):
+        raise NotSpecified(i.text)
+    return [target, *sources]
+
+
+@specifies("{IMNMX,VIMNMX,UIMNMX}{,.U32,.S32}", "VIMNMX{,.S32}.RELU")
 def extreme(state: State, i: DecodedInstruction, writer: Writer) -> None:
     """PTX min where the predicate holds, else max; with .relu not below zero."""
-    target, left, right, least = i.operands
+    target, left, right, least = without_outputs(i)
     result = least_or_most(i, state.word(left), state.word(right), state.condition(least))
     writer.word(target, not_negative(result) if i.has("RELU") else result)
 

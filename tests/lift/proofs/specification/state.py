@@ -85,6 +85,12 @@ class State:
             value = ~value
         return -value if operand.negated else value
 
+    def long(self, operand: Operand) -> Word:
+        """64 bits of an instruction whose literals are printed whole, or with their sign."""
+        if isinstance(operand, Immediate):
+            return word(operand.integer, 64)
+        return self.wide(operand, signed=False)
+
     def condition(self, operand: Operand) -> Condition:
         """The value of a predicate operand."""
         if not isinstance(operand, Predicate):

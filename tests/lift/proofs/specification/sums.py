@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import z3
 
 from cass_ray.lift.frontend.instruction import DecodedInstruction
@@ -73,6 +75,31 @@ def add3(state: State, i: DecodedInstruction, writer: Writer) -> None:
     for operand in incoming:
         total = total + bit(state.condition(operand), EXACT)
     write_sum(writer, i.operands[0], total, carries)
+
+
+@specifies("UIADD3.64", "IADD.64", "IADD.64.X")
+def add_long(state: State, i: DecodedInstruction, writer: Writer) -> None:
+    """Two or three terms of 64 bits (PTX add.u64); with .X a carry comes in."""
+    carries, rest = split(i.operands[1:])
+    terms = [operand for operand in rest if not isinstance(operand, Predicate)]
+    incoming = rest[len(terms) :]
+    is_written = [isinstance(carry, Predicate) and carry.index is not None for carry in carries]
+    if any(is_written[1:]) or bool(incoming) != i.has("X"):
+        raise NotSpecified(i.text)
+    total = sum((_long_term(state, operand) for operand in terms), word(0, EXACT + 32))
+    for operand in incoming:
+        total = total + bit(state.condition(operand), EXACT + 32)
+    writer.wide(i.operands[0], z3.Extract(63, 0, total))
+    for carry in carries:
+        writer.condition(carry, z3.LShR(total, 64) != 0)
+
+
+def _long_term(state: State, operand: Operand) -> Word:
+    if not _is_negated(operand):
+        return z3.ZeroExt(EXACT - 32, state.long(operand))
+    assert isinstance(operand, Register | Constant)
+    value = state.long(replace(operand, negated=False))
+    return z3.ZeroExt(EXACT - 32, ~value) + 1
 
 
 @specifies("VIADD", "UIADD")
