@@ -39,7 +39,8 @@ from cass_ray.lift import LiftError, lift_listing, names_for_host
 from cass_ray.lift.lowering import calls
 from cass_ray.toolchain.amd.toolchain import AmdOutput
 from cass_ray.toolchain.locate import find_amd, find_nvidia
-from cass_ray.toolchain.nvidia.elf import Cubin
+from cass_ray.toolchain.nvidia.disassembly import DisassemblyError
+from cass_ray.toolchain.nvidia.elf import Cubin, CubinError
 from cass_ray.toolchain.unit import CompileFailure, Unit
 from cass_ray.translate.protocol import TranslatorError
 from cass_ray.whole_file import write_whole
@@ -113,7 +114,12 @@ def measure(
             for architecture, cubin in cubins.items():
                 compiled.append((GeneratedRow(program.name, architecture, mode, ""), cubin))
         # Half a second of nvdisasm is its start: the cubins of one architecture share it.
-        listings = bench.nvidia.disassemble([cubin for _, cubin in compiled])
+        try:
+            listings = bench.nvidia.disassemble([cubin for _, cubin in compiled])
+        except (DisassemblyError, CubinError) as error:
+            for row, _ in compiled:
+                yield replace(row, state=NOT_LIFTED, detail=f"fault: {error!r}"[:300])
+            return
         for (row, cubin), listing in zip(compiled, listings, strict=True):
             try:
                 yield _one(bench, program, host, MachineCode(cubin, listing), row)
