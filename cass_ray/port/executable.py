@@ -71,6 +71,18 @@ def read_executable(path: Path) -> Executable:
     return Executable(path, runtime, tuple(containers(device or b"")), others, loads_code)
 
 
+def read_without_libraries(path: Path) -> Executable:
+    """As :func:`read_executable`, of a program that needs the CUDA runtime and no more.
+
+    Raises :class:`PortError` too where it needs another of Nvidia's libraries.
+    """
+    executable = read_executable(path)
+    if executable.libraries:
+        names = ", ".join(executable.libraries)
+        raise PortError(f"it needs {names}, which lifted programs do not have")
+    return executable
+
+
 def _is_nvidia(name: str) -> bool:
     if _RUNTIME.match(name) or name == DRIVER_LIBRARY.decode():
         return False

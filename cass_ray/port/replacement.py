@@ -11,7 +11,7 @@ from pathlib import Path
 
 from cass_ray.lift.frontend.cubin import architecture
 from cass_ray.port.errors import PortError
-from cass_ray.port.executable import read_executable
+from cass_ray.port.executable import read_executable, read_without_libraries
 from cass_ray.port.fatbin import cubins
 from cass_ray.port.lifting import LiftedContainer
 from cass_ray.port.running import PortedExecutable
@@ -39,10 +39,7 @@ def read_original(path: Path, cubin: bytes, nvidia: NvidiaToolchain) -> Original
     Raises :class:`PortError` where it holds other machine code, or needs what lifted programs do
     not have.
     """
-    executable = read_executable(path)
-    if executable.libraries:
-        names = ", ".join(executable.libraries)
-        raise PortError(f"it needs {names}, which lifted programs do not have")
+    executable = read_without_libraries(path)
     for container in executable.containers:
         if container.is_empty:
             continue

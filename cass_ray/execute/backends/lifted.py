@@ -21,7 +21,7 @@ from cass_ray.execute.backends.nvidia import NvidiaBackend
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.lift.errors import LiftError
 from cass_ray.port.errors import PortError
-from cass_ray.port.executable import read_executable
+from cass_ray.port.executable import read_without_libraries
 from cass_ray.port.lifting import ContainerLifter
 from cass_ray.port.running import PortedExecutable, exposed, port, said_by_libraries
 from cass_ray.port.shim import shim_library
@@ -86,10 +86,7 @@ class LiftedBackend(NvidiaBackend):
 
     def _ported(self, built: BuiltProgram) -> PortedExecutable:
         try:
-            executable = read_executable(built.executable)
-            if executable.libraries:
-                names = ", ".join(executable.libraries)
-                raise PortError(f"it needs {names}, which lifted programs do not have")
+            executable = read_without_libraries(built.executable)
             ported = port(executable, self.lifter)
             if not ported.kernels:
                 reasons = "; ".join(f"{name}: {text}" for name, text in ported.failures.items())
