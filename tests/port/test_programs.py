@@ -49,6 +49,37 @@ def test_arrays_textures_and_surfaces(
     assert (done.returncode, done.stdout_text, done.stderr_text) == (0, "", "")
 
 
+@pytest.mark.parametrize("architecture", ["sm_75", "sm_90", "sm_120"])
+def test_cube_maps(run_ported: Callable[..., Completed], architecture: str) -> None:
+    done = run_ported("cube_maps.cu", architecture=architecture)
+    assert (done.returncode, done.stdout_text, done.stderr_text) == (0, "", "")
+
+
+SEAMLESS = r"""
+#include <cstdio>
+__global__ void nothing() {}
+int main() {
+  const auto format = cudaCreateChannelDesc<float>();
+  cudaResourceDesc resource{};
+  std::printf("%d\n", cudaMalloc3DArray(&resource.res.array.array, &format, make_cudaExtent(4, 4, 6), cudaArrayCubemap));
+  cudaTextureDesc texture{};
+  texture.filterMode = cudaFilterModeLinear;
+  texture.seamlessCubemap = 1;
+  cudaTextureObject_t made;
+  std::printf("%d\n", cudaCreateTextureObject(&made, &resource, &texture, nullptr));
+}
+"""  # noqa: E501
+
+
+def test_filtering_across_the_edges_of_a_cube_is_refused(
+    run_ported: Callable[..., Completed],
+) -> None:
+    """It has the next face's texels beyond an edge, which a layer of an array has not."""
+    done = run_ported("seamless.cu", SEAMLESS)
+    assert done.stdout_text == "0\n801\n"
+    assert "filtered across edges is not supported" in done.stderr_text
+
+
 def test_missing_call_says_so_once_and_fails(run_ported: Callable[..., Completed]) -> None:
     done = run_ported("unsupported.cu", UNSUPPORTED)
     assert done.stdout_text == "801 801\n801\n"

@@ -1,7 +1,8 @@
 // Arrays, textures and surfaces. HIP's descriptions are the first part of CUDA's; what follows them
-// there (trilinear optimization, seamless cube maps) has no counterpart and no effect on what is provided.
+// there (trilinear optimization) has no effect on what is provided, but for seamless cube maps.
 #include <cstring>
 
+#include "cube_maps.hpp"
 #include "forward.hpp"
 
 #pragma clang diagnostic ignored "-Wdeprecated-declarations"  // hipMemcpyToArray, hipMemcpyFromArray
@@ -42,13 +43,23 @@ FORWARD(cudaMallocArray, hipMallocArray,
         (hipArray_t * made, const hipChannelFormatDesc* format, std::size_t width,
          std::size_t height, unsigned flags),
         (made, format, width, height, flags))
-FORWARD(cudaMalloc3DArray, hipMalloc3DArray,
-        (hipArray_t * made, const hipChannelFormatDesc* format, hipExtent extent, unsigned flags),
-        (made, format, extent, flags))
-FORWARD(cudaFreeArray, hipFreeArray, (hipArray_t array), (array))
-FORWARD(cudaArrayGetInfo, hipArrayGetInfo,
-        (hipChannelFormatDesc * format, hipExtent* extent, unsigned* flags, hipArray_t array),
-        (format, extent, flags, array))
+
+CUDA_API int cudaMalloc3DArray(hipArray_t* made, const hipChannelFormatDesc* format,
+                               hipExtent extent, unsigned flags) {
+  if ((flags & hipArrayCubemap) != 0) return create_cube_array(made, format, extent, flags);
+  return finish(hipMalloc3DArray(made, format, extent, flags));
+}
+CUDA_API int cudaFreeArray(hipArray_t array) {
+  forget_cube_array(array);
+  return finish(hipFreeArray(array));
+}
+CUDA_API int cudaArrayGetInfo(hipChannelFormatDesc* format, hipExtent* extent, unsigned* flags,
+                              hipArray_t array) {
+  const auto result = hipArrayGetInfo(format, extent, flags, array);
+  const auto of_cubes = cube_array_flags(array);
+  if (result == hipSuccess && flags != nullptr && of_cubes) *flags = *of_cubes;
+  return finish(result);
+}
 FORWARD(cudaGetChannelDesc, hipGetChannelDesc,
         (hipChannelFormatDesc * format, hipArray_const_t array), (format, array))
 
@@ -87,17 +98,27 @@ FORWARD_BOTH(cudaMemcpyFromArray, hipMemcpyFromArray,
 CUDA_API int cudaCreateTextureObject(hipTextureObject_t* made, const ResourceDescription* resource,
                                      const TextureDescription* texture,
                                      const ResourceViewDescription* view) {
+  if (resource != nullptr && texture != nullptr && is_cube_map(*resource)) {
+    return create_cube_texture(made, *resource, *texture, view);
+  }
   return finish(hipCreateTextureObject(made, common<hipResourceDesc>(resource),
                                        common<hipTextureDesc>(texture),
                                        common<hipResourceViewDesc>(view)));
 }
-FORWARD(cudaDestroyTextureObject, hipDestroyTextureObject, (hipTextureObject_t texture), (texture))
+CUDA_API int cudaDestroyTextureObject(hipTextureObject_t texture) {
+  forget_cube_texture(texture);
+  return finish(hipDestroyTextureObject(texture));
+}
 
 CUDA_API int cudaGetTextureObjectResourceDesc(ResourceDescription* made,
                                               hipTextureObject_t texture) {
   return described(hipGetTextureObjectResourceDesc, made, texture);
 }
 CUDA_API int cudaGetTextureObjectTextureDesc(TextureDescription* made, hipTextureObject_t texture) {
+  if (const auto given = cube_texture(texture); given && made != nullptr) {
+    *made = *given;
+    return success;
+  }
   return described(hipGetTextureObjectTextureDesc, made, texture);
 }
 CUDA_API int cudaGetTextureObjectResourceViewDesc(ResourceViewDescription* made,

@@ -37,3 +37,24 @@ def test_a_surface_is_written_alike_in_both_scopes(scope: str) -> None:
     store = f"SUST.D.BA.2D.STRONG.{scope}.TRAP [R2], R4, 0x0, 0x58"
     made = lifted(80, "gfx1100", "S2R R4, SR_TID.X", store, "EXIT")
     assert "call void @llvm.amdgcn.image.store.2d" in made
+
+
+@pytest.mark.parametrize(
+    ("architecture", "text"),
+    [
+        (75, "TEX.SCR.LL RZ, R14, R12, R20, 0x0, 0x5c, CUBE, 0x1"),
+        (90, "TEX.LL RZ, R10, R8, R27, UR4, 0x0, CUBE, 0x1"),
+        (100, "TEX.LL RZ, R6, R4, R27, UR4, CUBE, 0x1"),
+        (120, "TEX RZ, R26, R24, UR4, CUBE, 0x1"),
+        (90, "TEX.LL RZ, R5, R8, R6, UR4, 0x0, ARRAY_CUBE, 0x1"),
+        (120, "TEX RZ, R5, R8, UR4, ARRAY_CUBE, 0x1"),
+    ],
+)
+def test_a_cube_map_is_an_array_of_faces(architecture: int, text: str) -> None:
+    """As ptxas 13.0 writes ``texCubemap`` and ``texCubemapLayered``."""
+    handle = "LDCU.64 UR4, c[0x0][0x380]" if architecture >= 100 else "ULDC.64 UR4, c[0x0][0x210]"
+    before = [] if architecture == 75 else [handle]
+    made = lifted(architecture, "gfx1100", *before, text, "EXIT")
+    assert re.search(r"image\.sample\.lz?\.2darray\.v4f32\.f32\(i32 15, float", made)
+    assert "@llvm.amdgcn.cubeid(" in made
+    assert ("llvm.umin.i32" in made) == ("ARRAY_CUBE" in text)

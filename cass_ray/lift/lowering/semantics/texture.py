@@ -24,6 +24,11 @@ _SAMPLER_OFFSET = 48
 _CHANNEL_TYPE_OFFSET, _CHANNEL_ORDER_OFFSET = 32, 36
 _TYPE_OFFSET, _TYPE_SHIFT, _TYPE_1D = 12, 28, 8
 """Where a descriptor says how many dimensions an image has (RDNA3 ISA, 10.5)."""
+_DEPTH_OFFSET, _DEPTH_MASK = 16, 0x1FFF
+"""Where it says which layer is the last one; HIP's arrays have at most 8192."""
+_LAST_LAYER = 0xFFFF
+_FACES = 6
+_HALF = 0x3F000000
 _ALL = 15
 _TEXEL = "<4 x float>"
 
@@ -35,6 +40,7 @@ class TextureShape:
     name: str
     axes: int
     layered: bool = False
+    cube: bool = False
 
     @property
     def words(self) -> int:
@@ -49,6 +55,8 @@ _SHAPES = {
     "ARRAY_2D": TextureShape("2darray", 2, layered=True),
     "1D_ARRAY": TextureShape("1darray", 1, layered=True),
     "2D_ARRAY": TextureShape("2darray", 2, layered=True),
+    "CUBE": TextureShape("2darray", 3, cube=True),
+    "ARRAY_CUBE": TextureShape("2darray", 3, layered=True, cube=True),
 }
 
 
@@ -150,7 +158,7 @@ def _write_texel(
         ctx.write(target, word)
 
 
-_SAMPLED = ("1D", "2D", "3D", "ARRAY_1D", "ARRAY_2D")
+_SAMPLED = ("1D", "2D", "3D", "ARRAY_1D", "ARRAY_2D", "CUBE", "ARRAY_CUBE")
 
 
 @lowers("TEX{,.SCR}{,.B}{,.LL,.LZ}{,.NODEP}", has_effect=True)
@@ -164,7 +172,7 @@ def sample(ctx: LoweringContext, i: DecodedInstruction) -> None:
     if not (has_level or i.has("LZ") or _handle_ends(i, _shape(i, _SAMPLED)[1])):
         raise i.unknown("a level of detail that the instruction does not name")
     access = _access(ctx, i, _SAMPLED, int(has_level), bindless=i.has("B"))
-    numbers = _coordinates(ctx, access)
+    numbers = _on_a_cube(ctx, access) if access.shape.cube else _coordinates(ctx, access)
     if access.shape.name == "2d":
         numbers[1] = _row(ctx, access.place, numbers[1])
     numbers += [ctx.ir.cast("bitcast", level, "float") for level in access.extra]
@@ -179,7 +187,7 @@ def _row(ctx: LoweringContext, place: Value, row: Value) -> Value:
     """
     word = ctx.ir.load("i32", ctx.ir.offset(place, i64(_TYPE_OFFSET)), 4, note=INVARIANT)
     has_one_row = ctx.ir.icmp("eq", ctx.ir.op("lshr", word, i32(_TYPE_SHIFT)), i32(_TYPE_1D))
-    return ctx.select(has_one_row, float_bits(0x3F000000), row)
+    return ctx.select(has_one_row, float_bits(_HALF), row)
 
 
 def _sampled(
@@ -195,8 +203,34 @@ def _coordinates(ctx: LoweringContext, access: TextureAccess) -> list[Value]:
     words = access.coordinates
     if not access.shape.layered:
         return [ctx.ir.cast("bitcast", word, "float") for word in words]
-    layer = ctx.ir.cast("uitofp", ctx.ir.op("and", words[0], i32(0xFFFF)), "float")
+    layer = ctx.ir.cast("uitofp", _layer(ctx, access), "float")
     return [*(ctx.ir.cast("bitcast", word, "float") for word in words[1:]), layer]
+
+
+def _layer(ctx: LoweringContext, access: TextureAccess) -> Value:
+    return ctx.ir.op("and", access.coordinates[0], i32(_LAST_LAYER))
+
+
+def _on_a_cube(ctx: LoweringContext, access: TextureAccess) -> list[Value]:
+    """The place on a face, and the face as a layer: HIP has no cube maps, but arrays of layers.
+
+    AMD's instructions choose the face as an H200 does: of magnitudes that are equal, z goes before
+    y, and y before x. In SASS the greatest has been made 1, so that the others are within the face.
+    """
+    x, y, z = (ctx.ir.cast("bitcast", word, "float") for word in access.coordinates[-3:])
+    face, across, down = (
+        ctx.ir.call("float", f"llvm.amdgcn.cube{name}", x, y, z) for name in ("id", "sc", "tc")
+    )
+    half = float_bits(_HALF)
+    s, t = (ctx.ir.call("float", "llvm.fma.f32", part, half, half) for part in (across, down))
+    if not access.shape.layered:
+        return [s, t, face]
+    word = ctx.ir.load("i32", ctx.ir.offset(access.place, i64(_DEPTH_OFFSET)), 4, note=INVARIANT)
+    last = ctx.ir.op("and", word, i32(_DEPTH_MASK))
+    cubes = ctx.ir.op("udiv", ctx.ir.op("add", last, i32(1)), i32(_FACES))
+    cube = ctx.ir.call("i32", "llvm.umin.i32", _layer(ctx, access), ctx.ir.op("sub", cubes, i32(1)))
+    first = ctx.ir.cast("uitofp", ctx.ir.op("mul", cube, i32(_FACES)), "float")
+    return [s, t, ctx.ir.result("float", f"fadd {first}, {face.name}")]
 
 
 @lowers("TLD{,.SCR}{,.B}.LZ{,.NODEP}", has_effect=True)
