@@ -55,6 +55,11 @@ def test_cube_maps(run_ported: Callable[..., Completed], architecture: str) -> N
     assert (done.returncode, done.stdout_text, done.stderr_text) == (0, "", "")
 
 
+def test_waits_for_many_cycles_end(run_ported: Callable[..., Completed]) -> None:
+    done = run_ported("clocks.cu")
+    assert (done.returncode, done.stdout_text, done.stderr_text) == (0, "", "")
+
+
 SEAMLESS = r"""
 #include <cstdio>
 __global__ void nothing() {}

@@ -27,6 +27,8 @@ class LiftTarget:
     has_mixed_dot: bool
     """Whether one instruction multiplies signed bytes by unsigned ones."""
     matrix_unit: MatrixUnit | None = None
+    cycles_of_a_tick: int | None = None
+    """What a tick of the constant clock counts as where the shader's own counter is short."""
     multiplies_floats_natively: bool = False
     """Whether the matrix unit multiplies floating-point numbers too, in its own order."""
 
@@ -47,8 +49,13 @@ class LiftTarget:
         return self.wave_lanes > WARP_LANES
 
 
-_RDNA3 = LiftTarget("", 32, 20, sets_mode_in_parts=True, has_mixed_dot=True)  # RDNA3 ISA, 10.5
-_RDNA4 = replace(_RDNA3, image_format_shift=17)  # AMD's runtime: ROCR, image/resource_gfx12.h
+# RDNA3 ISA: image resources, 10.5; SHADER_CYCLES has 20 bits. 2.4 GHz of 100 MHz.
+_RDNA3 = LiftTarget("", 32, 20, sets_mode_in_parts=True, has_mixed_dot=True, cycles_of_a_tick=24)
+_RDNA4 = replace(
+    _RDNA3,
+    image_format_shift=17,  # AMD's runtime: ROCR, image/resource_gfx12.h
+    cycles_of_a_tick=None,
+)
 _CDNA = LiftTarget("", 64, None, sets_mode_in_parts=False, has_mixed_dot=False)
 
 _FAMILIES = {

@@ -280,6 +280,10 @@ def rename_matrix_functions(unit: Rewrite) -> None:
         unit.report(offset, "nvcuda::wmma", Severity.WARNING, message)
 
 
+_ALSO_OF_THE_HOST = frozenset({"clock"})
+"""Device functions whose names are C's, too."""
+
+
 def rename_device_functions(unit: Rewrite) -> None:
     """Device functions that HIP lacks: another name, or a snippet that does the same."""
     if unit.is_hip:
@@ -293,6 +297,8 @@ def rename_device_functions(unit: Rewrite) -> None:
         if unit.declares(word) and found.snippet != "cache":
             continue
         for offset in offsets:
+            if word in _ALSO_OF_THE_HOST and offset not in unit.device:
+                continue
             if not unit.is_member(offset) and not unit.is_declaration(offset, word):
                 unit.rename(offset, word, found.hip)
                 if found.snippet:

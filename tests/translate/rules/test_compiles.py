@@ -23,7 +23,7 @@ __global__ void k(float*f,double*d,unsigned*u,int*i,__nv_bfloat16*b,
  u[0]=__vadd4(u[1],u[2]); u[3]=__vsetgtu2(u[0],u[1]); u[4]=__vsadu4(u[0],u[1]);
   u[5]=__vabsss2(u[4]); u[6]=__vavgs4(u[0],u[1]);
  i[0]=__dp4a(i[1],i[2],i[3]); i[1]=__dp4a(u[1],u[2],u[3]); u[7]=umin(u[0],u[1]);
-  __nanosleep(100); __stcg(i,3); f[9]=__ldcs(f)+__ldcg(q4).x; i[3]=__ldcv(i);
+  __nanosleep(100); i[2]=(int)clock64(); __stcg(i,3); f[9]=__ldcs(f)+__ldcg(q4).x; i[3]=__ldcv(i);
  __shared__ int s[3]; u[8]=__isShared(s); u[9]=(unsigned)__cvta_generic_to_shared(s);
   __half h=__double2half(d[0]); f[5]=__half2float(h);
  b[0]=__float2bfloat16_rn(f[0]); __nv_bfloat162 bb=__floats2bfloat162_rn(f[0],f[1]); b[1]=bb.x;

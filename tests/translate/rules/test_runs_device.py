@@ -83,6 +83,16 @@ __global__ void __launch_bounds__(64, 2) atomics(int* out, double* total, float*
   atomicAdd_block(&out[5], table[threadIdx.x % 4]);
 }
 
+__global__ void clocks(int* out) {  // longer than RDNA3's counter of 20 bits
+  const long long first = clock64();
+  while (clock64() - first < 3 << 20) {}
+  const clock_t then = clock();
+  unsigned long long now;
+  do asm volatile("mov.u64 %0, %%clock64;" : "=l"(now));
+  while ((long long)now - first < 6 << 20);
+  out[0] = clock() - then >= (3 << 20) - ((long long)then - first - (3 << 20));
+}
+
 template <typename T> void show(const char* name, T* values, int count) {
   cudaDeviceSynchronize();
   printf("%s:", name);
@@ -108,6 +118,9 @@ int main() {
   atomics<<<2, 64>>>(i, total, sum); show("atomics", i, 6);
   cudaMemcpyFromSymbol(&count, counter, sizeof(count));
   printf("sums: %d %g %g\n", count, *total, *sum);
+  const clock_t host = clock();
+  clocks<<<1, 32>>>(i); show("clocks", i, 1);
+  printf("host_clock: %d\n", clock() >= host);
   printf("status: %s\n", cudaGetErrorString(cudaGetLastError()));
 }
 """
@@ -151,6 +164,8 @@ def output() -> dict[str, str]:
         # 128 threads; 63; 128 modulo 10; once; each bit flipped 32 times; 32 * (1 + 2 + 3 + 4).
         ("atomics", [128, 63, 8, 42, 0, 320]),
         ("sums", [256, 64, 32]),
+        ("clocks", [1]),
+        ("host_clock", [1]),
     ],
 )
 def test_device_code(output: dict[str, str], name: str, values: list[float]) -> None:

@@ -75,14 +75,20 @@ def _lane_mask(ctx: LoweringContext, i: DecodedInstruction, name: str) -> Value:
     return masks[name]()
 
 
+_NANOSECONDS_OF_A_TICK = 10
+
+
 def clock(ctx: LoweringContext, name: str) -> Value:
     """A counter of 64 bits: the shader clock, or nanoseconds for the global timer.
 
-    RDNA3's constant clock has 100 MHz.
+    AMD's constant clock has 100 MHz. It stands for the shader's where that one has so few bits that
+    a loop which waits for a difference would not end.
     """
-    if "GLOBALTIMER" in name:
-        return ctx.ir.op("mul", ctx.ir.call("i64", "llvm.readsteadycounter"), i64(10))
-    return ctx.ir.call("i64", "llvm.readcyclecounter")
+    is_timer = "GLOBALTIMER" in name
+    step = _NANOSECONDS_OF_A_TICK if is_timer else ctx.environment.target.cycles_of_a_tick
+    if step is None:
+        return ctx.ir.call("i64", "llvm.readcyclecounter")
+    return ctx.ir.op("mul", ctx.ir.call("i64", "llvm.readsteadycounter"), i64(step))
 
 
 @lowers("S2R", "S2UR", has_effect=True)

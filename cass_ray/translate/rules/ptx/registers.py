@@ -24,7 +24,7 @@ TYPES = {
     "pred": "bool",
 }
 
-_LANE = "cass::lane()"
+_LANE, _CLOCK = "cass::lane()", "cass::clock64()"
 SPECIAL = {
     "%laneid": _LANE,
     "%warpid": "((threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) / 32u)",
@@ -33,8 +33,8 @@ SPECIAL = {
     "%lanemask_le": f"(0xffffffffu >> (31u - {_LANE}))",
     "%lanemask_gt": f"(0xfffffffeu << {_LANE})",
     "%lanemask_ge": f"(0xffffffffu << {_LANE})",
-    "%clock": "static_cast<unsigned int>(clock64())",
-    "%clock64": "static_cast<unsigned long long>(clock64())",
+    "%clock": f"static_cast<unsigned int>({_CLOCK})",
+    "%clock64": f"static_cast<unsigned long long>({_CLOCK})",
     # 100 MHz on every AMD device since gfx9; CUDA's timer counts nanoseconds.
     "%globaltimer": "(static_cast<unsigned long long>(wall_clock64()) * 10ull)",
     "%smid": "__smid()",
@@ -74,6 +74,8 @@ class RegisterState:
         if operand in SPECIAL:
             if _LANE in SPECIAL[operand]:
                 self.snippets.add("lane")
+            if _CLOCK in SPECIAL[operand]:
+                self.snippets.add("clock")
             return _convert(SPECIAL[operand], "u64" if "64" in operand else "u32", kind)
         if INTEGER.match(operand):
             return _literal(operand.rstrip("U"), kind)
