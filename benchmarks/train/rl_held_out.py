@@ -6,12 +6,12 @@ import json
 import os
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.train.judge_tools import OPTIMIZATION
 from benchmarks.train.small_answers import read_programs, say
@@ -23,6 +23,10 @@ from benchmarks.train.small_pairs import (
     ptx_programs,
     translated,
 )
+
+if TYPE_CHECKING:
+    from cass_ray.llm.translation_format import TranslationFormat
+    from cass_ray.train.rl.rollouts import Question, Rollout
 
 _SEED = 900_000
 """Seeds from here on are those of no run, supervised or not."""
@@ -62,6 +66,34 @@ def _fresh(held_out: list[Row]) -> Iterator[Row]:
             if pair is not None and "error" not in pair:
                 made += 1
                 yield {"id": f"fresh-{row['id']}", "repository": row["kind"], "cuda": row["cuda"]}
+
+
+def held_out_questions(programs: Path, form: TranslationFormat) -> list[Question]:
+    """Those of :func:`write_programs`, to be answered within a run of reinforcement learning: that
+    are no longer than its own questions."""
+    from benchmarks.train.rl_questions import LONGEST_QUESTION
+    from cass_ray.llm.line_edits import MARKS
+    from cass_ray.train.rl.rollouts import Question
+
+    made = [Question(program.name, program.text) for program in read_programs(programs)]
+    return [
+        question
+        for question in made
+        if len(question.lines) <= MARKS
+        and len(form.edit_question(question.lines)) <= LONGEST_QUESTION
+    ]
+
+
+def write_answers(answers: Iterable[Rollout], folder: Path) -> None:
+    """Answers to :func:`held_out_questions`, as :func:`write_worth` and ``gains`` read them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = [
+        {"task": answer.question.id, "temperature": 0.0, "tokens": len(answer.tokens)}
+        | ({"problem": answer.problem} if answer.code is None else {"code": answer.code})
+        for answer in answers
+    ]
+    with (folder / "public-edits.jsonl").open("w", encoding="utf-8") as stream:
+        stream.writelines(json.dumps(row) + "\n" for row in rows)
 
 
 def write_worth(

@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 import os
 import random
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -28,6 +29,7 @@ from benchmarks.train.small_pairs import (
     ptx_programs,
     translated,
 )
+from cass_ray.execute.rewards.compiled import CompileJudge
 from cass_ray.train.rl.rollouts import Question
 
 _FRESH_SEED = 100_000
@@ -170,17 +172,38 @@ def _fitting(work: tuple[Row, str, int], longest_answer: int) -> Row | None:
     return None if made is None else asdict(made)
 
 
+def foresee_questions(
+    questions: Iterable[Question], judge: Callable[[], CompileJudge], seconds: float
+) -> tuple[int, int]:
+    """Let the judge know the rules' translations of ``questions``, of those that answers are judged
+    in the words of (:mod:`cass_ray.train.rl.in_first_words`); how many compile, and how many are
+    known when ``seconds`` have passed."""
+    until = time.monotonic() + seconds
+    with ProcessPoolExecutor(os.cpu_count(), get_context("fork")) as pool:
+        work = [(judge, question.cuda, until) for question in questions]
+        found = [made for made in pool.map(_foreseen, work, chunksize=4) if made is not None]
+    return sum(found), len(found)
+
+
+def _foreseen(work: tuple[Callable[[], CompileJudge], str, float]) -> bool | None:
+    judge, cuda, until = work
+    return judge().foresee(cuda) if time.monotonic() < until else None
+
+
 def in_other_words(question: Question, chance: random.Random) -> Question:
     """The same question with a share of its own names invented anew, on both sides alike."""
-    from cass_ray.train.data.augment import respell
+    from cass_ray.train.data.augment import invented_names, renamed
 
-    cuda, translation = respell(question.lines, question.translation.split("\n"), chance)
+    sides = question.lines, question.translation.split("\n")
+    names = invented_names(*sides, chance)
+    cuda, translation = ("\n".join(renamed(side, names)) for side in sides)
     return replace(
         question,
         id=f"{question.id}~{chance.getrandbits(32):08x}",
-        cuda="\n".join(cuda),
-        translation="\n".join(translation),
+        cuda=cuda,
+        translation=translation,
         of=question.id,
+        names={fresh: name for name, fresh in names.items()},
     )
 
 

@@ -2,6 +2,7 @@
 
     R="python -m benchmarks.train.small_rl"
     $R questions OUT                      # of the run in OUT/run: OUT/questions.jsonl
+    $R foresee OUT --tools DIR            # compile what answers will be compared with
     $R run OUT --tools DIR --seconds 480  # OUT/run/model -> OUT/run/model_rl, OUT/rl
     $R read OUT/rl                        # rewarded answers to be read for hacks
     $R held-out OUT DIR --to PROGRAMS     # programs of no run: what before and after are asked
@@ -82,6 +83,18 @@ def questions(out: Path, options: argparse.Namespace) -> None:
     say(f"{number} questions; {time.monotonic() - started:.0f} s")
 
 
+def foresee(out: Path, options: argparse.Namespace) -> None:
+    """Compile the rules' translations of the questions, for ``seconds`` at most."""
+    from benchmarks.train.judge_tools import make_judge
+    from benchmarks.train.rl_questions import foresee_questions, read_questions
+
+    started = time.monotonic()
+    asked = list(read_questions(out / QUESTIONS))
+    judge = partial(make_judge, options.tools.resolve(), None, options.optimization)
+    compiled, known = foresee_questions(asked, judge, options.seconds)
+    say(f"{known} of {len(asked)}, {compiled} compile; {time.monotonic() - started:.0f} s")
+
+
 def make_rollouts(
     model: Path, device: str, sampling: SamplingSettings, seed: int
 ) -> DecoderRollouts:
@@ -110,6 +123,7 @@ def run(out: Path, options: argparse.Namespace) -> None:
     import torch
 
     from benchmarks.train.judge_tools import make_judge
+    from benchmarks.train.rl_held_out import held_out_questions, write_answers
     from benchmarks.train.rl_questions import in_other_words, read_questions
     from cass_ray.execute.rewards.compiled import CompileCredit
     from cass_ray.execute.rewards.processes import ProcessRewards
@@ -119,6 +133,7 @@ def run(out: Path, options: argparse.Namespace) -> None:
     from cass_ray.train.rl.model_folder import save_policy
     from cass_ray.train.rl.questions import QuestionChooser
     from cass_ray.train.rl.rollout_process import RolloutProcess
+    from cass_ray.train.rl.rollouts import RolloutsLost
     from cass_ray.train.rl.trainer import RlTrainer
 
     until = time.monotonic() + options.seconds
@@ -146,12 +161,19 @@ def run(out: Path, options: argparse.Namespace) -> None:
     learner = Learner(policy, engine, form, settings, context)
 
     average = AveragedWeights(loaded, options.average)
+    measured = held_out_questions(options.measure, form) if options.measure else []
 
     def save(step: int, weights: Mapping[str, torch.Tensor]) -> None:
         del weights
         average.add()
         if step % options.save_every == 0:
             save_policy(loaded, average.weights(), str(source), target)
+        if measured and step % options.measure_every == 0:
+            try:
+                with trainer.maker_with(average.weights()):
+                    write_answers(maker.greedy(measured), Path(f"{records}-{step:03}"))
+            except RolloutsLost as error:  # the run does not need them
+                say(f"no answers to what is held out: {error}")
 
     asked = list(read_questions(out / QUESTIONS))
     say(f"{len(asked)} questions, {gpus} GPUs, {workers} judges; {settings.model_dump_json()}")
@@ -197,23 +219,24 @@ def arguments() -> argparse.ArgumentParser:
     asking.add_argument("--longest-answer", type=int, default=400, help="Tokens, of the rules'.")
     asking.add_argument("--parts", type=int, default=0, help="Of files that were left for this.")
     asking.add_argument("--unseen-only", action="store_true", help="Nothing of the run itself.")
+    ahead = commands.add_parser("foresee")
+    ahead.add_argument("--seconds", type=float, default=float("inf"))
     running = commands.add_parser("run")
-    running.add_argument("--tools", type=Path, required=True)
+    for command in (ahead, running):
+        command.add_argument("--tools", type=Path, required=True)
+        command.add_argument("--optimization", default=OPTIMIZATION, help="Of the judge.")
     running.add_argument("--model", type=Path, help="Default: OUT/run/model.")
     running.add_argument("--save", type=Path, help="Default: OUT/run/model_rl.")
     running.add_argument("--records", type=Path, help="Default: OUT/rl.")
     running.add_argument("--seconds", type=float, default=480)
     running.add_argument("--workers", type=int, help="Judges; default: one a core.")
-    running.add_argument(
-        "--optimization",
-        default=OPTIMIZATION,
-        help="Of the judge's compiler.",
-    )
     running.add_argument("--usable", type=float, default=0.1, help="Credit for what is a program.")
     running.add_argument(
         "--unproved", type=float, default=0.1, help="Credit for the rules' text, uncompiled."
     )
     running.add_argument("--save-every", type=int, default=10**6, help="Steps.")
+    running.add_argument("--measure", type=Path, help="Programs that are answered now and then.")
+    running.add_argument("--measure-every", type=int, default=50, help="Steps.")
     running.add_argument(
         "--average",
         type=float,
@@ -230,7 +253,7 @@ def arguments() -> argparse.ArgumentParser:
     reading.add_argument("records", type=Path)
     reading.add_argument("--number", type=int, default=200)
     apart = commands.add_parser("held-out")
-    for command in (asking, running, apart):
+    for command in (asking, ahead, running, apart):
         command.add_argument("out", type=Path)
     apart.add_argument("folder", type=Path)
     apart.add_argument("--to", type=Path, required=True)
@@ -269,6 +292,9 @@ def main() -> None:
 
         tools = options.tools.resolve()
         write_worth(options.answers, options.of, tools, options.to, options.optimization)
+        return
+    if options.command == "foresee":
+        foresee(options.out, options)
         return
     if options.without_sandbox and not available():
         say(f"answers are compiled without a sandbox, under limits alone: {problem()}")

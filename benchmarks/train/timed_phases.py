@@ -33,7 +33,7 @@ _RL = (
     "--average", "0.9",
     "--set", "optimizer.learning_rate=0.00007",
     "--set", "sampling.temperature=1.1",
-    "--set", "sampling.max_new_tokens=640",
+    "--set", "sampling.max_new_tokens=512",
     "--set", "sampling.revisited=0.25",
     "--set", "sampling.questions=64",
     "--set", "sampling.group=16",
@@ -43,7 +43,7 @@ _RL = (
 _SHARED = ("--set", "share_questions=true", "--set", "micro_batch_tokens=16384")
 """How the learner is to read its questions; the next attempt goes without, in case that fails."""
 _QUESTIONS = (
-    "--longest-answer", "500", "--fresh", "10000", "--parts", "3000", "--most", "20000",
+    "--longest-answer", "400", "--fresh", "10000", "--parts", "3000", "--most", "20000",
     "--unseen-only",
 )  # fmt: skip
 
@@ -72,6 +72,8 @@ class Plan:
     """Seconds for the answers of a model, at most."""
     least_rl: float = 300
     """Seconds that are kept for reinforcement learning, however long training took to begin."""
+    foreseeing: float = 240
+    """Seconds for compiling, beside the supervised run, what answers will be compared with."""
     closing: float = 60
     """Seconds at the end for judging the last answers and taking everything home."""
     scaling: float = 230
@@ -207,6 +209,14 @@ def _questions(at: Context) -> list[Lane]:
     return [Lane([held_out, asked])]
 
 
+def _foresee(at: Context) -> list[Lane]:
+    command = module(
+        "small_rl", "foresee", at.out, "--tools", at.out / "tools", "--seconds", f"{at.left:.0f}",
+        f"--optimization={_JUDGED_AT}",
+    )  # fmt: skip
+    return [Lane([command])]
+
+
 def _answers(model: str, to: str, gpus: Sequence[int]) -> Callable[[Context], list[Lane]]:
     """Greedy answers to held-out programs and CASS-Bench on one GPU, samples on another."""
 
@@ -237,8 +247,9 @@ def _reinforce(
         begun = ["--model", str(saved)] if saved.exists() else []
         command = module(
             "small_rl", "run", at.out, "--tools", at.out / "tools",
-            "--seconds", f"{at.left - 20:.0f}", "--without-sandbox", "--save-every", 20,
-            "--save", saved, "--records", at.out / to, *begun, *told,
+            "--seconds", f"{at.left - 20:.0f}", "--without-sandbox", "--save-every", 10,
+            "--save", saved, "--records", at.out / to, "--measure", at.out / PROGRAMS,
+            *begun, *told,
         )  # fmt: skip
         return [Lane([command], gpus or None)]
 
@@ -337,6 +348,8 @@ def phases(plan: Plan) -> list[Phase]:
               records=("run/metrics.jsonl", "run/summary.json", "pace.json")),
         Phase("questions", CPUS, [_questions], ("prepared",), records=(PROGRAMS,), nice=10),
         Phase("judge", CPUS, [_unpack], parts=("judge.",), nice=10),
+        Phase("foreseen", CPUS, [_foresee], ("questions", "judge"), nice=10,
+              longest=lambda plan: plan.foreseeing, grace=60),
         Phase("answered", answers_on[0], [_answers(MODEL, "answers", answers_on[1])],
               ("trained", "questions"), before_end=_rl_end, longest=answering, grace=20,
               records=answered),
@@ -361,7 +374,7 @@ def phases(plan: Plan) -> list[Phase]:
 
 def _records(folder: str) -> tuple[str, ...]:
     names = ("metrics.jsonl", "summary.json", "answers.jsonl", "questions.jsonl")
-    return tuple(f"{folder}/{name}" for name in names)
+    return (*(f"{folder}/{name}" for name in names), f"{folder}-*/*.jsonl")
 
 
 _RECORDS = ("scaling/*.json", "scaling/*/*.json*")

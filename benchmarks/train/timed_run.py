@@ -424,7 +424,8 @@ def call(options: argparse.Namespace) -> None:
 
 _LISTS = ("prepare", "questions", "rl", "second", "loss", "answers", "asked")
 _PLANNED = (
-    "training", "answering", "least_rl", "closing", "scaling", "losing", "gpus", *_LISTS,
+    "training", "answering", "foreseeing", "least_rl", "closing", "scaling", "losing", "gpus",
+    *_LISTS,
 )  # fmt: skip
 
 

@@ -28,17 +28,16 @@ from cass_ray.execute.rewards.faithful import left_out
 from cass_ray.execute.rewards.unseen import all_emitted, never_emitted
 from cass_ray.execute.rewards.verdicts import Outcome, RewardItem, RewardVerdict, undecided
 from cass_ray.llm.code_blocks import code_of
+from cass_ray.toolchain.amd.precompiled import Side
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.sandbox.process import Starved
 from cass_ray.toolchain.unit import CompileFailure
 from cass_ray.translate.rules import RulesTranslator
 
-_FORMAT = "5"
+_FORMAT = "6"
 _FENCES = ("hip", "cpp", "c++", "cuda", "cu", "c")
-_ORIGIN = re.compile(
-    r"""^[ \t]*\.(?:file|ident|loc)\b.*\n|^([^"\n]*?)[ \t]*(?:;|\#)[ ].*$""", re.MULTILINE
-)
-"""Where assembly came from, and comments of lines without strings."""
+_NAMES_ORIGIN = re.compile(r"[ \t]*\.(?:file|ident|loc)\b")
+_COMMENT = re.compile(r"[ \t]*[;#][ ].*$")
 _FAILED = "does not compile: "
 """What is kept of a failure begins so."""
 _KNOWN = 4096
@@ -103,6 +102,11 @@ class CompileJudge:
         except Starved as error:
             made = undecided(str(error))
         return made.model_copy(update={"seconds": time.monotonic() - started})
+
+    def foresee(self, question: str) -> bool:
+        """Compile the rules' translation of ``question``, for verdicts to come (with a cache);
+        whether it compiles."""
+        return self.compiles(_translation(question.replace("\r\n", "\n")))
 
     def compiles(self, code: str) -> bool:
         """Whether a program compiles, whatever else it is."""
@@ -189,10 +193,29 @@ class CompileJudge:
             self.cache.put(key, made.encode())
 
     def _compiled(self, code: str) -> str:
-        """Both sides, to assembly, without what says where it came from."""
+        """Both sides, to assembly, without what says where it came from.
+
+        The compiler's own mistakes are the same on both sides of a comparison, and are left in.
+        """
         main = PurePosixPath("main.hip")
         content = all_emitted(code).encode("utf-8", "replace")
         with unit_on_disk(Sources(main, {str(main): content}, (PurePosixPath("."),))) as unit:
-            output = self.toolchain.compile(unit, self.architecture, optimization=self.optimization)
-        sides = (output.device_assembly, output.host_assembly)
-        return digest(_ORIGIN.sub(r"\1", side) for side in sides)
+            sides = [  # the device first: it finds most errors
+                self.toolchain.text_as_it_is(
+                    unit, side, self.architecture, optimization=self.optimization
+                )
+                for side in (Side.DEVICE, Side.HOST)
+            ]
+        return digest(map(_without_origin, sides))
+
+
+def _without_origin(assembly: str) -> str:
+    """``assembly`` without where it came from, and comments of lines without strings."""
+    lines = []
+    for line in assembly.split("\n"):
+        if _NAMES_ORIGIN.match(line):
+            continue
+        # What programs write into their inline assembly; of most lines it is known at once.
+        commented = (";" in line or "#" in line) and '"' not in line
+        lines.append(_COMMENT.sub("", line) if commented else line)
+    return "\n".join(lines)

@@ -57,6 +57,9 @@ _LENIENT = (
     "-Wno-missing-template-arg-list-after-template-kw",
 )
 
+_UNCOMMENTED = ("-fno-verbose-asm", "-fno-ident")
+"""Half of the text of unoptimized code is comments."""
+
 
 @dataclass(frozen=True)
 class AmdOutput:
@@ -173,6 +176,27 @@ class AmdToolchain:
             cpu_seconds_by_tool={"clang device": seconds},
         )
 
+    def text_as_it_is(
+        self,
+        unit: Unit,
+        side: Side,
+        architecture: str = DEFAULT_ARCHITECTURE,
+        *,
+        optimization: str = "-Os",
+        limits: Limits = COMPILE_LIMITS,
+    ) -> str:
+        """What clang makes of one side in one run, without comments: to be compared, not to be run.
+
+        Nothing is done about what this clang makes wrong (:meth:`compile_device` does). Raises
+        :class:`~cass_ray.toolchain.unit.CompileFailure`, as :meth:`compile` does.
+        """
+        flags = code_flags(architecture, optimization, DEFAULT_CODE_OBJECT_VERSION)
+        flags = (*flags, *self.workarounds, *_UNCOMMENTED)
+        text = self._assembly(unit, side, flags, limits).stdout_text
+        if side is Side.DEVICE:
+            _must_hold_a_kernel(text)
+        return text
+
     def _device_text(
         self,
         unit: Unit,
@@ -189,8 +213,7 @@ class AmdToolchain:
         flags = (*flags, *further)
         device = self._assembly(unit, Side.DEVICE, flags, limits)
         text, seconds = device.stdout_text, device.cpu_seconds
-        if ".amdhsa_kernel" not in text:
-            raise CompileFailure(Reason.NO_DEVICE_CODE, "no kernel in the device code", "clang")
+        _must_hold_a_kernel(text)
         if not self.may_divide_wrong(text):
             return text, seconds
         read = self._assembly(unit, Side.DEVICE, (*flags, "-emit-llvm"), limits)
@@ -346,6 +369,11 @@ class AmdToolchain:
     def _location_flags(self) -> list[str]:
         """Flags that say where things are on this machine; they do not change the code."""
         return [f"--rocm-path={self.rocm_path}", f"-I{SHIM}", "-fdiagnostics-color=never"]
+
+
+def _must_hold_a_kernel(device_assembly: str) -> None:
+    if ".amdhsa_kernel" not in device_assembly:
+        raise CompileFailure(Reason.NO_DEVICE_CODE, "no kernel in the device code", "clang")
 
 
 def generate(

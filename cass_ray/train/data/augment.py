@@ -68,7 +68,7 @@ def as_written_for_hip(cuda: Sequence[str], hip: Sequence[str]) -> Sides:
         known = left[other] or right[other] or other in names.values()
         if other != name and not known and left[name] == right[name] > 0:
             names[name] = other
-    return _renamed(cuda, names), _renamed(hip, names)
+    return renamed(cuda, names), renamed(hip, names)
 
 
 def respell(cuda: Sequence[str], hip: Sequence[str], chance: random.Random) -> Sides:
@@ -77,6 +77,14 @@ def respell(cuda: Sequence[str], hip: Sequence[str], chance: random.Random) -> S
     A model that learned from one set of names has no reason to copy: it knows the names. Invented
     ones teach that what stands in the question is written down again, letter by letter.
     """
+    names = invented_names(cuda, hip, chance)
+    return renamed(cuda, names), renamed(hip, names)
+
+
+def invented_names(
+    cuda: Sequence[str], hip: Sequence[str], chance: random.Random
+) -> dict[str, str]:
+    """What :func:`respell` writes instead of which names: nothing that either side has already."""
     taken = {word for side in (cuda, hip) for line in side for word in _WORD.findall(line)}
     names = dict[str, str]()
     share = chance.uniform(0.3, 1.0)
@@ -88,10 +96,11 @@ def respell(cuda: Sequence[str], hip: Sequence[str], chance: random.Random) -> S
             fresh = f"{fresh}{chance.randrange(10)}"
         taken.add(fresh)
         names[name] = fresh
-    return _renamed(cuda, names), _renamed(hip, names)
+    return names
 
 
-def _renamed(lines: Sequence[str], names: Mapping[str, str]) -> list[str]:
+def renamed(lines: Sequence[str], names: Mapping[str, str]) -> list[str]:
+    """``lines`` with other names; those behind a dot, a backslash or a percent sign stay."""
     if not names:
         return list(lines)
     return [_WORD.sub(lambda found: names.get(found[0], found[0]), line) for line in lines]
@@ -130,7 +139,7 @@ class ApiNames:
             if left[other] or right[self.hip[other]]:
                 continue
             old[name], new[self.hip[name]] = other, self.hip[other]
-        return _renamed(cuda, old), _renamed(hip, new)
+        return renamed(cuda, old), renamed(hip, new)
 
 
 def with_foreign_text(cuda: Sequence[str], hip: Sequence[str], chance: random.Random) -> Sides:

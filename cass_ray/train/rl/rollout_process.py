@@ -55,6 +55,13 @@ class RolloutProcess:
         made: list[list[Rollout]] = self._ask("rollouts", list(questions))
         return made
 
+    def greedy(self, questions: Sequence[Question]) -> list[Rollout]:
+        """The likeliest answer to each of ``questions``. Raises :class:`RolloutsLost`."""
+        if self._pipe is None:
+            self._start()
+        made: list[Rollout] = self._ask("greedy", list(questions))
+        return made
+
     def _start(self) -> None:
         context = get_context("spawn")  # a fork of a process that uses CUDA cannot
         self._pipe, theirs = context.Pipe()
@@ -93,7 +100,7 @@ class RolloutProcess:
 
 def _serve(pipe: Connection, make: Make) -> None:
     """Answer until the other side is gone."""
-    maker: RolloutMaker | None = None
+    maker: Any = None
     while True:
         try:
             what, content = pipe.recv()
@@ -105,6 +112,6 @@ def _serve(pipe: Connection, make: Make) -> None:
                 maker.use_weights(torch.load(content, map_location="cpu", weights_only=True))
                 pipe.send((False, None))
             else:
-                pipe.send((False, maker.rollouts(content)))
+                pipe.send((False, getattr(maker, what)(content)))
         except Exception as error:
             pipe.send((True, repr(error)))

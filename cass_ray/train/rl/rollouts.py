@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import torch
@@ -28,6 +28,8 @@ class Question:
     """What the rules make of it, for comparison; the model is not shown it."""
     of: str = ""
     """The id of the question that this one asks in other words, if it does."""
+    names: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """What is written in that one instead of which of these words."""
 
     @property
     def lines(self) -> list[str]:
@@ -79,14 +81,24 @@ class DecoderRollouts:
             own[name].copy_(tensor)
 
     def rollouts(self, questions: Sequence[Question]) -> list[list[Rollout]]:
-        settings, form = self._settings, self._form
+        settings = self._settings
+        return self._answers(questions, settings.group, settings.temperature)
+
+    def greedy(self, questions: Sequence[Question]) -> list[Rollout]:
+        """The likeliest answer to each of ``questions``, of as many tokens as rollouts may have."""
+        return [answer for [answer] in self._answers(questions, 1, 0.0)]
+
+    def _answers(
+        self, questions: Sequence[Question], number: int, temperature: float
+    ) -> list[list[Rollout]]:
+        form = self._form
         asked = sorted(questions, key=lambda question: len(question.cuda))
-        rows = [question for question in asked for _ in range(settings.group)]
+        rows = [question for question in asked for _ in range(number)]
         ids = {question.id: form.edit_question(question.lines) for question in asked}
         sampled = self._decoder.sample(
             [ids[question.id] for question in rows],
-            settings.max_new_tokens,
-            [settings.temperature] * len(rows),
+            self._settings.max_new_tokens,
+            [temperature] * len(rows),
             form.end,
             edits=edit_marks(form, rows),
         )

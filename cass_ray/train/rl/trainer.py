@@ -6,8 +6,9 @@ import json
 import math
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -21,6 +22,7 @@ from cass_ray.execute.rewards.verdicts import (
     RewardItem,
     RewardVerdict,
 )
+from cass_ray.train.rl.in_first_words import in_first_words
 from cass_ray.train.rl.learner import JudgedGroup
 from cass_ray.train.rl.questions import QuestionChooser
 from cass_ray.train.rl.records import RewardRecords
@@ -121,6 +123,16 @@ class RlTrainer:
             pool.shutdown(wait=False, cancel_futures=True)
         return summary
 
+    @contextmanager
+    def maker_with(self, weights: Mapping[str, torch.Tensor]) -> Iterator[None]:
+        """The maker draws nothing meanwhile but what is asked here, with ``weights``."""
+        with self._drawing:
+            self.maker.use_weights(weights)
+            try:
+                yield
+            finally:
+                self.maker.use_weights(self.learner.weights())
+
     def _lost(self, error: Exception, summary: RlSummary) -> None:
         """Go on without a batch; raises its error where batches are lost more often than not."""
         summary.lost += 1
@@ -183,12 +195,13 @@ def judge_groups(
     groups: Sequence[Sequence[Rollout]], rewards: Rewarder
 ) -> list[list[RewardVerdict]]:
     """Verdicts in the form of ``groups``; an answer that makes no program is not sent away."""
-    items = [
-        RewardItem(question=rollout.question.cuda, answer=fenced(rollout.code))
+    programs = [
+        in_first_words(rollout.question, rollout.code)
         for group in groups
         for rollout in group
         if rollout.code is not None
     ]
+    items = [RewardItem(question=cuda, answer=fenced(code)) for cuda, code in programs]
     found = iter(rewards.rewards(items) if items else [])
     return [
         [
