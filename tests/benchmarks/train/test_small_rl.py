@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.train.rl_held_out import gains
+from benchmarks.train.rl_held_out import gains, write_answers
 from benchmarks.train.small_rl import read
+from cass_ray.train.rl.rollouts import Question, Rollout
 
 
 def test_answers_that_were_rewarded_as_translations_are_read(
@@ -54,3 +55,16 @@ def test_gains_are_of_the_same_answers_before_and_after(tmp_path: Path) -> None:
     assert f"| edits: same | public | {counted}" in found
     assert f"| edits: same | all | {counted}" in found
     assert not any("fresh-ptx" in line for line in found)
+
+
+def test_answers_within_a_run_are_written_as_others_are(tmp_path: Path) -> None:
+    asked = Question("a", "int a;")
+    write_answers(
+        [Rollout(asked, [1, 2], [], "", "int b;"), Rollout(asked, [1], [], "", None, "it was cut")],
+        tmp_path / "rl-050",
+    )
+    lines = (tmp_path / "rl-050/public-edits.jsonl").read_text().splitlines()
+    assert [json.loads(line) for line in lines] == [
+        {"task": "a", "temperature": 0.0, "tokens": 2, "code": "int b;"},
+        {"task": "a", "temperature": 0.0, "tokens": 1, "problem": "it was cut"},
+    ]

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from cass_ray.cache import ContentCache
-from cass_ray.execute.rewards.compiled import CompileCredit, CompileJudge
+from cass_ray.execute.rewards.compiled import CompileCredit, CompileJudge, _without_origin
 from cass_ray.execute.rewards.processes import ProcessRewards
 from cass_ray.execute.rewards.verdicts import Outcome, RewardItem, RewardVerdict
 from cass_ray.translate.rules import RulesTranslator
@@ -168,3 +168,24 @@ def test_a_judge_that_dies_costs_its_batch_only():
         assert [each.reward for each in rewards.rewards(items("a", "abc", "a"))] == [0.1, 0.3, 0.1]
     finally:
         rewards.close()
+
+
+def test_what_answers_are_compared_with_can_be_compiled_ahead(backend, tmp_path, monkeypatch):
+    judge = CompileJudge(backend.toolchain, ContentCache(tmp_path))
+    assert judge.foresee(QUESTION)
+    assert not judge.foresee("#include <not_here.h>\n" + QUESTION)
+    later, compiled = CompileJudge(backend.toolchain, ContentCache(tmp_path)), []
+    made = CompileJudge._compiled
+    monkeypatch.setattr(
+        CompileJudge, "_compiled", lambda self, code: compiled.append(code) or made(self, code)
+    )
+    answer = HONEST.replace("if (i < n)", "if (i < (n))")
+    assert later.of(QUESTION, answer).outcome is Outcome.COMPILED
+    assert compiled == [answer]  # the translation it is compared with was known
+
+
+def test_comments_and_lines_of_the_source_are_no_difference_of_code():
+    one = '\t.file\t1 "a.hip"\n\tv_mov_b32 v0, 1 ; of a\n\t.ascii\t"x ; # y"\n'
+    other = '\t.file\t1 "b.hip"\n\tv_mov_b32 v0, 1\n\t.ascii\t"x ; # y"\n'
+    assert _without_origin(one) == _without_origin(other)
+    assert _without_origin(one) != _without_origin(one.replace("# y", "# z"))

@@ -196,3 +196,21 @@ def test_a_process_that_is_killed_costs_its_batch_and_is_started_again(folder):
         assert [group[0].question for group in again] == QUESTIONS
     finally:
         maker.close()
+
+
+def test_likeliest_answers_are_drawn_within_a_run_with_weights_of_their_own(folder, tmp_path):
+    """The weights of the run are drawn with again afterwards."""
+    maker = make_rollouts(folder)
+    settings = SETTINGS.model_copy(update={"steps": 1})
+    trainer = trainer_of(folder, tmp_path, maker, Unchanged(), settings)
+    before = maker.greedy(QUESTIONS)
+    weights = trainer.learner.weights()
+    end = next(name for name in weights if name.endswith("embed_tokens.weight"))
+    other = {name: tensor.clone() for name, tensor in weights.items()}
+    other[end] = other[end].flip(0)
+    with trainer.maker_with(other):
+        between = [answer.tokens for answer in maker.greedy(QUESTIONS)]
+    after = maker.greedy(QUESTIONS)
+    assert [answer.tokens for answer in after] == [answer.tokens for answer in before]
+    assert between != [answer.tokens for answer in before]
+    assert [answer.question.id for answer in before] == [question.id for question in QUESTIONS]
