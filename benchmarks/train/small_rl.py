@@ -141,7 +141,7 @@ def run(out: Path, options: argparse.Namespace) -> None:
     workers = options.workers or os.cpu_count() or 1
     credit = CompileCredit(usable=options.usable, other=options.other, unproved=options.unproved)
     judge = partial(make_judge, options.tools.resolve(), credit, options.optimization)
-    rewards = ProcessRewards(judge, workers)
+    rewards = ProcessRewards(judge, workers, nice=5)  # the learner and the decoder come first
     gpus = torch.cuda.device_count()
     first, last = ("cuda:0", f"cuda:{gpus - 1}") if gpus else ("cpu", "cpu")
     source = options.model or out / "run/model"

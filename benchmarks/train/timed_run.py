@@ -365,7 +365,7 @@ def take_home(out: Path, home: Path) -> None:
     patterns += ["logs/*.log", "conductor.log", "plan.json", "done/*.json"]
     found = sorted({path for pattern in patterns for path in out.glob(pattern) if path.is_file()})
     packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w:xz", preset=2) as archive:
+    with tarfile.open(fileobj=packed, mode="w:xz", preset=0) as archive:
         for path in found:
             content = path.read_bytes()  # as it is now: it may grow
             entry = tarfile.TarInfo(str(path.relative_to(out)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -17,17 +18,18 @@ class ProcessRewards:
     """A :class:`~cass_ray.execute.rewards.verdicts.Rewarder` of ``workers`` processes.
 
     ``make`` makes a judge in each; it must be picklable. Where a process dies, what was not judged
-    yet is undecided, and the next batch finds a new pool.
+    yet is undecided, and the next batch finds a new pool. With ``nice`` they, and the compilers
+    that they start, leave the processors to whoever asks first.
     """
 
-    def __init__(self, make: Callable[[], ItemJudge], workers: int) -> None:
-        self._make, self._workers = make, workers
+    def __init__(self, make: Callable[[], ItemJudge], workers: int, nice: int = 0) -> None:
+        self._make, self._workers, self._nice = make, workers, nice
         self._pool = self._new_pool()
 
     def _new_pool(self) -> ProcessPoolExecutor:
         context = get_context("forkserver")  # the caller may hold threads and a GPU
         context.set_forkserver_preload([__name__])
-        return ProcessPoolExecutor(self._workers, context, _begin, (self._make,))
+        return ProcessPoolExecutor(self._workers, context, _begin, (self._make, self._nice))
 
     def rewards(self, items: Sequence[RewardItem]) -> list[RewardVerdict]:
         """A verdict for each of ``items``, in their order; equal ones are judged once."""
@@ -54,8 +56,9 @@ def _verdict(waiting: Future[RewardVerdict]) -> RewardVerdict:
         return undecided(f"the judge failed: {error!r}"[:500])
 
 
-def _begin(make: Callable[[], ItemJudge]) -> None:
+def _begin(make: Callable[[], ItemJudge], nice: int) -> None:
     global _judge
+    os.nice(nice)
     _judge = make()
 
 
