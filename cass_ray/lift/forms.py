@@ -12,10 +12,12 @@ from cass_ray.lift.frontend.operands import (
     Address,
     Constant,
     Immediate,
+    InstructionDescriptor,
     MatrixDescriptors,
     Operand,
     Predicate,
     Register,
+    TensorAddress,
 )
 
 
@@ -42,6 +44,11 @@ def _shape(operand: Operand) -> str:
             return f"[{'+'.join([*terms, *(['i'] if operand.offset else [])])}]"
         case MatrixDescriptors():
             return ".".join(["gdesc", *operand.flags])
+        case TensorAddress():
+            place = "tmem+i" if operand.offset else "tmem"
+            return ".".join([place, *operand.flags])
+        case InstructionDescriptor():
+            return "idesc"
     return operand.text if operand.text.startswith("SR_") else "name"
 
 

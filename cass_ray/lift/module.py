@@ -13,6 +13,7 @@ from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Constant, Name
 from cass_ray.lift.llvm.builder import SUPPORT_PREFIX
 from cass_ray.lift.llvm.globals import MANAGED_SUFFIX, DeviceData
+from cass_ray.lift.lowering import tensor_memory
 from cass_ray.lift.lowering.cluster_launch import (
     ENTRY_DECLARATIONS,
     MEETINGS_BYTES,
@@ -194,6 +195,8 @@ class ModuleBuilder:
         kernel = reading.kernel_info(self._cubin, environment.kernel.name)
         reserved = reading.shared_reserved(self._cubin)
         shift = MEETINGS_PLACE + MEETINGS_BYTES - reserved
+        if environment.uses_tensor_memory:
+            shift = 0  # what the lifter needs is in what is reserved
         size = max(kernel.shared_size, reserved) + shift
         return replace(
             environment,
@@ -263,11 +266,24 @@ def _environment(
     cubin: Cubin, program: CubinCode, data: DeviceData, kernel: KernelInfo, target: LiftTarget
 ) -> KernelEnvironment:
     instructions = _instructions(program, kernel.name)
-    kernel, shift = _without_reserved(kernel, instructions, reading.shared_reserved(cubin))
+    reserved = reading.shared_reserved(cubin)
+    uses_tensor_memory = tensor_memory.uses_tensor_memory(instructions)
+    if uses_tensor_memory:
+        kernel, shift = replace(kernel, shared_size=max(kernel.shared_size, reserved)), 0
+    else:
+        kernel, shift = _without_reserved(kernel, instructions, reserved)
     flushes = flushes_denormals(instructions)
     handles = any(i.opcode in TEXTURE_OPCODES for i in instructions)
     return KernelEnvironment(
-        kernel, data, program, target, shift, flushes_denormals=flushes, uses_handles=handles
+        kernel,
+        data,
+        program,
+        target,
+        shift,
+        flushes_denormals=flushes,
+        uses_handles=handles,
+        uses_tensor_memory=uses_tensor_memory,
+        own_place=tensor_memory.OWN_PLACE if uses_tensor_memory else 0,
     )
 
 
@@ -376,10 +392,18 @@ def _beginning(context: LoweringContext, *, calls_functions: bool) -> list[str]:
         lines += context.banks.arguments.copying()
     if context.environment.in_cluster:
         context.ir.declarations |= set(ENTRY_DECLARATIONS)
-        return lines + entry_lines(context.environment, context.banks.launch_words)
+        more: list[str] = []
+        if context.environment.uses_tensor_memory:
+            context.ir.declarations |= set(tensor_memory.DECLARATIONS)
+            more = tensor_memory.beginning(in_cluster=True)
+        return lines + entry_lines(context.environment, context.banks.launch_words, more)
     if any(f"@{_BARRIER}" in declaration for declaration in context.ir.declarations):
         context.ir.declarations.add(f"declare void @{_BARRIERS_BEGIN}(i32)")
-        lines.append(f"  call void @{_BARRIERS_BEGIN}(i32 {BARRIERS_PLACE})")
+        place = BARRIERS_PLACE + context.environment.own_place
+        lines.append(f"  call void @{_BARRIERS_BEGIN}(i32 {place})")
+    if context.environment.uses_tensor_memory:
+        context.ir.declarations |= set(tensor_memory.DECLARATIONS)
+        lines += tensor_memory.beginning(in_cluster=False)
     return lines
 
 

@@ -101,13 +101,40 @@ class MatrixDescriptors:
 
 
 @dataclass(frozen=True, slots=True)
+class TensorAddress:
+    """``tmem[UR4+0x20].A_KEEP``: a place in tensor memory, by a uniform register that has the lane
+    in its upper half and the column in the lower one."""
+
+    terms: tuple[Register, ...]
+    offset: int
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionDescriptor:
+    """``idesc[UR5]``: shapes and kinds of the matrices of a product, in a uniform register."""
+
+    register: Register
+
+
+@dataclass(frozen=True, slots=True)
 class Name:
     """Anything else: a special register, a label, a scoreboard, a relocated symbol."""
 
     text: str
 
 
-Operand = Register | Predicate | Immediate | Constant | Address | MatrixDescriptors | Name
+Operand = (
+    Register
+    | Predicate
+    | Immediate
+    | Constant
+    | Address
+    | MatrixDescriptors
+    | TensorAddress
+    | InstructionDescriptor
+    | Name
+)
 
 
 class Operands(tuple[Operand, ...]):
@@ -155,6 +182,8 @@ _CONSTANT = re.compile(
     _SIGNED + r"c\[(?P<bank>0x[0-9a-f]+)\] ?\[(?P<place>[^\]]*)\]\|?(?P<suffix>(?:\.\w+)*)\|?"
 )
 _DESCRIPTORS = re.compile(r"gdesc\[(?P<file>UR)(?P<index>\d+)\](?P<flags>(?:\.\w+)*)")
+_TENSOR_ADDRESS = re.compile(r"tmem\[(?P<place>[^\]]*)\](?P<flags>(?:\.\w+)*)")
+_INSTRUCTION_DESCRIPTOR = re.compile(r"idesc\[(?P<file>UR)(?P<index>Z|\d+)\]")
 _ADDRESS = re.compile(r"(?:desc\[UR\w+\])?\[(?P<place>[^\]]*)\]")
 
 
@@ -181,6 +210,11 @@ def parse(text: str) -> Operand:
     if match := _DESCRIPTORS.fullmatch(text):
         flags = tuple(match["flags"].split(".")[1:])
         return MatrixDescriptors(Register(match["file"], _index(match)), flags)
+    if match := _TENSOR_ADDRESS.fullmatch(text):
+        flags = tuple(match["flags"].split(".")[1:])
+        return TensorAddress(*_place(match["place"], text), flags)
+    if match := _INSTRUCTION_DESCRIPTOR.fullmatch(text):
+        return InstructionDescriptor(Register(match["file"], _index(match)))
     return Name(text)
 
 

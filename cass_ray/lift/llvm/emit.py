@@ -17,7 +17,16 @@ from cass_ray.whole_file import write_whole
 
 _SUPPORT = tuple(
     Path(__file__).parent / "device" / f"{name}.hip"
-    for name in ("support", "mbarrier", "cluster", "tensor_map", "warpgroup")
+    for name in (
+        "support",
+        "mbarrier",
+        "cluster",
+        "tensor_map",
+        "shared_matrix",
+        "warpgroup",
+        "tensor_memory",
+        "tensor_products",
+    )
 )
 """One after the other, they are one program."""
 _CODE_OBJECT_VERSION = 5

@@ -114,8 +114,11 @@ def reads_cluster_words(kernel: KernelInfo, instructions: Iterable[DecodedInstru
     )
 
 
-def entry_lines(environment: KernelEnvironment, place: int) -> list[str]:
-    """What a kernel does first; ``place`` is where its arguments have :data:`WORDS`."""
+def entry_lines(environment: KernelEnvironment, place: int, more: Iterable[str]) -> list[str]:
+    """What a kernel does first; ``place`` is where its arguments have :data:`WORDS`.
+
+    ``more`` is what all threads of the workgroup do then.
+    """
     lanes = environment.target.wave_lanes
     lines = ["  %cluster.given = call ptr addrspace(4) @llvm.amdgcn.kernarg.segment.ptr()"]
     names = {BLOCK_WORDS: "x", BLOCK_WORDS + 1: "y", BLOCK_WORDS + 2: "z", BYTES_WORD: "bytes"}
@@ -144,7 +147,9 @@ def entry_lines(environment: KernelEnvironment, place: int) -> list[str]:
         f"  {SHIFT.name} = add i32 %cluster.apart, {environment.shared_shift}",
         f"  {ROUND.name} = alloca i32, addrspace(5)",
         f"  store i32 -1, {ROUND}",
-        f"  call void @{SUPPORT_PREFIX}cluster_begin({START}, {THREAD})",
+        f"  %cluster.own = add {START}, {environment.own_place}",
+        f"  call void @{SUPPORT_PREFIX}cluster_begin(i32 %cluster.own, {THREAD})",
+        *more,
         f"  %cluster.absent = icmp uge {THREAD}, %cluster.threads",
         f"  br i1 %cluster.absent, label %cluster.nobody, label %{PRESENT}",
         "cluster.nobody:",

@@ -67,7 +67,8 @@ def offset_shift(ctx: LoweringContext) -> Value:
 
 
 def own_start(ctx: LoweringContext, place: int) -> Value:
-    """The LDS address of byte ``place`` of what the block has, in front of its shared memory."""
+    """The LDS address of byte ``place`` of what the block has for what the lifter needs."""
+    place += ctx.environment.own_place
     return ctx.ir.op("add", START, i32(place)) if ctx.environment.in_cluster else i32(place)
 
 
@@ -119,7 +120,8 @@ def _meeting(ctx: LoweringContext, *, of_cluster: bool) -> tuple[Value, Value]:
     threads = i32(1)
     for size in sizes:
         threads = ctx.ir.op("mul", threads, size)
-    place = i32(_CLUSTER_MEETING) if of_cluster else own_start(ctx, _BLOCK_MEETING)
+    first = i32(_CLUSTER_MEETING + ctx.environment.own_place)
+    place = first if of_cluster else own_start(ctx, _BLOCK_MEETING)
     return place, threads
 
 

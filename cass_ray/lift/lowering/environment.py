@@ -33,6 +33,9 @@ class KernelEnvironment:
     barrier: none may be moved or left out."""
     in_cluster: bool = False
     """Whether a workgroup is a cluster of blocks (:mod:`.clusters`); else it is a block."""
+    own_place: int = 0
+    """Where LDS begins that the lifter needs for itself: behind what tensor memory has there."""
+    uses_tensor_memory: bool = False
     unrolled: frozenset[CodePlace] = frozenset()
     """Branches back to the beginning of loops that LLVM is to unroll."""
 

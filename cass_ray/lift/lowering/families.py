@@ -26,6 +26,8 @@ from cass_ray.lift.lowering.semantics import (
     special,
     tensor,
     tensor_copy,
+    tensor_memory,
+    tensor_product,
     texture,
     warp,
     warpgroup,
@@ -55,6 +57,8 @@ FAMILIES = (
     cluster_memory,
     tensor,
     warpgroup,
+    tensor_memory,
+    tensor_product,
     matrix_memory,
     texture,
 )

@@ -20,7 +20,11 @@ _EXCHANGE = frozenset(
     {"SHFL", "VOTE", "VOTEU", "MATCH", "REDUX", "CREDUX", "ELECT", "LDSM", "MOVM"}
 )
 _MATRICES = frozenset({"HMMA", "IMMA", "DMMA", "BMMA"}) | MATRIX_OPCODES
-_DIFFERENT = frozenset({"ATOM", "ATOMG", "ATOMS", "SYNCS", "LDL"}) | _EXCHANGE | _MATRICES
+_DIFFERENT = (
+    frozenset({"ATOM", "ATOMG", "ATOMS", "SYNCS", "LDL", "LDTM", "UTCATOMSWS"})
+    | _EXCHANGE
+    | _MATRICES
+)
 """What they give differs between lanes or warps whatever they are given."""
 _READS_SPECIAL = frozenset({"S2R", "S2UR", "CS2R"})
 _BARRIERS = frozenset({"BAR", "UCGABAR_WAIT"})

@@ -14,7 +14,7 @@ from cass_ray.lift.graphs import components
 from cass_ray.lift.lowering.liveness import CodePlace, LivenessBlock
 from cass_ray.lift.lowering.semantics.mbarrier import tests_phase, uses_words
 
-_ATOMIC = frozenset({"ATOM", "ATOMG", "ATOMS"})
+_ATOMIC = frozenset({"ATOM", "ATOMG", "ATOMS", "UTCATOMSWS"})
 _LOADS = frozenset({"LD", "LDG", "LDS"})
 
 Graph = Mapping[CodePlace, LivenessBlock]

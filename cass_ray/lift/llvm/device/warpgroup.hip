@@ -5,13 +5,7 @@
 
 namespace {
 
-constexpr uint32_t line_words = 8;
-constexpr uint32_t chunk_bytes = 16;
-
 using Sums = uint32_t __attribute__((address_space(5)));
-using SharedHalf = const uint16_t __attribute__((address_space(3)));
-using Chunk = uint32_t __attribute__((ext_vector_type(4)));
-using SharedChunk = const Chunk __attribute__((address_space(3)));
 
 // In the order of `lowering/semantics/warpgroup.py`.
 enum Flag : uint32_t {
@@ -21,60 +15,6 @@ enum Flag : uint32_t {
   transposes_b = 8,
   keeps_sums = 16,
   saturates = 32
-};
-
-// A matrix in shared memory (PTX ISA, "Matrix Descriptor Format"; cuTe's "canonical layouts").
-class Matrix {
- public:
-  __device__ Matrix(uint64_t bits, bool is_transposed, uint32_t shift)
-      : start_(((uint32_t)bits & 0x3fff) * chunk_bytes),
-        leading_(((uint32_t)(bits >> 16) & 0x3fff) * chunk_bytes),
-        stride_(((uint32_t)(bits >> 32) & 0x3fff) * chunk_bytes),
-        is_transposed_(is_transposed),
-        shift_(shift) {
-    const uint32_t mode = (uint32_t)(bits >> 62);
-    width_ = mode == 0 ? 0 : 4 - mode;
-    base_ = (uint32_t)(bits >> 49) & 7;
-  }
-
-  // The words of a row of A, or of a column of B.
-  __device__ void read(uint32_t line, uint32_t (&words)[line_words]) const {
-    if (is_transposed_) {
-      for (uint32_t n = 0; n < line_words; ++n) {
-        words[n] = half(line, 2 * n) | (uint32_t)half(line, 2 * n + 1) << 16;
-      }
-      return;
-    }
-    for (uint32_t chunk = 0; chunk < 2; ++chunk) {
-      const Chunk found = *(SharedChunk *)place(line, chunk);
-      for (uint32_t n = 0; n < 4; ++n) words[4 * chunk + n] = found[n];
-    }
-  }
-
- private:
-  __device__ uint16_t half(uint32_t line, uint32_t k) const {
-    return *(SharedHalf *)(place(k, line / 8) + line % 8 * 2);
-  }
-
-  // Where 16 bytes are, of `line` across and number `chunk` along what is contiguous. Patterns are
-  // eight lines of 1, 2, 4 or 8 chunks (1 << width_), and swizzled by the address: base_ says at
-  // which line of 128 bytes they begin (as an H100 has it; the other bits it does not look at).
-  __device__ uint32_t place(uint32_t line, uint32_t chunk) const {
-    const uint32_t inside = line % 8, outside = line / 8;
-    if (width_ == 0) {
-      const uint32_t across = is_transposed_ ? leading_ : stride_;
-      const uint32_t along = is_transposed_ ? stride_ : leading_;
-      return start_ + inside * chunk_bytes + outside * across + chunk * along + shift_;
-    }
-    const uint32_t mask = (1u << width_) - 1;
-    const uint32_t address = start_ + ((inside << width_) + (chunk & mask)) * chunk_bytes +
-                             outside * stride_ + (chunk >> width_) * leading_;
-    return (address ^ ((address >> 7) - base_ & mask) * chunk_bytes) + shift_;
-  }
-
-  uint32_t start_, leading_, stride_;
-  bool is_transposed_;
-  uint32_t shift_, width_, base_;
 };
 
 struct Given {
@@ -110,7 +50,7 @@ __device__ void multiply(const Given &given) {
     gather(given.a, words);
   } else {
     const Matrix a(given.of_a, given.flags & transposes_a, given.shift);
-    for (uint32_t row = 0; row < 2; ++row) a.read(16 * given.warp + 8 * row + group, words[row]);
+    for (uint32_t row = 0; row < 2; ++row) a.read<2>(16 * given.warp + 8 * row + group, words[row]);
   }
   typename Numbers::Row rows[2];
   for (uint32_t row = 0; row < 2; ++row) {
@@ -127,7 +67,7 @@ __device__ void multiply(const Given &given) {
     for (uint32_t n = 0; n < 2; ++n) {
       uint32_t found[line_words];
       typename Numbers::Column column;
-      b.read(8 * tile + first_column + n, found);
+      b.read<2>(8 * tile + first_column + n, found);
       Numbers::prepare(found, column);
       for (uint32_t row = 0; row < 2; ++row) {
         sums[row][n] = Numbers::dot(rows[row], column, sums[row][n], given.flags & saturates);

@@ -27,7 +27,7 @@ def without_outputs(ctx: LoweringContext, i: DecodedInstruction) -> Operands:
     return Operands((i.operands[0], *rest))
 
 
-@lowers("MOV", "UMOV", "MOV32I")
+@lowers("MOV{,.SPILL}", "UMOV", "MOV32I")
 def move(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Copy; a last operand, where there is one, masks bytes and is 0xf in all code seen."""
     if len(i.operands) > 2 and ctx.bits(i.operands[2]) != i32(0xF):

@@ -223,6 +223,7 @@ def double_estimate(ctx: LoweringContext, i: DecodedInstruction) -> None:
     "PREEXIT",
     "UTMACMDFLUSH",
     "UBLKPF.L2",
+    "UVIRTCOUNT.DEALLOC.SMPOOL",
 )
 def nothing(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Convergence, caches, prefetch and copies in flight: nothing to do where memory is coherent.

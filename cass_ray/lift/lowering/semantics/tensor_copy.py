@@ -52,9 +52,12 @@ def _coordinates(ctx: LoweringContext, i: DecodedInstruction, first: Register) -
     return [ctx.register(first.following(n)) if n < axes else i32(0) for n in range(_MOST_AXES)]
 
 
-@lowers(f"UTMALDG.{_AXES}", has_effect=True)
+@lowers(f"UTMALDG.{_AXES}{{,.2CTA}}", has_effect=True)
 def load_tile(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """To shared memory; after the tile's address come that of a barrier and the coordinates."""
+    """To shared memory; after the tile's address come that of a barrier and the coordinates.
+
+    With 2CTA the barrier may be the other block's of a pair: its address says so.
+    """
     place = only_register(i, i.operands[0])
     with by_one_lane(ctx):
         given = _tile(ctx, i, place, place.following(2))

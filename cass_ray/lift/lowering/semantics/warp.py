@@ -162,7 +162,7 @@ def _combined(
     return ctx.ir.op(operation, left, right)
 
 
-@lowers("R2UR{,.OR,.BROADCAST}", has_effect=True)
+@lowers("R2UR{,.OR,.BROADCAST,.FILL}", has_effect=True)
 def to_uniform(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """A register to a uniform register: the value of one of the lanes.
 

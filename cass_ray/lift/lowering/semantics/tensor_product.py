@@ -1,0 +1,151 @@
+"""Products of matrices whose sums are in tensor memory (PTX: ``tcgen05.mma``).
+
+They are computed when they are issued, which PTX allows among other times, by the one thread that
+does so (``llvm/device/tensor_products.hip``). A descriptor in a register says what is multiplied:
+what is not known here (sparse matrices, other shapes) ends the program with an error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cass_ray.lift.frontend.instruction import DecodedInstruction
+from cass_ray.lift.frontend.operands import (
+    Immediate,
+    InstructionDescriptor,
+    MatrixDescriptors,
+    Operand,
+    Operands,
+    Predicate,
+    Register,
+    TensorAddress,
+)
+from cass_ray.lift.llvm.builder import SUPPORT_PREFIX, Value, i32, i64
+from cass_ray.lift.lowering import tensor_memory
+from cass_ray.lift.lowering.context import LoweringContext
+from cass_ray.lift.lowering.semantics.bulk_copy import by_one_lane
+from cass_ray.lift.lowering.table import lowers
+
+_FUNCTIONS = {"UTCHMMA": "halves", "UTCQMMA": "bytes", "UTCIMMA": "integers"}
+_A_IN_MEMORY, _KEEPS, _OF_TWO_BLOCKS, _KEEPS_WEIGHTS = (1 << bit for bit in range(4))
+"""As ``Flag`` in ``llvm/device/tensor_products.hip``."""
+_MASK_WORDS = 4
+"""Of the lanes of a block."""
+_SPARSE = 4
+"""The bit of a descriptor."""
+_COLLECTORS = frozenset({"A_KEEP", "A_REUSE", "B_KEEP", "B_REUSE"}) | {
+    f"BUFFER{number}" for number in range(4)
+}
+"""What a factor is kept in for the next product, which is to have the same one."""
+
+
+@dataclass(frozen=True)
+class _Factors:
+    """The operands of a product."""
+
+    a: MatrixDescriptors | TensorAddress
+    b: MatrixDescriptors
+    sums: TensorAddress
+    descriptor: InstructionDescriptor
+    rest: Operands
+
+
+def _factors(i: DecodedInstruction) -> _Factors:
+    a, b, sums, metadata, descriptor = i.operands[:5].exactly(5)
+    if (
+        isinstance(a, MatrixDescriptors | TensorAddress)
+        and isinstance(b, MatrixDescriptors)
+        and isinstance(sums, TensorAddress)
+        and isinstance(metadata, TensorAddress)
+        and isinstance(descriptor, InstructionDescriptor)
+        and _COLLECTORS.issuperset((*a.flags, *b.flags))
+        and not sums.flags
+    ):
+        return _Factors(a, b, sums, descriptor, i.operands[5:])
+    raise i.unknown("a product of another shape")
+
+
+@dataclass(frozen=True)
+class _Options:
+    """What comes behind the descriptor."""
+
+    mask: Register | None
+    """The first register of the lanes that keep their sums."""
+    keeps: Predicate
+    scale: int
+
+
+def _options(i: DecodedInstruction, rest: Operands) -> _Options:
+    left: list[Operand] = list(rest)
+    mask = None
+    if left and isinstance(left[0], Register):
+        mask = left.pop(0)
+        if i.has("WS"):
+            raise i.unknown("columns of which the factors are zero")
+    if left and isinstance(left[0], TensorAddress):
+        raise i.unknown("scales of blocks of factors")
+    keeps = left.pop(0) if left else None
+    if not isinstance(keeps, Predicate):
+        raise i.unknown("nothing says whether there are sums")
+    scale = left.pop(0) if left else Immediate("0x0")
+    if not isinstance(scale, Immediate) or left:
+        raise i.unknown("an operand behind the predicate")
+    return _Options(mask if isinstance(mask, Register) else None, keeps, scale.integer)
+
+
+@lowers("UTC{H,Q,I}MMA{,.2CTA,.WS}", has_effect=True)
+def multiply(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """Halves and TF32, numbers of eight bits and fewer, or integers of eight bits."""
+    factors = _factors(i)
+    options = _options(i, factors.rest)
+    descriptor = ctx.register(factors.descriptor.register)
+    if descriptor.number is not None and descriptor.number & _SPARSE:
+        raise i.unknown("a sparse matrix")
+    is_pair = i.has("2CTA")
+    if is_pair and not ctx.environment.in_cluster:
+        tensor_memory.traps(ctx)
+        return
+    with by_one_lane(ctx):
+        own = tensor_memory.own_block(ctx)
+        blocks = tensor_memory.blocks_of_pair(ctx) if is_pair else [own, own]
+        ctx.ir.call_void(
+            f"{SUPPORT_PREFIX}tensor_multiply_{_FUNCTIONS[i.opcode]}",
+            descriptor,
+            _flags(ctx, i, factors, options),
+            tensor_memory.address_in(ctx, i, factors.sums),
+            *_places(ctx, i, factors, options),
+            *(state for state, _ in blocks),
+            *(shift for _, shift in blocks),
+            *_mask(ctx, options, 2 * _MASK_WORDS if is_pair else _MASK_WORDS),
+        )
+
+
+def _flags(
+    ctx: LoweringContext, i: DecodedInstruction, factors: _Factors, options: _Options
+) -> Value:
+    known = {
+        _A_IN_MEMORY: isinstance(factors.a, TensorAddress),
+        _OF_TWO_BLOCKS: i.has("2CTA"),
+        _KEEPS_WEIGHTS: i.has("WS"),
+    }
+    fixed = i32(sum(flag for flag, is_set in known.items() if is_set))
+    keeps = ctx.select(ctx.predicate(options.keeps), i32(_KEEPS), i32(0))
+    return ctx.ir.op("or", fixed, keeps)
+
+
+def _places(
+    ctx: LoweringContext, i: DecodedInstruction, factors: _Factors, options: _Options
+) -> list[Value]:
+    """Where A is in tensor memory, what sums are scaled by, and the descriptors of matrices."""
+    in_memory, of_a = i32(0), i64(0)
+    if isinstance(factors.a, TensorAddress):
+        in_memory = tensor_memory.address_in(ctx, i, factors.a)
+    else:
+        of_a = ctx.wide(factors.a.first)
+    return [in_memory, i32(options.scale), of_a, ctx.wide(factors.b.first)]
+
+
+def _mask(ctx: LoweringContext, options: _Options, words: int) -> list[Value]:
+    first = options.mask
+    given = [ctx.register(first.following(n)) for n in range(words)] if first is not None else []
+    return [*given, *[i32(0)] * (2 * _MASK_WORDS - len(given))]
