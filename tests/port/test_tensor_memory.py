@@ -24,6 +24,7 @@ pytestmark = [pytest.mark.nvidia, pytest.mark.amd]
     ("program", "wanted"),
     [
         ("tensor_memory.cu", ""),
+        ("tensor_scales.cu", "scaled products: 0 of 6 wrong\n"),
         pytest.param("tensor_products.cu", "products: 0 of 47 wrong\n", marks=pytest.mark.slow),
     ],
 )

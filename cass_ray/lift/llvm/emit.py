@@ -26,6 +26,7 @@ _SUPPORT = tuple(
         "warpgroup",
         "tensor_memory",
         "tensor_products",
+        "tensor_scaled",
     )
 )
 """One after the other, they are one program."""

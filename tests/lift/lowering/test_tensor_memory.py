@@ -27,9 +27,11 @@ SUMS = "tmem[UR6], tmem[UR4], idesc[UR5]"
     ("text", "reason"),
     [
         (f"UTCHMMA.WS gdesc[UR8], gdesc[UR10], {SUMS}, UR12, UP0", "factors are zero"),
-        (f"UTCQMMA gdesc[UR8], gdesc[UR10], {SUMS}, tmem[UR12], UP0", "scales"),
+        (f"UTCHMMA gdesc[UR8], gdesc[UR10], {SUMS}, tmem[UR12], UP0", "such factors"),
+        (f"UTCQMMA.2CTA gdesc[UR8], gdesc[UR10], {SUMS}, tmem[UR12], UP0", "two blocks"),
+        (f"UTCOMMA gdesc[UR8], gdesc[UR10], {SUMS}, UP0", "no scales"),
         (f"UTCHMMA.ASHIFT tmem[UR8], gdesc[UR10], {SUMS}, UP0", "not in the table"),
-        (f"UTCOMMA.4X gdesc[UR8], gdesc[UR10], {SUMS}, tmem[UR12], UP0", "not in the table"),
+        (f"UTCOMMA.2CTA.4X gdesc[UR8], gdesc[UR10], {SUMS}, tmem[UR12], UP0", "not in the table"),
         (f"UTCHMMA gdesc[UR8].tnspA, gdesc[UR10], {SUMS}, UP0", "another shape"),
         (f"UTCHMMA tmem[UR8], tmem[UR10], {SUMS}, UP0", "another shape"),
         (f"UTCHMMA gdesc[UR8], gdesc[UR10], {SUMS}, UP0, 0x3, 0x1", "behind the predicate"),

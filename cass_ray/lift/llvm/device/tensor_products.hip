@@ -104,7 +104,10 @@ __device__ void multiply_strip(const Product &given, uint32_t block, uint32_t la
 template <typename Numbers>
 __device__ void multiply_all(const Product &given) {
   const Instruction &instruction = given.instruction;
-  if (!is_known(instruction, given.d >> 16) || !Numbers::are_known(instruction)) __builtin_trap();
+  const bool is_all_known = is_known(instruction, given.d >> 16) &&
+                            Numbers::are_known(instruction) &&
+                            Numbers::has_sums(instruction.format_of_sums());
+  if (!is_all_known) __builtin_trap();
   for (uint32_t block = 0; block < instruction.blocks(); ++block) {
     Word *const memory = memory_of(given.states[block]);
     for (uint32_t lane = 0; lane < lanes; ++lane) {
@@ -121,6 +124,8 @@ struct Floats {
   struct Line {
     float numbers[COUNT];
   };
+
+  static __device__ bool has_sums(uint32_t format) { return format <= sums_of_singles; }
 
   static __device__ void negate(Line &line) {
     for (uint32_t n = 0; n < COUNT; ++n) line.numbers[n] = -line.numbers[n];
@@ -188,7 +193,7 @@ struct SmallFloats : Floats<32> {
     const bool narrow_a = a > of_e5m2, narrow_b = b > of_e5m2;
     if (narrow_a && (instruction.flags & a_in_memory || instruction.transposes_a())) return false;
     if (narrow_b && instruction.transposes_b()) return false;
-    return is_format(a) && is_format(b) && instruction.format_of_sums() <= sums_of_singles;
+    return is_format(a) && is_format(b);
   }
   static __device__ void prepare(const uint32_t (&words)[line_words], uint32_t format, Line &line) {
     for (uint32_t n = 0; n < 32; ++n) line.numbers[n] = number(words, format, n);
@@ -199,12 +204,15 @@ struct SmallFloats : Floats<32> {
     const uint32_t place = n % 16 * 6, word = first + place / 32;
     const uint32_t six = (uint32_t)(pair(words[word], words[word + 1 & 7]) >> place % 32) & 0x3f;
     const uint32_t four = words[first + n % 16 / 8] >> n % 8 * 4 & 0xf;
+    return decode(format <= of_e5m2 ? byte : format == of_e2m1 ? four : six, format);
+  }
+  static __device__ float decode(uint32_t code, uint32_t format) {
     switch (format) {
-      case of_e4m3: return (byte & 0x7f) == 0x7f ? single(nan_bits) : small_number(byte, 8, 3, 0x1p8f);
-      case of_e5m2: return small_number(byte, 8, 2, 1);
-      case of_e2m3: return small_number(six, 6, 3, 0x1p14f);
-      case of_e3m2: return small_number(six, 6, 2, 0x1p12f);
-      default: return small_number(four, 4, 1, 0x1p14f);
+      case of_e4m3: return (code & 0x7f) == 0x7f ? single(nan_bits) : small_number(code, 8, 3, 0x1p8f);
+      case of_e5m2: return small_number(code, 8, 2, 1);
+      case of_e2m3: return small_number(code, 6, 3, 0x1p14f);
+      case of_e3m2: return small_number(code, 6, 2, 0x1p12f);
+      default: return small_number(code, 4, 1, 0x1p14f);
     }
   }
 };
@@ -217,8 +225,9 @@ struct SmallIntegers {
 
   static __device__ bool are_known(const Instruction &instruction) {
     return instruction.format_of_a() <= 1 && instruction.format_of_b() <= 1 &&
-           !instruction.field(13, 2) && instruction.format_of_sums() == sums_of_integers;
+           !instruction.field(13, 2);
   }
+  static __device__ bool has_sums(uint32_t format) { return format == sums_of_integers; }
   static __device__ void negate(Line &) {}
   static __device__ void prepare(const uint32_t (&words)[line_words], uint32_t is_signed, Line &line) {
     for (uint32_t n = 0; n < 32; ++n) {
@@ -240,14 +249,24 @@ __attribute__((noinline)) __device__ void multiply_with_denormals(const Product 
   multiply_all<Numbers>(given);
 }
 
+constexpr int denormals = 1 | 4 << 6 | 3 << 11;  // MODE, four bits from bit 4 on
+
 // Tensor cores flush no denormal numbers, whatever the kernel does elsewhere.
-template <typename Numbers>
-__device__ void multiply(const Product &given) {
-  constexpr int denormals = 1 | 4 << 6 | 3 << 11;  // MODE, four bits from bit 4 on
+__device__ uint32_t keep_denormals() {
   const uint32_t before = __builtin_amdgcn_s_getreg(denormals);
   __builtin_amdgcn_s_setreg(denormals, 0xf);
-  multiply_with_denormals<Numbers>(given);
+  return before;
+}
+
+__device__ void restore_denormals(uint32_t before) {
   __builtin_amdgcn_s_setreg(denormals, before);
+}
+
+template <typename Numbers>
+__device__ void multiply(const Product &given) {
+  const uint32_t before = keep_denormals();
+  multiply_with_denormals<Numbers>(given);
+  restore_denormals(before);
 }
 
 }  // namespace tensor

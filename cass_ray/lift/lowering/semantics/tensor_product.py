@@ -71,6 +71,8 @@ class _Options:
 
     mask: Register | None
     """The first register of the lanes that keep their sums."""
+    scales: TensorAddress | None
+    """By two registers: where the scales of A are, and those of B."""
     keeps: Predicate
     scale: int
 
@@ -82,15 +84,19 @@ def _options(i: DecodedInstruction, rest: Operands) -> _Options:
         mask = left.pop(0)
         if i.has("WS"):
             raise i.unknown("columns of which the factors are zero")
-    if left and isinstance(left[0], TensorAddress):
-        raise i.unknown("scales of blocks of factors")
+    scales = left.pop(0) if left and isinstance(left[0], TensorAddress) else None
     keeps = left.pop(0) if left else None
     if not isinstance(keeps, Predicate):
         raise i.unknown("nothing says whether there are sums")
     scale = left.pop(0) if left else Immediate("0x0")
     if not isinstance(scale, Immediate) or left:
         raise i.unknown("an operand behind the predicate")
-    return _Options(mask if isinstance(mask, Register) else None, keeps, scale.integer)
+    return _Options(
+        mask if isinstance(mask, Register) else None,
+        scales if isinstance(scales, TensorAddress) else None,
+        keeps,
+        scale.integer,
+    )
 
 
 @lowers("UTC{H,Q,I}MMA{,.2CTA,.WS}", has_effect=True)
@@ -101,6 +107,9 @@ def multiply(ctx: LoweringContext, i: DecodedInstruction) -> None:
     descriptor = ctx.register(factors.descriptor.register)
     if descriptor.number is not None and descriptor.number & _SPARSE:
         raise i.unknown("a sparse matrix")
+    if options.scales is not None:
+        _multiply_scaled(ctx, i, factors, options)
+        return
     is_pair = i.has("2CTA")
     if is_pair and not ctx.environment.in_cluster:
         tensor_memory.traps(ctx)
@@ -117,6 +126,41 @@ def multiply(ctx: LoweringContext, i: DecodedInstruction) -> None:
             *(state for state, _ in blocks),
             *(shift for _, shift in blocks),
             *_mask(ctx, options, 2 * _MASK_WORDS if is_pair else _MASK_WORDS),
+        )
+
+
+@lowers("UTCOMMA{,.4X}", has_effect=True)
+def multiply_fours(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """Numbers of four bits; each 32 of a row have a scale, or with 4X each 16."""
+    factors = _factors(i)
+    _multiply_scaled(ctx, i, factors, _options(i, factors.rest))
+
+
+def _multiply_scaled(
+    ctx: LoweringContext, i: DecodedInstruction, factors: _Factors, options: _Options
+) -> None:
+    scales = options.scales
+    if scales is None or scales.offset or scales.flags or len(scales.terms) != 1:
+        raise i.unknown("no scales of blocks of factors")
+    if i.opcode == "UTCHMMA" or i.opcode == "UTCIMMA" or options.mask or options.scale:
+        raise i.unknown("scales of blocks of such factors")
+    if i.has("2CTA") or i.has("WS"):
+        raise i.unknown("scales of blocks of factors of two blocks, or with kept weights")
+    name = "bytes"
+    if i.opcode == "UTCOMMA":
+        name = "fours_by_sixteen" if i.has("4X") else "fours"
+    with by_one_lane(ctx):
+        in_memory, _, *matrices = _places(ctx, i, factors, options)
+        ctx.ir.call_void(
+            f"{SUPPORT_PREFIX}tensor_multiply_scaled_{name}",
+            ctx.register(factors.descriptor.register),
+            _flags(ctx, i, factors, options),
+            tensor_memory.address_in(ctx, i, factors.sums),
+            in_memory,
+            ctx.register(scales.terms[0]),
+            ctx.register(scales.terms[0].following(1)),
+            *matrices,
+            *tensor_memory.own_block(ctx),
         )
 
 
