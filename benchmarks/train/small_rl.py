@@ -46,6 +46,8 @@ _ACCEPTED = (
     "the rules' translation to the letter",
 )
 """Outcomes of what is rewarded as a translation; any other credit is for being a program."""
+_MEASURE_SECONDS = 60
+"""What must be left for answers to what is held out to be begun within a run."""
 
 
 def read(records: Path, number: int) -> None:
@@ -168,7 +170,8 @@ def run(out: Path, options: argparse.Namespace) -> None:
         average.add()
         if step % options.save_every == 0:
             save_policy(loaded, average.weights(), str(source), target)
-        if measured and step % options.measure_every == 0:
+        in_time = time.monotonic() < until - _MEASURE_SECONDS
+        if measured and step % options.measure_every == 0 and in_time:
             try:
                 with trainer.maker_with(average.weights()):
                     write_answers(maker.greedy(measured), Path(f"{records}-{step:03}"))
