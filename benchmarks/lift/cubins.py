@@ -1,7 +1,7 @@
 """Compile every CUDA file of a folder to cubins, for ``cass lift coverage``.
 
 ``python -m benchmarks.lift.cubins OUT FOLDER ... [--sm 80 --sm 90]`` writes a cubin for each file
-that nvcc accepts on its own and each architecture, from one PTX for compute_80. Files are taken in
+that nvcc accepts on its own and each architecture, from one PTX. Files are taken in
 the order of a digest of their paths, so that a run that was stopped has made a sample that nobody
 chose; a second run continues.
 """
@@ -19,7 +19,7 @@ from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.nvidia.steps import SOURCE_TREE
 from cass_ray.toolchain.nvidia.toolchain import WORK_FOLDER, NvidiaToolchain
 from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
-from cass_ray.toolchain.sandbox.process import Completed, run
+from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Limits, run
 from cass_ray.toolchain.unit import Unit
 
 _INCLUDES = ("Common", "common", "common/inc", "include", "src", "cpp/0_Introduction")
@@ -27,13 +27,19 @@ _INCLUDES = ("Common", "common", "common/inc", "include", "src", "cpp/0_Introduc
 
 @dataclass(frozen=True)
 class Ways:
-    """Arguments of nvcc, which makes PTX, and of ptxas beside those that say what and where."""
+    """Arguments of nvcc and of ptxas beside those that say what and where, and what bounds them."""
 
     nvcc: tuple[str, ...] = ()
     ptxas: tuple[str, ...] = ()
+    native: bool = False
+    """Whether nvcc compiles for each architecture, so that code for one alone counts; else all are
+    made of one PTX."""
+    limits: Limits = COMPILE_LIMITS
 
 
 PLAIN = Ways()
+_OLDEST_PTX = 80
+"""What PTX is made for, unless an architecture before it is asked for, too."""
 
 
 def compile_unit(
@@ -43,32 +49,30 @@ def compile_unit(
     ways: Ways = PLAIN,
 ) -> tuple[dict[str, bytes], str]:
     """Cubins by architecture, or nothing and the message of the tool that refused."""
+    front: list[str | Path] = [toolchain.nvcc, *toolchain.flags("-O1"), "-w", *ways.nvcc]
+    front += [*unit.preprocessor_arguments(), str(unit.main)]
+    found: dict[str, bytes] = {}
     with private_folder() as folder:
         mounts = (Mount(unit.root, SOURCE_TREE), Mount(folder, WORK_FOLDER, writable=True))
         view = View(read_only=toolchain.visible(), mounts=mounts)
 
-        def step(command: list[str | Path]) -> Completed:
-            return run(command, cwd=unit.root, view=view)
+        def refused(command: list[str | Path], target: Path) -> str:
+            whole = [*command, "-o", view.inside(target)]
+            done = run(whole, cwd=unit.root, limits=ways.limits, view=view)
+            return "" if done.ok else done.stderr_text.strip() or done.outcome.value
 
-        ptx = view.inside(folder / "unit.ptx")
-        command: list[str | Path] = [
-            toolchain.nvcc,
-            *toolchain.flags("-O1"),
-            "-arch=compute_80",
-            *ways.nvcc,
-        ]
-        command += [*unit.preprocessor_arguments(), "-w", "-ptx", str(unit.main), "-o", ptx]
-        done = step(command)
-        if not done.ok:
-            return {}, done.stderr_text
-        found = {}
+        ptx = folder / "unit.ptx"
+        if not ways.native:
+            numbers = [int(each.removeprefix("sm_").rstrip("af")) for each in architectures]
+            oldest = min(_OLDEST_PTX, *numbers)
+            if message := refused([*front, "-ptx", f"-arch=compute_{oldest}"], ptx):
+                return {}, message
+            front = [toolchain.nvcc.with_name("ptxas"), *ways.ptxas, view.inside(ptx)]
         for architecture in architectures:
             target = folder / f"{architecture}.cubin"
-            ptxas = toolchain.nvcc.parent / "ptxas"
-            command = [ptxas, *ways.ptxas, f"-arch={architecture}", ptx]
-            done = step([*command, "-o", view.inside(target)])
-            if not done.ok:
-                return {}, done.stderr_text
+            kind = ["-cubin"] if ways.native else []
+            if message := refused([*front, *kind, f"-arch={architecture}"], target):
+                return {}, message
             found[architecture] = target.read_bytes()
     return found, ""
 

@@ -24,6 +24,7 @@ from pathlib import Path, PurePosixPath
 from types import FrameType
 from typing import Any
 
+from benchmarks.lift.cubins import Ways, compile_unit
 from benchmarks.lift.parts import part
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.assembly import sass
@@ -35,16 +36,14 @@ from cass_ray.lift.standing import Standing, forms_in, standing
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.nvidia.elf import Cubin
-from cass_ray.toolchain.nvidia.steps import SOURCE_TREE
-from cass_ray.toolchain.nvidia.toolchain import WORK_FOLDER, NvidiaToolchain
-from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
-from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, run
+from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
+from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS
 from cass_ray.toolchain.unit import Unit
 
 ARCHITECTURES = ("75", "80", "86", "87", "89", "90", "100", "103", "110", "120")
 LIFT_SECONDS = 60
 """CPU time for the lifter's part of one kernel, and as much for LLVM's."""
-_COMPILE = replace(COMPILE_LIMITS, cpu_seconds=300.0, wall_seconds=600.0)
+NATIVELY = Ways(native=True, limits=replace(COMPILE_LIMITS, cpu_seconds=300.0, wall_seconds=600.0))
 _LLVM = replace(COMPILE_LIMITS, cpu_seconds=LIFT_SECONDS, wall_seconds=2 * LIFT_SECONDS)
 _SHARED_FOLDERS = frozenset({"common", "inc", "include", "src", "utils"})
 _DEEPEST_SHARED, _MOST_SHARED = 4, 40
@@ -115,23 +114,6 @@ def include_folders(root: Path, path: PurePosixPath) -> tuple[PurePosixPath, ...
     return tuple(dict.fromkeys([*path.parents, *shared[:_MOST_SHARED]]))
 
 
-def compile_cubin(
-    toolchain: NvidiaToolchain, unit: Unit, architecture: str
-) -> tuple[bytes | None, str]:
-    """nvcc's cubin of one file, or nothing and what nvcc said."""
-    with private_folder() as folder:
-        mounts = (Mount(unit.root, SOURCE_TREE), Mount(folder, WORK_FOLDER, writable=True))
-        view = View(read_only=toolchain.visible(), mounts=mounts)
-        target = folder / "unit.cubin"
-        command: list[str | Path] = [toolchain.nvcc, *toolchain.flags("-O1"), "-w", "-cubin"]
-        command += [f"-arch=sm_{architecture}", *unit.preprocessor_arguments(), str(unit.main)]
-        command += ["-o", view.inside(target)]
-        done = run(command, cwd=unit.root, limits=_COMPILE, view=view)
-        if not done.ok:
-            return None, done.stderr_text.strip() or done.outcome.value
-        return target.read_bytes(), ""
-
-
 def lift_kernel(
     builder: ModuleBuilder, amd: AmdToolchain, name: str, own_instructions: int
 ) -> KernelRow:
@@ -199,10 +181,10 @@ def measure(root: Path, file: str, architecture: str) -> CubinRow:
         toolchain = find_nvidia()
         path = PurePosixPath(inner)
         unit = Unit((root / folder).resolve(), path, include_folders(root / folder, path))
-        cubin, message = compile_cubin(toolchain, unit, architecture)
-        if cubin is None:
+        cubins, message = compile_unit(toolchain, unit, [f"sm_{architecture}"], NATIVELY)
+        if not cubins:
             return replace(row, state="refused", detail=message[:600])
-        return measure_cubin(toolchain, find_amd(), row, cubin)
+        return measure_cubin(toolchain, find_amd(), row, *cubins.values())
     except Exception as error:  # one bad file never stops the harvest
         return replace(row, state="failed", detail=f"{type(error).__name__}: {error}"[:600])
 

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
+from benchmarks.lift.cubins import compile_unit
 from cass_ray.emulator.build import runtime_library
 from cass_ray.emulator.execution import RunOptions
+from cass_ray.lift.lowering.target import lift_target
+from cass_ray.lift.module import ModuleBuilder
 from cass_ray.port.executable import read_executable
 from cass_ray.port.lifting import ContainerLifter
 from cass_ray.port.running import execute, port
 from cass_ray.toolchain.locate import find_nvidia
+from cass_ray.toolchain.nvidia.elf import Cubin
 from cass_ray.toolchain.sandbox.process import Completed
+from cass_ray.toolchain.unit import Unit
+from tests.port.conftest import PROGRAMS
 
 pytestmark = [pytest.mark.nvidia, pytest.mark.amd]
 
@@ -58,6 +64,26 @@ def test_cube_maps(run_ported: Callable[..., Completed], architecture: str) -> N
 def test_waits_for_many_cycles_end(run_ported: Callable[..., Completed]) -> None:
     done = run_ported("clocks.cu")
     assert (done.returncode, done.stdout_text, done.stderr_text) == (0, "", "")
+
+
+@pytest.mark.parametrize("architecture", ["sm_75", "sm_90"])
+def test_forms_of_the_harvest(run_ported: Callable[..., Completed], architecture: str) -> None:
+    done = run_ported("harvested.cu", architecture=architecture)
+    assert (done.returncode, done.stdout_text, done.stderr_text) == (0, "", "")
+
+
+def test_these_forms_are_what_nvcc_makes_of_it() -> None:
+    """Else the program would test something else; and its long block has stretches."""
+    nvidia = find_nvidia()
+    unit = Unit(PROGRAMS, PurePosixPath("harvested.cu"))
+    cubins, message = compile_unit(nvidia, unit, ["sm_75"])
+    assert not message
+    listing = nvidia.disassemble([cubins["sm_75"]])[0]
+    assert "LDG.E.U.128.CONSTANT.SYS" in listing
+    assert "SR_VIRTUALSMID" in listing
+    builder = ModuleBuilder(Cubin.parse(cubins["sm_75"]), listing, target=lift_target("gfx1100"))
+    ir = builder.module({"mix": builder.lift("_Z3mixPKjPj")}, {}).text
+    assert ir.count("call void @llvm.amdgcn.sched.barrier") > 1
 
 
 SEAMLESS = r"""

@@ -31,6 +31,10 @@ _TWO_WORDS, _THREE_WORDS = struct.Struct("<II"), struct.Struct("<III")
 _MANAGED = 0x04  # STO_CUDA_MANAGED
 _FUNCTION, _OBJECT = 2, 1
 _RESERVED_SHARED = 0x400
+_MOST_THREADS, _WARP_LANES = 1024, 32
+_REGISTERS, _PARTITIONS, _REGISTER_UNIT = 1 << 16, 4, 256
+"""Of a multiprocessor: registers, its parts with a quarter of them each, and what a warp's count is
+a multiple of (CUDA's occupancy calculator, for all of sm_75 to sm_121)."""
 _UNKNOWN_SIZE = 1 << 24
 """Sizes from here on stand for one that the compiler does not know."""
 
@@ -111,7 +115,7 @@ def kernel_info(cubin: Cubin, name: str) -> KernelInfo:
 def _kernel_info(cubin: Cubin, name: str) -> KernelInfo:
     number = architecture(cubin)
     base = parameter_base(number)
-    max_threads = 1024
+    max_threads = threads_by_registers(_registers(cubin, name))
     required_threads = 0
     cluster: tuple[int, int, int] | None = None
     parameters: list[tuple[int, Parameter]] = []
@@ -123,9 +127,9 @@ def _kernel_info(cubin: Cubin, name: str) -> KernelInfo:
             _, base, _ = BinaryReader(value).fields(_CBANK)
         elif attribute in (_MAX_THREADS, _REQUIRED_THREADS):
             x, y, z = BinaryReader(value).fields(_THREE_WORDS)
-            max_threads = min(1024, x * y * z)
             if attribute == _REQUIRED_THREADS:
-                required_threads = max_threads
+                required_threads = min(_MOST_THREADS, x * y * z)
+            max_threads = min(max_threads, x * y * z)
         elif attribute == _CLUSTER:
             x, y, z = BinaryReader(value).fields(_THREE_WORDS)
             cluster = x, y, z
@@ -145,12 +149,25 @@ def _kernel_info(cubin: Cubin, name: str) -> KernelInfo:
         base,
         frame,
         _shared_size(cubin, name),
-        max_threads,
+        max(max_threads, required_threads),
         required_threads,
         driver_words(number),
         number,
         cluster,
     )
+
+
+def _registers(cubin: Cubin, name: str) -> int:
+    return next((s.registers for s in cubin.sections if s.name == f".text.{name}"), 0)
+
+
+def threads_by_registers(count: int) -> int:
+    """The largest block of threads with ``count`` registers each; launches of more fail."""
+    if not count:
+        return _MOST_THREADS
+    units = -(-count * _WARP_LANES // _REGISTER_UNIT)
+    warps = _REGISTERS // _PARTITIONS // (units * _REGISTER_UNIT) * _PARTITIONS
+    return min(_MOST_THREADS, warps * _WARP_LANES)
 
 
 def _shared_size(cubin: Cubin, name: str) -> int:

@@ -176,7 +176,8 @@ class WarpProduct:
         kind = f"<{count} x {element}>"
         result = Value(kind, "zeroinitializer")
         if before is not None:
-            result = self._ir.vector([*before, *[before[0]] * (count - len(before))])
+            # What nobody reads begins as anything: copies would be half of a long chain's code.
+            result = self._ir.vector([*before, *[Value(element, "poison")] * (count - len(before))])
         for start in range(0, len(rows), self._instruction.words):
             factors = [self._operand(words, start) for words in (columns, rows)]
             arguments = self._arguments(factors, result, signs)

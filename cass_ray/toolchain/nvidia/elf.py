@@ -25,7 +25,9 @@ _RELOCATIONS = {4: struct.Struct("<QQq"), 9: struct.Struct("<QQ")}  # SHT_RELA, 
 _SYMTAB, _STRTAB = 2, 3
 _INFO_IS_SECTION = 0x40
 _FIRST_RESERVED_SECTION = 0xFF00
-_SYMBOL_OF_CODE = 0xFFFFFF  # in sh_info of a code section, below its number of registers
+# In sh_info of a code section, below its number of registers.
+_BITS_OF_SYMBOL = 24
+_SYMBOL_OF_CODE = (1 << _BITS_OF_SYMBOL) - 1
 _ALIGNMENT = 128
 
 _MARK = re.compile(r"\$cubin\d+\$")
@@ -46,6 +48,11 @@ class Section(ElfSection):
     @property
     def is_code(self) -> bool:
         return self.name.startswith(".text.")
+
+    @property
+    def registers(self) -> int:
+        """How many each thread of this code has."""
+        return self.info >> _BITS_OF_SYMBOL if self.is_code else 0
 
 
 class ElfSymbol(NamedTuple):

@@ -8,11 +8,12 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
+from benchmarks.lift.cubins import compile_unit
 from benchmarks.lift.forms import count_rows
 from benchmarks.lift.harvest import (
+    NATIVELY,
     CubinRow,
     KernelRow,
-    compile_cubin,
     harvest,
     include_folders,
     measure,
@@ -42,9 +43,8 @@ def test_counts_are_those_of_the_disassembler(tmp_path: Path) -> None:
     file = _written(tmp_path, _SOURCE)
     row = measure(tmp_path, file, "90")
     unit = Unit(tmp_path / "repository", PurePosixPath("a.cu"))
-    cubin, _ = compile_cubin(find_nvidia(), unit, "90")
-    assert cubin is not None
-    listing = find_nvidia().disassemble([cubin])[0]
+    cubins, _ = compile_unit(find_nvidia(), unit, ["sm_90"], NATIVELY)
+    listing = find_nvidia().disassemble([cubins["sm_90"]])[0]
     instructions = re.findall(r"^\s+/\*[0-9a-f]{4,}\*/\s+\S", listing, re.MULTILINE)
     assert row.instructions == len(instructions) == sum(k.sass_instructions for k in row.kernels)
     assert sum(row.standings.values()) == sum(row.forms.values()) == row.instructions

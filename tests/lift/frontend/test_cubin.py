@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -42,6 +43,20 @@ def test_parameters_begin_where_ptxas_reads_them(number: int, tmp_path: Path) ->
     assert architecture(cubin) == number
     stored = {7: 0x160, 8: 0x160, 9: 0x210}.get(number // 10, 0x380)
     assert kernel_info(cubin, "k").parameter_base == stored
+
+
+@pytest.mark.parametrize(
+    ("registers", "threads"),
+    [(16, 1024), (64, 1024), (65, 896), (72, 896), (80, 768), (128, 512), (168, 384), (255, 256)],
+)
+def test_registers_bound_a_block(registers: int, threads: int, tmp_path: Path) -> None:
+    """CUDA's occupancy calculator: warps of a multiprocessor by registers of a thread."""
+    cubin = Cubin.parse(assembled(tmp_path, 90))
+    sections = [
+        replace(each, info=each.info & 0xFFFFFF | registers << 24) if each.is_code else each
+        for each in cubin.sections
+    ]
+    assert kernel_info(replace(cubin, sections=sections), "k").max_threads == threads
 
 
 @pytest.mark.amd

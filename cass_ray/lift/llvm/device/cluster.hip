@@ -22,16 +22,6 @@ struct Meeting {
   }
 };
 
-__device__ uint32_t count_lanes(uint64_t lanes) { return __builtin_popcountll(lanes); }
-
-__device__ uint64_t active_lanes() {
-#if __AMDGCN_WAVEFRONT_SIZE == 64
-  return __builtin_amdgcn_ballot_w64(true);
-#else
-  return __builtin_amdgcn_ballot_w32(true);
-#endif
-}
-
 __device__ uint32_t round_at(uint32_t place) {
   const uint64_t state = __atomic_load_n((SharedWide *)place, __ATOMIC_RELAXED);
   acquire();
@@ -55,7 +45,7 @@ extern "C" __device__ void __cass_cluster_begin(uint32_t start, uint32_t thread)
 
 // The active lanes are at a barrier of `threads` threads; gives the round that they are in.
 extern "C" __device__ uint32_t __cass_meeting_arrive(uint32_t place, uint32_t threads) {
-  const uint32_t lanes = count_lanes(active_lanes());
+  const uint32_t lanes = count_where(true);
   uint32_t round = 0;
   if (is_first_lane()) {
     round = Meeting::of(change(place, [=](uint64_t state) {
@@ -83,19 +73,15 @@ extern "C" __device__ void __cass_meeting_await(uint32_t place, uint32_t round) 
 // The active lanes end. One that has come in the present round, and did not wait, is counted.
 extern "C" __device__ void __cass_meeting_leave(uint32_t place, uint32_t threads,
                                                 uint32_t arrived) {
-  const uint64_t all = active_lanes();
-  const uint32_t first = __builtin_amdgcn_readfirstlane(arrived);
-#if __AMDGCN_WAVEFRONT_SIZE == 64
-  const uint64_t alike = __builtin_amdgcn_ballot_w64(arrived == first);
-#else
-  const uint64_t alike = __builtin_amdgcn_ballot_w32(arrived == first);
-#endif
-  if (alike != all) __builtin_trap();  // lanes of a warp that part at a cluster's barrier and end
+  const uint32_t lanes = count_where(true), first = __builtin_amdgcn_readfirstlane(arrived);
+  if (count_where(arrived == first) != lanes) {
+    __builtin_trap();  // lanes of a warp that part at a cluster's barrier and end
+  }
   if (is_first_lane()) {
     change(place, [=](uint64_t state) {
       Meeting now = Meeting::of(state);
-      now.ended += count_lanes(all);
-      if (now.round != first) now.come += count_lanes(all);
+      now.ended += lanes;
+      if (now.round != first) now.come += lanes;
       return now.state(threads);
     });
   }

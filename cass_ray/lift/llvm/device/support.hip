@@ -188,12 +188,17 @@ __device__ bool is_first_lane() {
 #endif
 }
 
-__device__ uint32_t lanes_where(bool condition) {
+// The active lanes for which it is true, a bit each, and how many they are.
+__device__ uint64_t lanes_where(bool condition) {
 #if __AMDGCN_WAVEFRONT_SIZE == 64
-  return __builtin_popcountll(__builtin_amdgcn_ballot_w64(condition));
+  return __builtin_amdgcn_ballot_w64(condition);
 #else
-  return __builtin_popcount(__builtin_amdgcn_ballot_w32(condition));
+  return __builtin_amdgcn_ballot_w32(condition);
 #endif
+}
+
+__device__ uint32_t count_where(bool condition) {
+  return __builtin_popcountll(lanes_where(condition));
 }
 
 // One warp more is at a barrier of `threads` threads, `counted` of its own for a reduction; the last
@@ -265,7 +270,7 @@ extern "C" __device__ uint32_t __cass_barrier_round(uint32_t place, uint32_t num
 extern "C" __device__ uint64_t __cass_barrier_arrive(uint32_t place, uint32_t number,
                                                      uint32_t threads, uint32_t counted,
                                                      uint32_t reduces) {
-  const uint32_t lanes = lanes_where(counted != 0);
+  const uint32_t lanes = count_where(counted != 0);
   uint32_t round = 0, arrived = 0;
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
   if (is_first_lane()) {
@@ -292,5 +297,5 @@ extern "C" __device__ void __cass_barrier(uint32_t place, uint32_t number, uint3
 // The same, always with waiting, and how many of the threads there have `counted` other than 0.
 extern "C" __device__ uint32_t __cass_barrier_reduce(uint32_t place, uint32_t number,
                                                      uint32_t threads, uint32_t counted) {
-  return meet(barrier_at(place, number), threads, lanes_where(counted != 0), true, true);
+  return meet(barrier_at(place, number), threads, count_where(counted != 0), true, true);
 }
