@@ -195,12 +195,14 @@ def judge_groups(
     groups: Sequence[Sequence[Rollout]], rewards: Rewarder
 ) -> list[list[RewardVerdict]]:
     """Verdicts in the form of ``groups``; an answer that makes no program is not sent away."""
-    programs = [
-        in_first_words(rollout.question, rollout.code)
-        for group in groups
-        for rollout in group
-        if rollout.code is not None
-    ]
+    programs = []
+    for group in groups:
+        known: dict[str, tuple[str, str]] = {}  # most answers of a group are equal to others
+        for rollout in group:
+            if (code := rollout.code) is not None:
+                if code not in known:
+                    known[code] = in_first_words(rollout.question, code)
+                programs.append(known[code])
     items = [RewardItem(question=cuda, answer=fenced(code)) for cuda, code in programs]
     found = iter(rewards.rewards(items) if items else [])
     return [

@@ -16,7 +16,7 @@ from cass_ray.train.rl.learner import JudgedGroup, Learner, PolicyModel, policy_
 from cass_ray.train.rl.questions import QuestionChooser
 from cass_ray.train.rl.records import read_answers
 from cass_ray.train.rl.rollout_process import RolloutProcess
-from cass_ray.train.rl.rollouts import RolloutsLost
+from cass_ray.train.rl.rollouts import Question, Rollout, RolloutsLost
 from cass_ray.train.rl.trainer import RlTrainer, fenced, judge_groups
 from tests.train.rl.runs import QUESTIONS, SAMPLING, SETTINGS, load, make_rollouts
 
@@ -214,3 +214,33 @@ def test_likeliest_answers_are_drawn_within_a_run_with_weights_of_their_own(fold
     assert [answer.tokens for answer in after] == [answer.tokens for answer in before]
     assert between != [answer.tokens for answer in before]
     assert [answer.question.id for answer in before] == [question.id for question in QUESTIONS]
+
+
+class Keeps:
+    """Keeps what it is asked to judge, and rewards nothing."""
+
+    def __init__(self):
+        self.asked = []
+
+    def rewards(self, items):
+        self.asked += [(item.question, item.answer) for item in items]
+        return [undecided("kept")] * len(items)
+
+
+def test_answers_are_judged_in_the_words_of_the_question_that_was_asked_in_others():
+    asked = [
+        Question(f"q{number}~1", "int ovu;", "int ovu;", of=f"q{number}", names={"ovu": name})
+        for number, name in enumerate(("first", "second"))
+    ]
+    codes = ["int ovu = 1;", "int ovu = 2;", None, "int ovu = 1;"]
+    groups = [[Rollout(question, [1], [], "", code) for code in codes] for question in asked]
+    rewards = Keeps()
+    verdicts = judge_groups(groups, rewards)
+    assert rewards.asked == [
+        (f"int {name};", fenced(f"int {name} = {value};"))
+        for name in ("first", "second")
+        for value in (1, 2, 1)
+    ]
+    assert [[v.outcome for v in group] for group in verdicts] == [
+        [Outcome.UNDECIDED, Outcome.UNDECIDED, Outcome.NO_CODE, Outcome.UNDECIDED]
+    ] * 2
