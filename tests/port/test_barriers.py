@@ -36,6 +36,16 @@ def test_barriers_do_what_the_ptx_isa_says(
     assert (done.stdout_text, done.stderr_text, done.returncode) == ("", "", 0)
 
 
+@pytest.mark.parametrize("processor", ["gfx1100", "gfx942"])
+@pytest.mark.parametrize("architecture", ["sm_90", "sm_120"])
+def test_numbers_are_reduced_each_at_once(
+    lifter: ContainerLifter, build: Callable[..., Path], architecture: str, processor: str
+) -> None:
+    """Sums, lesser and greater numbers that the program knows, in each format."""
+    done = run(lifter, build("bulk_reductions.cu", architecture=architecture), processor)
+    assert (done.stdout_text, done.stderr_text, done.returncode) == ("", "", 0)
+
+
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "sm_120"])
 def test_words_of_shared_memory_are_loaded_again(
     lifter: ContainerLifter, build: Callable[..., Path], architecture: str

@@ -20,6 +20,7 @@ _SUPPORT = tuple(
     for name in (
         "support",
         "mbarrier",
+        "reduction",
         "cluster",
         "tensor_map",
         "shared_matrix",

@@ -101,15 +101,12 @@ __device__ void store_elements(const TensorMap &map, const Coordinates &from, ui
   });
 }
 
-template <typename T>
+template <typename Kind>
 __device__ void reduce_elements(const TensorMap &map, const Coordinates &from, uint32_t tile,
                                 uint32_t shift, Reduction how) {
-  store_elements<T>(map, from, tile, shift, [how](T *to, T given) {
-    T seen = __atomic_load_n(to, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(to, &seen, reduced<T>(how, seen, given), false,
-                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-    }
-  });
+  using Word = typename Kind::Word;
+  const auto change = [how](Word *to, Word given) { reduce_word<Kind>(to, given, how); };
+  store_elements<Word>(map, from, tile, shift, change);
 }
 
 }  // namespace
@@ -160,7 +157,7 @@ extern "C" __device__ __attribute__((noinline)) void __cass_tensor_store(
   }
 }
 
-// Reduces integers of a tile into the tensor, each by itself; other numbers end the program.
+// Reduces a tile into the tensor, each element by itself; what has no such reduction ends the program.
 extern "C" __device__ __attribute__((noinline)) void __cass_tensor_reduce(
     uint64_t address, uint32_t rank, uint32_t tile, uint32_t shift, int32_t c0, int32_t c1,
     int32_t c2, int32_t c3, int32_t c4, uint32_t how) {
@@ -168,10 +165,14 @@ extern "C" __device__ __attribute__((noinline)) void __cass_tensor_reduce(
   const Coordinates from{{c0, c1, c2, c3, c4}};
   const Reduction chosen = static_cast<Reduction>(how);
   switch (static_cast<Element>(map.type)) {
-    case Element::u32: return reduce_elements<uint32_t>(map, from, tile, shift, chosen);
-    case Element::s32: return reduce_elements<int32_t>(map, from, tile, shift, chosen);
-    case Element::u64: return reduce_elements<uint64_t>(map, from, tile, shift, chosen);
-    case Element::s64: return reduce_elements<int64_t>(map, from, tile, shift, chosen);
+    case Element::u32: return reduce_elements<Integer<uint32_t>>(map, from, tile, shift, chosen);
+    case Element::s32: return reduce_elements<Integer<int32_t>>(map, from, tile, shift, chosen);
+    case Element::u64: return reduce_elements<Integer<uint64_t>>(map, from, tile, shift, chosen);
+    case Element::s64: return reduce_elements<Integer<int64_t>>(map, from, tile, shift, chosen);
+    case Element::f16: return reduce_elements<Short<HalfFormat>>(map, from, tile, shift, chosen);
+    case Element::bf16: return reduce_elements<Short<BrainFormat>>(map, from, tile, shift, chosen);
+    case Element::f32: return reduce_elements<Single>(map, from, tile, shift, chosen);
+    case Element::f64: return reduce_elements<Double>(map, from, tile, shift, chosen);
     default: __builtin_trap();
   }
 }

@@ -126,20 +126,48 @@ def bytes_of_block(ctx: LoweringContext) -> Value:
 
 
 REDUCTIONS = ("ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR")
-_KINDS = ("U32", "S32", "U64", "S64")
-"""In the order of ``llvm/device/mbarrier.hip``."""
+_KINDS = ("U32", "S32", "U64", "S64", "F32", "F64", "F16", "BF16")
+"""Both in the order of ``llvm/device/reduction.hip``."""
 
 
-@lowers("UBLKRED.G.S.{ADD,MIN,MAX,INC,DEC,AND,OR,XOR}{,.S32,.U64,.S64}", has_effect=True)
+@lowers(
+    "UBLKRED.G.S.{ADD,MIN,MAX,INC,DEC,AND,OR,XOR}{,.S32,.U64,.S64}",
+    "UBLKRED.G.S.ADD.{F32,F64,F16,BF16}.RN",
+    "UBLKRED.G.S.{MIN,MAX}.{F16,BF16}.RN",
+    has_effect=True,
+)
 def reduce_to_global(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Combine integers of shared memory with those of global memory, each at once."""
+    """Combine numbers of shared memory with those of global memory, each at once."""
     target, source, size = operands_of_copy(i, 3)
     place, origin = only_register(i, target), only_register(i, source)
+    with by_one_lane(ctx):
+        _reduce(ctx, i, ctx.wide(place), shared_word(ctx, origin), _bytes(ctx, size))
+
+
+@lowers(
+    "UBLKRED.S.S.ADD{,.S32,.U64}",
+    "UBLKRED.S.S.{MIN,MAX}{,.S32}",
+    "UBLKRED.S.S.{INC,DEC,AND,OR,XOR}",
+    has_effect=True,
+)
+def reduce_to_shared(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """To shared memory of a block of the cluster; the barrier is named as a copy's is."""
+    target, source, size = operands_of_copy(i, 3)
+    place, origin = only_register(i, target), only_register(i, source)
+    with by_one_lane(ctx):
+        count, word = _bytes(ctx, size), shared_word(ctx, place)
+        address = ctx.ir.cast("inttoptr", word, "ptr addrspace(3)")
+        generic = ctx.ir.cast("ptrtoint", ctx.ir.cast("addrspacecast", address, "ptr"), "i64")
+        _reduce(ctx, i, generic, shared_word(ctx, origin), count)
+        complete_transactions(ctx, shared_word(ctx, place.following(1)), count)
+
+
+def _reduce(
+    ctx: LoweringContext, i: DecodedInstruction, target: Value, source: Value, count: Value
+) -> None:
     how = REDUCTIONS.index(i.one_of(*REDUCTIONS))
     kind = _KINDS.index(i.one_of(*_KINDS, default="U32"))
-    with by_one_lane(ctx):
-        given = ctx.wide(place), shared_word(ctx, origin), _bytes(ctx, size), i32(how), i32(kind)
-        ctx.ir.call_void(f"{SUPPORT_PREFIX}bulk_reduce", *given)
+    ctx.ir.call_void(f"{SUPPORT_PREFIX}bulk_reduce", target, source, count, i32(how), i32(kind))
 
 
 @lowers("USETMAXREG.{TRY_ALLOC,DEALLOC}{,.CTAPOOL}")
