@@ -61,6 +61,14 @@ def test_cube_maps(run_ported: Callable[..., Completed], architecture: str) -> N
     assert (done.returncode, done.stdout_text, done.stderr_text) == (0, "", "")
 
 
+@pytest.mark.parametrize("architecture", ["sm_75", "sm_90", "sm_120"])
+def test_gradients_and_places_beyond_edges(
+    run_ported: Callable[..., Completed], architecture: str
+) -> None:
+    done = run_ported("texture_edges.cu", architecture=architecture)
+    assert (done.returncode, done.stdout_text, done.stderr_text) == (0, "", "")
+
+
 def test_waits_for_many_cycles_end(run_ported: Callable[..., Completed]) -> None:
     done = run_ported("clocks.cu")
     assert (done.returncode, done.stdout_text, done.stderr_text) == (0, "", "")

@@ -58,3 +58,32 @@ def test_a_cube_map_is_an_array_of_faces(architecture: int, text: str) -> None:
     assert re.search(r"image\.sample\.lz?\.2darray\.v4f32\.f32\(i32 15, float", made)
     assert "@llvm.amdgcn.cubeid(" in made
     assert ("llvm.umin.i32" in made) == ("ARRAY_CUBE" in text)
+
+
+@pytest.mark.parametrize(
+    ("architecture", "text"),
+    [
+        (75, "TXD RZ, R5, R4, R8, 0x0, 0x58, 2D, 0x1"),
+        (90, "TXD RZ, R5, R4, R8, UR4, 0x0, 2D, 0x1"),
+        (120, "TXD RZ, R5, R4, R8, UR4, 2D, 0x1"),
+    ],
+)
+def test_changes_of_coordinates_are_in_pairs(architecture: int, text: str) -> None:
+    """ptxas 13.0 for ``tex2DGrad(t, x, y, {a, b}, {c, d})``: R4 has x, y, and R8 a, c, b, d.
+
+    LLVM's instruction takes a, b, c, d, x, y.
+    """
+    handle = "LDCU.64 UR4, c[0x0][0x380]" if architecture >= 100 else "ULDC.64 UR4, c[0x0][0x210]"
+    before = [] if architecture == 75 else [handle]
+    loads = [f"LDS R{n}, [R2+{hex(0x40 + n)}]" for n in (4, 5, 8, 9, 10, 11)]
+    made = lifted(architecture, "gfx1100", "S2R R2, SR_TID.X", *loads, *before, text, "EXIT")
+    assert re.search(r"image\.sample\.d\.2d\.v4f32\.f32\.f32\(i32 15(, float [^,]+){6}, <8", made)
+
+
+def test_a_surface_with_no_mode_is_clamped() -> None:
+    """PTX's ``.clamp``; ``.zero`` is IGN, and neither it nor TRAP asks for sizes."""
+    handle = "ULDC.64 UR4, c[0x0][0x210]"
+    for mode in ("", ".IGN", ".TRAP"):
+        load = f"SULD.D.BA.2D.STRONG.SM{mode} R4, [R2], UR4, 0x0"
+        made = lifted(90, "gfx1100", "S2R R2, SR_TID.X", handle, load, "EXIT")
+        assert ("image.getresinfo.2d" in made) == (mode == "")

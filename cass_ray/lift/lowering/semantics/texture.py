@@ -174,20 +174,20 @@ def sample(ctx: LoweringContext, i: DecodedInstruction) -> None:
     access = _access(ctx, i, _SAMPLED, int(has_level), bindless=i.has("B"))
     numbers = _on_a_cube(ctx, access) if access.shape.cube else _coordinates(ctx, access)
     if access.shape.name == "2d":
-        numbers[1] = _row(ctx, access.place, numbers[1])
+        numbers[1] = _row(ctx, access.place, numbers[1], float_bits(_HALF))
     numbers += [ctx.ir.cast("bitcast", level, "float") for level in access.extra]
     name = f"llvm.amdgcn.image.sample.{'l' if has_level else 'lz'}.{access.shape.name}.v4f32.f32"
     _write_texel(ctx, i, _sampled(ctx, access, name, i32(_ALL), numbers), access.mask)
 
 
-def _row(ctx: LoweringContext, place: Value, row: Value) -> Value:
-    """The second coordinate: ptxas samples a texture of one dimension in row 0 of two.
+def _row(ctx: LoweringContext, place: Value, number: Value, in_one_row: Value) -> Value:
+    """The second coordinate, or its change: ptxas samples textures of one dimension as of two.
 
-    Nvidia's unit ignores it there; here it is the middle of the one row.
+    Nvidia's unit ignores the second there; here it is ``in_one_row``, the middle of the one row.
     """
     word = ctx.ir.load("i32", ctx.ir.offset(place, i64(_TYPE_OFFSET)), 4, note=INVARIANT)
     has_one_row = ctx.ir.icmp("eq", ctx.ir.op("lshr", word, i32(_TYPE_SHIFT)), i32(_TYPE_1D))
-    return ctx.select(has_one_row, float_bits(_HALF), row)
+    return ctx.select(has_one_row, in_one_row, number)
 
 
 def _sampled(
@@ -241,6 +241,42 @@ def fetch(ctx: LoweringContext, i: DecodedInstruction) -> None:
     name = "llvm.amdgcn.struct.buffer.load.format.v4f32"
     texel = ctx.ir.call(_TEXEL, name, buffer, access.coordinates[0], i32(0), i32(0), i32(0))
     _write_texel(ctx, i, texel, access.mask)
+
+
+_WITH_GRADIENTS = ("1D", "2D", "ARRAY_1D", "ARRAY_2D")
+
+
+@lowers("TXD{,.B}{,.NODEP}", has_effect=True)
+def sample_by_gradients(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """Filter texels around a place; how it changes from pixel to pixel chooses the level of detail.
+
+    The first register has the handle (.B), the coordinates and then, other than in TEX, the layer;
+    the second the changes of each coordinate along x and along y.
+    """
+    shape, at = _shape(i, _WITH_GRADIENTS)
+    rest, sources = i.operands[at + 1 :], i.operands[2:at]
+    first, second, handle = sources[0], sources[1], sources[2:]
+    bindless = i.has("B")
+    if not isinstance(first, Register) or not isinstance(second, Register):
+        raise i.unknown("coordinates that are no registers")
+    if len(rest) > 1 or len(handle) > 2 or bindless != (not handle):
+        raise i.unknown("operands that no such texture has")
+    words = [ctx.register(first.following(n)) for n in range(shape.words + bindless)]
+    place = _pointer(ctx, i, words.pop(0)) if bindless else _handle(ctx, i, *handle)
+    if shape.layered:  # where TEX has it
+        words.insert(0, words.pop())
+    access = TextureAccess(shape, words, [], place, (*rest, None)[0])
+    numbers = _coordinates(ctx, access)
+    changes = [
+        ctx.ir.cast("bitcast", ctx.register(second.following(n)), "float")
+        for n in range(2 * shape.axes)
+    ]
+    if shape.name == "2d":
+        numbers[1] = _row(ctx, place, numbers[1], float_bits(_HALF))
+        changes[2:] = [_row(ctx, place, change, float_bits(0)) for change in changes[2:]]
+    name = f"llvm.amdgcn.image.sample.d.{shape.name}.v4f32.f32.f32"
+    numbers = [*changes[::2], *changes[1::2], *numbers]
+    _write_texel(ctx, i, _sampled(ctx, access, name, i32(_ALL), numbers), access.mask)
 
 
 _COMPONENTS = ("R", "G", "B", "A")
@@ -327,7 +363,35 @@ def _texel_place(
     return [ctx.ir.op("lshr", words[0], i32(size.bit_length() - 1)), *words[1:]]
 
 
-_FORM_OF_SURFACES = "{1D,2D,3D,1D_ARRAY,2D_ARRAY}{,.U8,.U16,.64,.128}.STRONG.{SM,CTA}.{TRAP,IGN}"
+def _nearest_place(
+    ctx: LoweringContext, shape: TextureShape, size: int, place: list[Value], image: Value
+) -> list[Value]:
+    """Indices of the texel of the surface that is nearest to ``place``, which may be outside.
+
+    Of a layer that there is not, the last.
+    """
+    kind = f"llvm.amdgcn.image.getresinfo.{shape.name}.v4f32.i32"
+    sizes = ctx.ir.call(_TEXEL, kind, i32(_ALL), i32(0), image, i32(0), i32(0))
+    # A byte's place has a sign, which the shift to a texel's has taken away.
+    shift = i32(size.bit_length() - 1)
+    signed = [ctx.ir.op("ashr", ctx.ir.op("shl", place[0], shift), shift), *place[1:]]
+    nearest = []
+    for number, index in enumerate(signed):
+        count = ctx.ir.cast("bitcast", ctx.ir.element(sizes, number, "float"), "i32")
+        last = ctx.ir.op("sub", count, i32(1))
+        is_layer = shape.layered and number == shape.axes
+        least = index if is_layer else ctx.ir.call("i32", "llvm.smax.i32", index, i32(0))
+        lesser = "llvm.umin.i32" if is_layer else "llvm.smin.i32"
+        nearest.append(ctx.ir.call("i32", lesser, least, last))
+    return nearest
+
+
+_FORM_OF_SURFACES = "{1D,2D,3D,1D_ARRAY,2D_ARRAY}{,.U8,.U16,.64,.128}.STRONG.{SM,CTA}{,.TRAP,.IGN}"
+
+
+def _is_clamped(i: DecodedInstruction) -> bool:
+    """PTX's ``.clamp``: nothing is said of places outside; ``.trap`` and ``.zero`` are named."""
+    return not (i.has("TRAP") or i.has("IGN"))
 
 
 @lowers(f"SULD.D.BA.{_FORM_OF_SURFACES}", has_effect=True)
@@ -336,6 +400,8 @@ def load_texel(ctx: LoweringContext, i: DecodedInstruction) -> None:
     shape, size = _SHAPES[i.modifiers[2]], _surface_size(i)
     place = _texel_place(ctx, i, shape, size)
     image = _surface(ctx, i, [o for o in i.operands[1:] if not isinstance(o, Address)], size)
+    if _is_clamped(i):
+        place = _nearest_place(ctx, shape, size, place, image)
     arguments = [i32(_ALL), *place, image, i32(0), i32(0)]
     texel = ctx.ir.call(_TEXEL, f"llvm.amdgcn.image.load.{shape.name}.v4f32.i32", *arguments)
     target = i.operands[0]
@@ -360,5 +426,7 @@ def store_texel(ctx: LoweringContext, i: DecodedInstruction) -> None:
         words[0] = ctx.ir.op("and", words[0], i32((1 << 8 * size) - 1))
     words += [i32(0)] * (4 - len(words))
     texel = ctx.ir.vector([ctx.ir.cast("bitcast", word, "float") for word in words])
+    if _is_clamped(i):
+        place = _nearest_place(ctx, shape, size, place, image)
     arguments = [texel, i32(_ALL), *place, image, i32(0), i32(0)]
     ctx.ir.call_void(f"llvm.amdgcn.image.store.{shape.name}.v4f32.i32", *arguments)
