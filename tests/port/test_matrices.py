@@ -40,6 +40,19 @@ def test_products_are_the_hosts(
     assert (done.stdout_text, done.stderr_text, done.returncode) == ("", "", 0)
 
 
+@pytest.mark.parametrize("processor", ["gfx1100", "gfx942"])
+@pytest.mark.parametrize("architecture", ["sm_89", "sm_120"])
+def test_products_of_eight_bit_floats_are_the_hosts(
+    lifter: ContainerLifter, build: Callable[..., Path], architecture: str, processor: str
+) -> None:
+    """Each number of E4M3 and E5M2 once in A and once in B, and sums that have few bits."""
+    chosen = ContainerLifter(lifter.nvidia, lifter.amd, processor)
+    ported = port(read_executable(build("small_matrices.cu", architecture=architecture)), chosen)
+    assert not ported.failures
+    done = execute(ported, [], runtime_library(), RunOptions(seconds=60, devices=(processor,)))
+    assert (done.stdout_text, done.stderr_text, done.returncode) == ("0 wrong\n", "", 0)
+
+
 ONE_WARP = r"""
 #define MULTIPLY(c, a, b)                                                                       \
   asm("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0, %1}, {%2}, {%3}, {%0, %1};"          \

@@ -40,8 +40,12 @@ _KINDS = {
 }
 
 
+def _name(i: DecodedInstruction) -> str:
+    return i.one_of(*_KINDS)
+
+
 def _kind(i: DecodedInstruction) -> SmallFloat:
-    return _KINDS[i.one_of(*_KINDS)]
+    return _KINDS[_name(i)]
 
 
 @lowers("F2FP{,.RELU}.F16.{E4M3,E5M2}.UNPACK_B")
@@ -49,7 +53,10 @@ def to_halves(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """The low two bytes of a word, or with .H1 the high two, to half precision; exact."""
     target, source = i.operands.exactly(2)
     word = _word(ctx, source)
-    halves = [_to_half(ctx, i, ctx.ir.op("lshr", word, i32(8 * n))) for n in range(2)]
+    halves = [
+        half_of_byte(ctx, _name(i), ctx.ir.op("lshr", word, i32(8 * n)), is_relu=i.has("RELU"))
+        for n in range(2)
+    ]
     ctx.write(target, ctx.ir.op("or", halves[0], ctx.ir.op("shl", halves[1], i32(16))))
 
 
@@ -59,11 +66,11 @@ def _word(ctx: LoweringContext, source: Operand) -> Value:
     return ctx.integer(source)
 
 
-def _to_half(ctx: LoweringContext, i: DecodedInstruction, byte: Value) -> Value:
-    """The 16 bits of the number in the low byte."""
+def half_of_byte(ctx: LoweringContext, kind: str, byte: Value, *, is_relu: bool = False) -> Value:
+    """The 16 bits of the number in the low byte; ``kind``: E4M3 or E5M2."""
     sign = ctx.ir.op("shl", ctx.ir.op("and", byte, i32(0x80)), i32(8))
     magnitude = ctx.ir.op("and", byte, i32(0x7F))
-    if i.has("E5M2"):
+    if kind == "E5M2":
         bits = ctx.ir.op("shl", magnitude, i32(8))
         is_nan = ctx.ir.icmp("ugt", magnitude, i32(0x7C))
     else:
@@ -73,7 +80,7 @@ def _to_half(ctx: LoweringContext, i: DecodedInstruction, byte: Value) -> Value:
         bits = ctx.ir.cast("zext", ctx.ir.cast("bitcast", scaled, "i16"), "i32")
         is_nan = ctx.ir.icmp("eq", magnitude, i32(_NAN_BYTE))
     bits = ctx.ir.op("or", bits, sign)
-    if i.has("RELU"):
+    if is_relu:
         bits = ctx.ir.select(ctx.ir.icmp("ne", sign, i32(0)), i32(0), bits)
     return ctx.ir.select(is_nan, i32(_NAN_HALF), bits)
 

@@ -19,6 +19,7 @@ from cass_ray.lift.lowering.table import lowers
 
 _SHARED = "ptr addrspace(3)"
 _CACHING = "{,.EF,.EL,.LU,.EU,.NA}{,.LTC64B,.LTC128B,.LTC256B}"
+_FOUR_WORDS = 16
 _SIZES = "{,.U8,.S8,.U16,.S16,.64,.128}"
 _ORDER = "{,.CONSTANT,.STRONG.CTA,.STRONG.SM,.STRONG.GPU,.STRONG.SYS}{,.PRIVATE}"
 _ORDER_OF_STORES = "{,.STRONG.CTA,.STRONG.SM,.STRONG.GPU,.STRONG.SYS}{,.PRIVATE}"
@@ -215,6 +216,32 @@ def store(ctx: LoweringContext, i: DecodedInstruction) -> None:
     if i.opcode == "STS":
         # SASS has no volatile for shared memory: keep what follows behind this store.
         ctx.ir.line('fence syncscope("singlethread") acq_rel')
+
+
+@lowers(f"LDG.E{_CACHING}.ENL2.256{_ORDER}", has_effect=True)
+def load_eight(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """Eight words: the first four to the registers of the second operand."""
+    last, first, _ = i.operands.exactly(3)
+    place = pointer(ctx, i, address_of(i))
+    for target, start in ((first, 0), (last, _FOUR_WORDS)):
+        vector = _read(ctx, i, "<4 x i32>", ctx.ir.offset(place, i64(start)), _FOUR_WORDS)
+        words = [ctx.ir.element(vector, number, "i32") for number in range(4)]
+        for low, high in zip(words[::2], words[1::2], strict=True):
+            ctx.handles.set_above(low, high)
+        ctx.write_words(target, words)
+
+
+@lowers(f"STG.E{_CACHING}.ENL2.256{_ORDER_OF_STORES}", has_effect=True)
+def store_eight(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """Eight words: the first four from the registers of the first operand behind the address."""
+    _, first, last = i.operands.exactly(3)
+    place = pointer(ctx, i, address_of(i))
+    for source, start in ((first, 0), (last, _FOUR_WORDS)):
+        if not isinstance(source, Register):
+            raise i.unknown("a stored value that is no register")
+        vector = ctx.ir.vector([ctx.register(source.following(n)) for n in range(4)])
+        target = ctx.ir.offset(place, i64(start))
+        ctx.ir.store(vector, target, _FOUR_WORDS, volatile=i.has("STRONG"))
 
 
 @lowers(

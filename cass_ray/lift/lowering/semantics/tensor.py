@@ -21,6 +21,7 @@ from cass_ray.lift.lowering.lanes import ballot_of_wave, from_lane, lane
 from cass_ray.lift.lowering.matrix_instructions import MatrixInstruction
 from cass_ray.lift.lowering.matrix_unit import DoubleProduct, Fragments, WarpProduct
 from cass_ray.lift.lowering.semantics.float32 import TF32_LOST_BITS
+from cass_ray.lift.lowering.semantics.fp8 import half_of_byte
 from cass_ray.lift.lowering.table import lowers
 from cass_ray.lift.lowering.target import WARP_LANES
 
@@ -325,7 +326,8 @@ def dot_of_bytes(
 def multiply_halves(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """fp16 or bf16, summed in single precision."""
     kind = "bfloat" if i.has("BF16") else "half"
-    _multiply_to_singles(ctx, i, _fragments(ctx, i, _HALF_SHAPES[i.modifiers[0]]), kind)
+    given = _fragments(ctx, i, _HALF_SHAPES[i.modifiers[0]])
+    _multiply_to_singles(ctx, i, given, (kind, kind))
 
 
 @lowers("HMMA.{1684,1688}.F32.TF32", has_effect=True)
@@ -337,11 +339,11 @@ def multiply_tf32(ctx: LoweringContext, i: DecodedInstruction) -> None:
         return [ctx.ir.op("and", word, i32(-1 << TF32_LOST_BITS)) for word in words]
 
     given = Fragments([cut(row) for row in given.rows], cut(given.columns))
-    _multiply_to_singles(ctx, i, given, "float")
+    _multiply_to_singles(ctx, i, given, ("float", "float"))
 
 
 def _multiply_to_singles(
-    ctx: LoweringContext, i: DecodedInstruction, given: Fragments, kind: str
+    ctx: LoweringContext, i: DecodedInstruction, given: Fragments, kinds: tuple[str, str]
 ) -> None:
     sums = _registers(ctx, i, i.operands[3], 4)
 
@@ -352,10 +354,10 @@ def _multiply_to_singles(
         return _float_sums(ctx, numbers(before), totals)
 
     def by_lanes() -> list[Value]:
-        return _fused_sums(ctx, _gather(ctx, given), numbers(sums), kind)
+        return _fused_sums(ctx, _gather(ctx, given), numbers(sums), kinds)
 
     product = _Product(given, (True, True), sums, added, by_lanes)
-    _multiply(ctx, i, _of_floats(ctx, kind), product)
+    _multiply(ctx, i, _of_floats(ctx, kinds[0]), product)
 
 
 @lowers("DMMA.{884,8x8x4}", has_effect=True)
@@ -398,6 +400,23 @@ def _double_from(ctx: LoweringContext, words: list[Value], number: Value) -> Val
 def multiply_halves_to_halves(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """fp16, summed in single precision and rounded at the end."""
     given = _fragments(ctx, i, _HALF_SHAPES[i.modifiers[0]])
+    _multiply_to_halves(ctx, i, given, ("half", "half"))
+
+
+@lowers("QMMA.{16816,16832}.{F32,F16}.{E4M3,E5M2}.{E4M3,E5M2}", has_effect=True)
+def multiply_small_floats(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """Floating-point numbers of eight bits, summed as halves are."""
+    given = _fragments(ctx, i, _SHAPES[i.modifiers[0]])
+    kinds = i.modifiers[2], i.modifiers[3]
+    if i.has("F16"):
+        _multiply_to_halves(ctx, i, given, kinds)
+    else:
+        _multiply_to_singles(ctx, i, given, kinds)
+
+
+def _multiply_to_halves(
+    ctx: LoweringContext, i: DecodedInstruction, given: Fragments, kinds: tuple[str, str]
+) -> None:
     sums = _registers(ctx, i, i.operands[3], 2)
 
     def numbers(words: list[Value]) -> list[Value]:
@@ -412,10 +431,10 @@ def multiply_halves_to_halves(ctx: LoweringContext, i: DecodedInstruction) -> No
         return rounded(_float_sums(ctx, numbers(before), totals))
 
     def by_lanes() -> list[Value]:
-        return rounded(_fused_sums(ctx, _gather(ctx, given), numbers(sums), "half"))
+        return rounded(_fused_sums(ctx, _gather(ctx, given), numbers(sums), kinds))
 
     product = _Product(given, (True, True), sums, added, by_lanes, is_sum=False)
-    _multiply(ctx, i, _of_floats(ctx, "half"), product)
+    _multiply(ctx, i, _of_floats(ctx, kinds[0]), product)
 
 
 def _float_sums(ctx: LoweringContext, left: list[Value], right: list[Value]) -> list[Value]:
@@ -424,10 +443,11 @@ def _float_sums(ctx: LoweringContext, left: list[Value], right: list[Value]) -> 
 
 
 def _fused_sums(
-    ctx: LoweringContext, gathered: GatheredMatrices, totals: list[Value], kind: str
+    ctx: LoweringContext, gathered: GatheredMatrices, totals: list[Value], kinds: tuple[str, str]
 ) -> list[Value]:
-    rows = [[_numbers(ctx, word, kind) for word in words] for words in gathered.rows]
-    columns = [[_numbers(ctx, word, kind) for word in words] for words in gathered.columns]
+    """``kinds`` of numbers: of A and of B."""
+    rows = [[_numbers(ctx, word, kinds[0]) for word in words] for words in gathered.rows]
+    columns = [[_numbers(ctx, word, kinds[1]) for word in words] for words in gathered.columns]
     results = []
     for number, before in enumerate(totals):
         total = before
@@ -442,5 +462,16 @@ def _numbers(ctx: LoweringContext, word: Value, kind: str) -> list[Value]:
     """The numbers in a word, in single precision."""
     if kind == "float":
         return [ctx.ir.cast("bitcast", word, "float")]
+    if kind in _SMALL_KINDS:
+        return [_single_of_byte(ctx, kind, ctx.ir.op("lshr", word, i32(8 * n))) for n in range(4)]
     vector = ctx.ir.result(f"<2 x {kind}>", f"bitcast {word} to <2 x {kind}>")
     return [ctx.ir.cast("fpext", ctx.ir.element(vector, n, kind), "float") for n in range(2)]
+
+
+_SMALL_KINDS = frozenset({"E4M3", "E5M2"})
+
+
+def _single_of_byte(ctx: LoweringContext, kind: str, byte: Value) -> Value:
+    """The number in the low byte, in single precision."""
+    bits = ctx.ir.cast("trunc", half_of_byte(ctx, kind, byte), "i16")
+    return ctx.ir.cast("fpext", ctx.ir.cast("bitcast", bits, "half"), "float")
