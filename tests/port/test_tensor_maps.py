@@ -30,3 +30,16 @@ def test_tiles_arrive_as_the_texts_say(
     done = execute(ported, [], runtime_library(), options)
     assert set(done.stdout_text.splitlines()) == NO_MAPS
     assert "cuTensorMapEncodeTiled of this type of elements is not supported" in done.stderr_text
+
+
+@pytest.mark.parametrize("processor", ["gfx1100", "gfx942"])
+def test_pixels_are_those_that_convolutions_need(
+    lifter: ContainerLifter, build: Callable[..., Path], processor: str
+) -> None:
+    """The program works out each output pixel's window of a padded image."""
+    chosen = ContainerLifter(lifter.nvidia, lifter.amd, processor)
+    ported = port(read_executable(build("pixels.cu", architecture="sm_90a")), chosen)
+    assert not ported.failures
+    options = RunOptions(seconds=120, devices=(processor,))
+    done = execute(ported, [], runtime_library(), options)
+    assert (done.stdout_text, done.stderr_text, done.returncode) == ("", "", 0)

@@ -18,6 +18,9 @@ struct TensorMap {
   std::uint64_t address;
   std::array<std::uint64_t, most_axes> sizes;
   std::array<std::uint64_t, most_axes> strides;  // of the first axis: an element's bytes
+  // Of pixels (im2col): their box, from each image's first and last one.
+  std::array<std::int16_t, most_axes - 2> lower, upper;
+  std::uint8_t is_im2col;
 };
 static_assert(sizeof(TensorMap) <= 128);
 

@@ -27,7 +27,7 @@ def lifted(architecture: int, processor: str, *instructions: str) -> str:
         (90, "SYNCS.ARRIVE.TRANS64.A1T1 R2, [R4], RZ", "not in the table"),
         (90, "UBLKCP.S.G [UR8+0x10], [UR4], UR10", "no register"),
         (90, "UBLKRED.G.S.MIN.F32.RN [UR8], [UR4], UR10", "not in the table"),
-        (90, "UTMALDG.2D.IM2COL [UR8], [UR4]", "not in the table"),
+        (90, "UTMALDG.3D.IM2COL.W [UR8], [UR4], UR6", "not in the table"),
         (90, "RPCMOV.32 Rpc.MID, R4", "no half of Rpc"),
         (100, "LDC R2, c[0x0][0x20c]", "the size of dynamic shared memory"),
         (120, "IADD.64 R2, R2, 0x80000000", "extension is not known"),

@@ -1,4 +1,5 @@
-// Reductions of many elements by one instruction (PTX: cp.reduce.async.bulk), each element by itself.
+// Reductions of many elements by one instruction (PTX: cp.reduce.async.bulk), each element by
+// itself.
 
 namespace {
 
@@ -32,7 +33,8 @@ struct Single {
   }
   __device__ static Word reduced(Reduction how, Word old, Word given) {
     if (how != Reduction::add) __builtin_trap();
-    const float sum = flushed(__builtin_bit_cast(float, old)) + flushed(__builtin_bit_cast(float, given));
+    const float sum =
+        flushed(__builtin_bit_cast(float, old)) + flushed(__builtin_bit_cast(float, given));
     return __builtin_bit_cast(Word, flushed(sum));
   }
 };
@@ -42,14 +44,16 @@ struct Double {
   using Word = uint64_t;
   __device__ static Word reduced(Reduction how, Word old, Word given) {
     if (how != Reduction::add) __builtin_trap();
-    return __builtin_bit_cast(Word, __builtin_bit_cast(double, old) + __builtin_bit_cast(double, given));
+    return __builtin_bit_cast(Word,
+                              __builtin_bit_cast(double, old) + __builtin_bit_cast(double, given));
   }
 };
 
 struct HalfFormat {
   static constexpr uint16_t infinity = 0x7c00;
   __device__ static uint16_t sum(uint16_t a, uint16_t b) {
-    return __builtin_bit_cast(uint16_t, (_Float16)(__builtin_bit_cast(_Float16, a) + __builtin_bit_cast(_Float16, b)));
+    return __builtin_bit_cast(
+        uint16_t, (_Float16)(__builtin_bit_cast(_Float16, a) + __builtin_bit_cast(_Float16, b)));
   }
 };
 
@@ -57,7 +61,8 @@ struct BrainFormat {
   static constexpr uint16_t infinity = 0x7f80;
   // A sum in single precision has more than twice the bits, so that rounding it again is harmless.
   __device__ static uint16_t sum(uint16_t a, uint16_t b) {
-    const float wide = __builtin_bit_cast(float, (uint32_t)a << 16) + __builtin_bit_cast(float, (uint32_t)b << 16);
+    const float wide =
+        __builtin_bit_cast(float, (uint32_t)a << 16) + __builtin_bit_cast(float, (uint32_t)b << 16);
     if (wide != wide) return 0x7fff;
     const uint32_t bits = __builtin_bit_cast(uint32_t, wide);
     return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);

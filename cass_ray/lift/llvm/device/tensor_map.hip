@@ -1,4 +1,4 @@
-// Copies by tensor maps (PTX: cp.async.bulk.tensor), tiled, by one lane.
+// Copies by tensor maps (PTX: cp.async.bulk.tensor), tiled and of pixels (im2col), by one lane.
 
 namespace {
 
@@ -14,6 +14,10 @@ struct TensorMap {
   uint64_t address;
   uint64_t sizes[most_axes];
   uint64_t strides[most_axes];  // of the first axis: an element's bytes
+  // Of pixels: the first axis are channels, the last one images. The box of pixels begins at `lower`
+  // and ends `upper` pixels after the image; `box` has the numbers of channels and of pixels.
+  int16_t lower[most_axes - 2], upper[most_axes - 2];
+  uint8_t is_im2col;
 };
 static_assert(sizeof(TensorMap) <= 128);
 
@@ -22,11 +26,21 @@ enum class Element : uint8_t { u8, u16, u32, s32, u64, s64, f16, f32, f64, bf16 
 
 struct Coordinates {
   int32_t at[most_axes];
+  uint32_t offsets;  // of pixels, from the one that is named
+
+  // The offset along the axis after the channels by `axis`: 16, twice 8 or three times 5 bits.
+  __device__ uint32_t offset(const TensorMap &map, uint32_t axis) const {
+    const uint32_t bits = map.rank == 3 ? 16 : map.rank == 4 ? 8 : 5;
+    return offsets >> axis * bits & ((1u << bits) - 1);
+  }
 };
 
-__device__ const TensorMap &map_at(uint64_t address, uint32_t rank) {
+// `shape` is what an instruction says of its copy: bits 0 to 2 are the axes, bit 3 is set for pixels,
+// bits 16 to 31 are their offsets.
+__device__ const TensorMap &map_at(uint64_t address, uint32_t shape) {
   const TensorMap &map = *reinterpret_cast<const TensorMap *>(address);
-  if (map.magic != map_magic || map.rank != rank) __builtin_trap();
+  const bool is_of_kind = map.rank == (shape & 7) && map.is_im2col == (shape >> 3 & 1);
+  if (map.magic != map_magic || !is_of_kind) __builtin_trap();
   return map;
 }
 
@@ -34,16 +48,55 @@ __device__ uint32_t count_along(const TensorMap &map, uint32_t axis) {
   return (map.box[axis] + map.steps[axis] - 1) / map.steps[axis];
 }
 
+__device__ uint32_t rows_of(const TensorMap &map) {
+  if (map.is_im2col) return map.box[1];
+  uint32_t rows = 1;
+  for (uint32_t axis = 1; axis < map.rank; ++axis) rows *= count_along(map, axis);
+  return rows;
+}
+
+// Rows of a swizzled tile are as long as those of the pattern, whatever is in them.
+__device__ uint32_t bytes_of_row(const TensorMap &map) {
+  if (map.swizzle_chunks > 1) return map.swizzle_chunks * 16u;
+  return count_along(map, 0) * map.element_bytes;
+}
+
+// As `each_row`, where a row are a pixel's channels. From the named pixel on, those of the box follow
+// each other: along each axis by its step, and from the box's end to its beginning. What is copied is
+// `offset` away. PTX does not say what a first pixel does that the box has not: it ends the program.
+template <typename Visit>
+__device__ void each_pixel(const TensorMap &map, const Coordinates &from, Visit visit) {
+  const uint32_t spatial = map.rank - 2, images = map.rank - 1;
+  int64_t place[most_axes], end[most_axes];
+  for (uint32_t axis = 1; axis < map.rank; ++axis) place[axis] = from.at[axis];
+  for (uint32_t axis = 1; axis <= spatial; ++axis) {
+    const int64_t passed = place[axis] - map.lower[axis - 1];
+    end[axis] = (int64_t)map.sizes[axis] + map.upper[axis - 1];
+    if (passed < 0 || place[axis] >= end[axis] || passed % map.steps[axis] != 0) __builtin_trap();
+  }
+  for (uint32_t row = 0; row < rows_of(map); ++row) {
+    uint64_t address = map.address + (int64_t)from.at[0] * map.element_bytes;
+    bool is_inside = true;
+    for (uint32_t axis = 1; axis < map.rank; ++axis) {
+      const int64_t at = place[axis] + (axis <= spatial ? from.offset(map, axis - 1) : 0);
+      is_inside = is_inside && (uint64_t)at < map.sizes[axis];
+      address += at * map.strides[axis];
+    }
+    visit(row * bytes_of_row(map), address, is_inside);
+    for (uint32_t axis = 1; axis < map.rank; ++axis) {
+      place[axis] += map.steps[axis];
+      if (axis == images || place[axis] < end[axis]) break;
+      place[axis] = map.lower[axis - 1];
+    }
+  }
+}
+
 // Calls `visit` for each row of a tile: with the number of its first byte in the tile, the address
 // of its first element, that element's coordinate, and whether the row is in the tensor.
 template <typename Visit>
 __device__ void each_row(const TensorMap &map, const Coordinates &from, Visit visit) {
-  uint32_t rows = 1;
-  for (uint32_t axis = 1; axis < map.rank; ++axis) rows *= count_along(map, axis);
-  // Rows of a swizzled tile are as long as those of the pattern, whatever is in them.
-  const uint32_t row_bytes = map.swizzle_chunks > 1 ? map.swizzle_chunks * 16u
-                                                    : count_along(map, 0) * map.element_bytes;
-  for (uint32_t row = 0; row < rows; ++row) {
+  if (map.is_im2col) return each_pixel(map, from, visit);
+  for (uint32_t row = 0; row < rows_of(map); ++row) {
     uint64_t address = map.address + (int64_t)from.at[0] * map.element_bytes;
     bool is_inside = true;
     uint32_t rest = row;
@@ -54,7 +107,7 @@ __device__ void each_row(const TensorMap &map, const Coordinates &from, Visit vi
       is_inside = is_inside && (uint64_t)at < map.sizes[axis];
       address += at * map.strides[axis];
     }
-    visit(row * row_bytes, address, is_inside);
+    visit(row * bytes_of_row(map), address, is_inside);
   }
 }
 
@@ -114,40 +167,38 @@ __device__ void reduce_elements(const TensorMap &map, const Coordinates &from, u
 // A tile from global to shared memory; gives the bytes of it. `tile` is Nvidia's address, to which
 // `shift` is added.
 extern "C" __device__ __attribute__((noinline)) uint32_t __cass_tensor_load(
-    uint64_t address, uint32_t rank, uint32_t tile, uint32_t shift, int32_t c0, int32_t c1,
+    uint64_t address, uint32_t shape, uint32_t tile, uint32_t shift, int32_t c0, int32_t c1,
     int32_t c2, int32_t c3, int32_t c4) {
-  const TensorMap &map = map_at(address, rank);
-  const Coordinates from{{c0, c1, c2, c3, c4}};
+  const TensorMap &map = map_at(address, shape);
+  const Coordinates from{{c0, c1, c2, c3, c4}, shape >> 16};
   switch (map.element_bytes) {
     case 1: load_elements<uint8_t>(map, from, tile, shift); break;
     case 2: load_elements<uint16_t>(map, from, tile, shift); break;
     case 4: load_elements<uint32_t>(map, from, tile, shift); break;
     default: load_elements<uint64_t>(map, from, tile, shift); break;
   }
-  uint32_t bytes = map.element_bytes;
-  for (uint32_t axis = 0; axis < map.rank; ++axis) bytes *= count_along(map, axis);
-  return bytes;
+  return rows_of(map) * count_along(map, 0) * map.element_bytes;
 }
 
 // The same to each block of a cluster whose bit is set in `blocks`, with its barrier. `shift` and
 // `barrier` are those of the first block, whose LDS has `apart` bytes.
-extern "C" __device__ void __cass_tensor_multicast(uint64_t address, uint32_t rank, uint32_t tile,
+extern "C" __device__ void __cass_tensor_multicast(uint64_t address, uint32_t shape, uint32_t tile,
                                                    uint32_t shift, uint32_t barrier,
                                                    uint32_t blocks, uint32_t apart, int32_t c0,
                                                    int32_t c1, int32_t c2, int32_t c3, int32_t c4) {
   for (; blocks != 0; blocks &= blocks - 1) {
     const uint32_t start = __builtin_ctz(blocks) * apart;
-    const uint32_t bytes = __cass_tensor_load(address, rank, tile, shift + start, c0, c1, c2, c3, c4);
+    const uint32_t bytes = __cass_tensor_load(address, shape, tile, shift + start, c0, c1, c2, c3, c4);
     __cass_mbarrier_arrive(barrier + start, 0, -bytes, 0);
   }
 }
 
 // A tile from shared to global memory; what is outside of the tensor is left out.
 extern "C" __device__ __attribute__((noinline)) void __cass_tensor_store(
-    uint64_t address, uint32_t rank, uint32_t tile, uint32_t shift, int32_t c0, int32_t c1,
+    uint64_t address, uint32_t shape, uint32_t tile, uint32_t shift, int32_t c0, int32_t c1,
     int32_t c2, int32_t c3, int32_t c4) {
-  const TensorMap &map = map_at(address, rank);
-  const Coordinates from{{c0, c1, c2, c3, c4}};
+  const TensorMap &map = map_at(address, shape);
+  const Coordinates from{{c0, c1, c2, c3, c4}, shape >> 16};
   const auto assign = [](auto *to, auto given) { *to = given; };
   switch (map.element_bytes) {
     case 1: return store_elements<uint8_t>(map, from, tile, shift, assign);
@@ -159,10 +210,10 @@ extern "C" __device__ __attribute__((noinline)) void __cass_tensor_store(
 
 // Reduces a tile into the tensor, each element by itself; what has no such reduction ends the program.
 extern "C" __device__ __attribute__((noinline)) void __cass_tensor_reduce(
-    uint64_t address, uint32_t rank, uint32_t tile, uint32_t shift, int32_t c0, int32_t c1,
+    uint64_t address, uint32_t shape, uint32_t tile, uint32_t shift, int32_t c0, int32_t c1,
     int32_t c2, int32_t c3, int32_t c4, uint32_t how) {
-  const TensorMap &map = map_at(address, rank);
-  const Coordinates from{{c0, c1, c2, c3, c4}};
+  const TensorMap &map = map_at(address, shape);
+  const Coordinates from{{c0, c1, c2, c3, c4}, shape >> 16};
   const Reduction chosen = static_cast<Reduction>(how);
   switch (static_cast<Element>(map.type)) {
     case Element::u32: return reduce_elements<Integer<uint32_t>>(map, from, tile, shift, chosen);

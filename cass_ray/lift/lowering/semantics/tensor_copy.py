@@ -1,4 +1,4 @@
-"""Copies of tiles by tensor maps (PTX: ``cp.async.bulk.tensor``), tiled.
+"""Copies by tensor maps (PTX: ``cp.async.bulk.tensor``): of tiles, and of pixels (im2col).
 
 A tensor map is 128 bytes that only the driver writes and only the hardware reads: ours are in a
 layout of our own (``llvm/device/tensor_map.hip``). As bulk copies (:mod:`.bulk_copy`) they are
@@ -27,6 +27,9 @@ from cass_ray.lift.lowering.table import lowers
 
 _MOST_AXES = 5
 _AXES = "{1D,2D,3D,4D,5D}"
+_PIXELS = "{3D,4D,5D}.IM2COL"
+_OF_PIXELS = 8
+"""In the word of a copy's shape, whose upper half has offsets of pixels."""
 
 
 def _tile(
@@ -35,12 +38,16 @@ def _tile(
     """What the device functions take: map, axes, tile, shift, coordinates."""
     tile = ctx.register(first)
     shift = ctx.ir.op("sub", place_in_lds(ctx, tile), tile)
-    return [*_map_and_axes(ctx, i), tile, shift, *_coordinates(ctx, i, coordinates)]
+    return [*_map_and_shape(ctx, i), tile, shift, *_coordinates(ctx, i, coordinates)]
 
 
-def _map_and_axes(ctx: LoweringContext, i: DecodedInstruction) -> list[Value]:
-    operand = operands_of_copy(i, 3 if i.has("MULTICAST") else 2)[1]
-    return [ctx.wide(only_register(i, operand)), i32(_axes(i))]
+def _map_and_shape(ctx: LoweringContext, i: DecodedInstruction) -> list[Value]:
+    has_offsets = i.opcode == "UTMALDG" and i.has("IM2COL")
+    given = operands_of_copy(i, 3 if i.has("MULTICAST") or has_offsets else 2)
+    shape = i32(_axes(i) | (_OF_PIXELS if i.has("IM2COL") else 0))
+    if has_offsets:
+        shape = ctx.ir.op("or", shape, ctx.ir.op("shl", ctx.integer(given[2]), i32(16)))
+    return [ctx.wide(only_register(i, given[1])), shape]
 
 
 def _axes(i: DecodedInstruction) -> int:
@@ -52,7 +59,7 @@ def _coordinates(ctx: LoweringContext, i: DecodedInstruction, first: Register) -
     return [ctx.register(first.following(n)) if n < axes else i32(0) for n in range(_MOST_AXES)]
 
 
-@lowers(f"UTMALDG.{_AXES}{{,.2CTA}}", has_effect=True)
+@lowers(f"UTMALDG.{_AXES}{{,.2CTA}}", f"UTMALDG.{_PIXELS}", has_effect=True)
 def load_tile(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """To shared memory; after the tile's address come that of a barrier and the coordinates.
 
@@ -65,7 +72,7 @@ def load_tile(ctx: LoweringContext, i: DecodedInstruction) -> None:
         complete_transactions(ctx, shared_word(ctx, place.following(1)), count)
 
 
-@lowers(f"UTMALDG.{_AXES}.MULTICAST", has_effect=True)
+@lowers(f"UTMALDG.{_AXES}.MULTICAST", f"UTMALDG.{_PIXELS}.MULTICAST", has_effect=True)
 def load_tile_to_blocks(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """To the same place in several blocks of the cluster, whose bits the last operand has."""
     place = only_register(i, i.operands[0])
@@ -74,7 +81,7 @@ def load_tile_to_blocks(ctx: LoweringContext, i: DecodedInstruction) -> None:
         given = Multicast(
             ctx.register(place), ctx.register(place.following(1)), blocks_of(ctx, blocks)
         )
-        load_to_each(ctx, given, _map_and_axes(ctx, i), _coordinates(ctx, i, place.following(2)))
+        load_to_each(ctx, given, _map_and_shape(ctx, i), _coordinates(ctx, i, place.following(2)))
 
 
 def load_to_each(
@@ -88,7 +95,7 @@ def load_to_each(
     ctx.ir.call_void(name, *tensor, *where, *coordinates)
 
 
-@lowers(f"UTMASTG.{_AXES}", has_effect=True)
+@lowers(f"UTMASTG.{_AXES}", f"UTMASTG.{_PIXELS}", has_effect=True)
 def store_tile(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """To global memory; after the tile's address come the coordinates."""
     place = only_register(i, i.operands[0])
@@ -97,9 +104,13 @@ def store_tile(ctx: LoweringContext, i: DecodedInstruction) -> None:
         ctx.ir.call_void(f"{SUPPORT_PREFIX}tensor_store", *given)
 
 
-@lowers(f"UTMAREDG.{_AXES}.{{ADD,MIN,MAX,INC,DEC,AND,OR,XOR}}", has_effect=True)
+@lowers(
+    f"UTMAREDG.{_AXES}.{{ADD,MIN,MAX,INC,DEC,AND,OR,XOR}}",
+    f"UTMAREDG.{_PIXELS}.{{ADD,MIN,MAX,INC,DEC,AND,OR,XOR}}",
+    has_effect=True,
+)
 def reduce_tile(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Combine integers of shared memory with those of a tensor, each at once."""
+    """Combine numbers of shared memory with those of a tensor, each at once."""
     place = only_register(i, i.operands[0])
     how = i32(REDUCTIONS.index(i.one_of(*REDUCTIONS)))
     with by_one_lane(ctx):
@@ -107,7 +118,7 @@ def reduce_tile(ctx: LoweringContext, i: DecodedInstruction) -> None:
         ctx.ir.call_void(f"{SUPPORT_PREFIX}tensor_reduce", *given, how)
 
 
-@lowers(f"UTMAPF.L2.{_AXES}", "UTMACCTL.PF")
+@lowers(f"UTMAPF.L2.{_AXES}", f"UTMAPF.L2.{_PIXELS}", "UTMACCTL.PF")
 def prefetch(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Of a tile, or of a map: nothing that can be seen."""
+    """Of a tile, of pixels, or of a map: nothing that can be seen."""
     del ctx, i
