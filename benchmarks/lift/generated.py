@@ -36,7 +36,7 @@ from cass_ray.corpus.generate.program import GeneratedProgram, generate
 from cass_ray.emulator.build import runtime_library
 from cass_ray.emulator.execution import RunOptions
 from cass_ray.lift import LiftError, lift_listing, names_for_host
-from cass_ray.lift.lowering import calls
+from cass_ray.lift.lowering.flow import calls
 from cass_ray.toolchain.amd.toolchain import AmdOutput
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.nvidia.disassembly import DisassemblyError

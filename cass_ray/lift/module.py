@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from cass_ray.lift.analysis.opcodes import counts_threads
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend import cubin as reading
 from cass_ray.lift.frontend.code import CubinCode
@@ -24,13 +25,9 @@ from cass_ray.lift.lowering.cluster_launch import (
 )
 from cass_ray.lift.lowering.constant_banks import KERNEL_ARGUMENTS
 from cass_ray.lift.lowering.context import LoweringContext
-from cass_ray.lift.lowering.control_flow import KernelLifter
 from cass_ray.lift.lowering.environment import KernelEnvironment
-from cass_ray.lift.lowering.semantics.barrier import (
-    BARRIERS_BYTES,
-    BARRIERS_PLACE,
-    counts_threads,
-)
+from cass_ray.lift.lowering.flow.control_flow import KernelLifter
+from cass_ray.lift.lowering.semantics.barrier import BARRIERS_BYTES, BARRIERS_PLACE
 from cass_ray.lift.lowering.semantics.texture import TEXTURE_OPCODES
 from cass_ray.lift.lowering.target import DEFAULT_LIFT_TARGET, LiftTarget
 from cass_ray.toolchain.nvidia.elf import Cubin

@@ -21,8 +21,8 @@ from cass_ray.assembly import sass
 from cass_ray.lift.errors import UnknownForm
 from cass_ray.lift.forms import form_of
 from cass_ray.lift.frontend.instruction import decode
-from cass_ray.lift.lowering.block_ends import ENDS
 from cass_ray.lift.lowering.families import forms
+from cass_ray.lift.lowering.flow.block_ends import ENDS
 
 FILE = "standings.json"
 

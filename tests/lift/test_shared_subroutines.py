@@ -12,7 +12,7 @@ from benchmarks.lift.generated import MODES
 from cass_ray.bench.task import TASKS_FOLDER
 from cass_ray.corpus.reading.source_files import gather as gather_sources
 from cass_ray.lift import LiftError, lift_cubin, names_for_host
-from cass_ray.lift.lowering import calls
+from cass_ray.lift.lowering.flow import calls
 from cass_ray.toolchain.amd.toolchain import AmdOutput
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.nvidia.elf import Cubin

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
+from cass_ray.lift.analysis.liveness import CodePlace, LivenessBlock
 from cass_ray.lift.frontend.cubin import KernelInfo, Parameter
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Constant, Immediate, Name
 from cass_ray.lift.llvm.builder import SUPPORT_PREFIX, Value
 from cass_ray.lift.lowering.environment import KernelEnvironment
-from cass_ray.lift.lowering.liveness import CodePlace, LivenessBlock
 
 Graph = Mapping[CodePlace, LivenessBlock]
 InstructionAt = Callable[[CodePlace], DecodedInstruction]

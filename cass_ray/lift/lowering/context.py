@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from dataclasses import replace
 
+from cass_ray.lift.analysis.liveness import RegisterAccess
 from cass_ray.lift.errors import UnknownForm
 from cass_ray.lift.frontend.code import CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
@@ -28,7 +29,6 @@ from cass_ray.lift.lowering.constant_banks import ConstantBanks
 from cass_ray.lift.lowering.environment import KernelEnvironment
 from cass_ray.lift.lowering.handles import HandleWords
 from cass_ray.lift.lowering.known_values import Carries, Comparisons, FloatValues
-from cass_ray.lift.lowering.liveness import RegisterAccess
 from cass_ray.lift.lowering.registers import RegisterFile
 from cass_ray.lift.lowering.terminators import Terminators
 from cass_ray.lift.lowering.turns import Turns

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.frontend.code import CubinCode
 from cass_ray.lift.frontend.cubin import KernelInfo
 from cass_ray.lift.llvm.globals import DeviceData
-from cass_ray.lift.lowering.liveness import CodePlace
 from cass_ray.lift.lowering.target import LiftTarget
 
 CLUSTER_SUFFIX = ".cluster"

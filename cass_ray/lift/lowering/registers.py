@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
+from cass_ray.lift.analysis.liveness import RegisterAccess
 from cass_ray.lift.llvm.builder import CodePart, IRBuilder, Value, i32
 from cass_ray.lift.lowering.divisions import Divisions
 from cass_ray.lift.lowering.handles import HandleWords
-from cass_ray.lift.lowering.liveness import RegisterAccess
 
 _UPPER = ".upper"
 """After a register's name: the variable with the high half of the handle that it holds."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cass_ray.lift.lowering.formatted_output import FormatArgument, arguments_of
+from cass_ray.lift.lowering.flow.formatted_output import FormatArgument, arguments_of
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from cass_ray.lift.analysis.opcodes import barrier_numbers, counts_threads
 from cass_ray.lift.frontend.instruction import DecodedInstruction
-from cass_ray.lift.frontend.operands import Operand, Predicate, Register
+from cass_ray.lift.frontend.operands import Predicate, Register
 from cass_ray.lift.llvm.builder import SUPPORT_PREFIX, Value, i32, i64
 from cass_ray.lift.lowering import clusters
 from cass_ray.lift.lowering.cluster_launch import ROUND
@@ -32,18 +33,6 @@ _NAMED, _MOST_WARPGROUPS = 16, 8
 BARRIERS_PLACE, BARRIERS_BYTES = 16, 8 * (_NAMED + _MOST_WARPGROUPS)
 """Of the counters of barriers of some warps, in LDS in front of the kernel's own: two words each
 (``llvm/device/support.hip``), those of warpgroups after those with numbers."""
-
-
-def counts_threads(i: DecodedInstruction) -> bool:
-    """Whether it is a barrier of as many threads as an operand says, or of four warps."""
-    if i.opcode == "WARPGROUP":
-        return i.has("DEPBAR")
-    return i.opcode == "BAR" and (i.has("ARV") or len(_numbers(i)) > 1)
-
-
-def _numbers(i: DecodedInstruction) -> list[Operand]:
-    """Of a barrier its number and, if it has one, its count; a reduction has a condition, too."""
-    return [operand for operand in i.operands if not isinstance(operand, Predicate)]
 
 
 @lowers("BAR.{SYNC,ARV}{,.DEFER_BLOCKING}", "WARPGROUP.DEPBAR.LE", has_effect=True)
@@ -86,7 +75,7 @@ def number_and_threads(ctx: LoweringContext, i: DecodedInstruction) -> tuple[Val
     if i.opcode == "WARPGROUP":
         group = ctx.ir.op("lshr", warp_number(ctx), i32(WARPGROUP_WARPS.bit_length() - 1))
         return ctx.ir.op("add", group, i32(_NAMED)), i32(WARPGROUP_WARPS * WARP_LANES)
-    operands = _numbers(i)
+    operands = barrier_numbers(i)
     if len(operands) != 2:
         raise i.unknown("a barrier without a count of threads")
     number, threads = (ctx.integer(operand) for operand in operands)

@@ -23,16 +23,6 @@ _ACQUIRE = 'fence syncscope("workgroup") acquire'
 _RELEASE = 'fence syncscope("workgroup") release'
 
 
-def uses_words(i: DecodedInstruction) -> bool:
-    """Whether it arrives at a barrier whose phase is tested by loads of shared memory."""
-    return (i.opcode == "ATOMS" and i.has("ARRIVE")) or i.opcode == "ARRIVES"
-
-
-def tests_phase(i: DecodedInstruction) -> bool:
-    """Whether it asks if a phase is over."""
-    return i.opcode == "SYNCS" and i.has("PHASECHK")
-
-
 def _place(ctx: LoweringContext, i: DecodedInstruction) -> Value:
     """Where the barrier is in LDS, as a word; it may be another block's."""
     return ctx.ir.cast("ptrtoint", cluster_pointer(ctx, i, address_of(i)), "i32")

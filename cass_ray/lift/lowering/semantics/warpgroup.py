@@ -30,8 +30,6 @@ from cass_ray.lift.lowering.lanes import warp_number
 from cass_ray.lift.lowering.semantics.barrier import WARPGROUP_WARPS
 from cass_ray.lift.lowering.table import lowers
 
-MATRIX_OPCODES = frozenset({"HGMMA", "QGMMA", "IGMMA", "BGMMA"})
-
 _ARRAY, _MOST_SUMS = "warpgroup_sums", 128
 _TILE_COLUMNS = 8
 _IN_REGISTERS, _IS_NEGATED, _TRANSPOSES_A, _TRANSPOSES_B, _KEEPS_SUMS, _SATURATES = (

@@ -14,7 +14,7 @@ from cass_ray.lift.llvm.builder import SUPPORT_PREFIX, Value, i32
 from cass_ray.lift.lowering.cluster_launch import RANK_SHIFT
 from cass_ray.lift.lowering.clusters import place_in_first
 from cass_ray.lift.lowering.context import LoweringContext
-from cass_ray.lift.lowering.formatted_output import print_known
+from cass_ray.lift.lowering.flow.formatted_output import print_known
 from cass_ray.lift.lowering.semantics.bulk_copy import Multicast, copy_to_each
 from cass_ray.lift.lowering.semantics.tensor_copy import load_to_each
 

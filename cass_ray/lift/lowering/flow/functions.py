@@ -16,16 +16,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from cass_ray.lift.analysis.call_places import CallPlace
+from cass_ray.lift.analysis.interfaces import Interfaces
+from cass_ray.lift.analysis.liveness import CodePlace
+from cass_ray.lift.analysis.part_flow import FunctionCall
 from cass_ray.lift.llvm.builder import CodePart, Value, i64
 from cass_ray.lift.lowering.arguments import COPY
 from cass_ray.lift.lowering.cluster_launch import SURROUNDINGS
 from cass_ray.lift.lowering.constant_banks import KERNEL_ARGUMENTS
 from cass_ray.lift.lowering.context import LoweringContext
-from cass_ray.lift.lowering.interfaces import Interfaces
-from cass_ray.lift.lowering.liveness import CodePlace
-from cass_ray.lift.lowering.part_flow import FunctionCall
 from cass_ray.lift.lowering.terminators import ENDED
-from cass_ray.lift.lowering.walk import CallPlace
 
 _FRAME = "ptr addrspace(5) %frame"
 _COPY = f"ptr addrspace(5) {COPY}"

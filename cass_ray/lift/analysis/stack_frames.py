@@ -19,11 +19,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TypeGuard
 
+from cass_ray.lift.analysis.call_places import CallPlace
+from cass_ray.lift.analysis.liveness import CodePlace, RegisterAccess
+from cass_ray.lift.analysis.part_flow import PartFlow, entry_of
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Address, Immediate, Operand, Predicate, Register
-from cass_ray.lift.lowering.liveness import CodePlace, RegisterAccess
-from cass_ray.lift.lowering.part_flow import PartFlow, entry_of
-from cass_ray.lift.lowering.walk import CallPlace
 
 STACK_POINTER = "R1"
 _WORD = 4

@@ -18,10 +18,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+from cass_ray.lift.analysis.liveness import CodePlace, RegisterAccess
+from cass_ray.lift.analysis.polling import Graph, InstructionAt, loops
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Immediate, Predicate, Register
-from cass_ray.lift.lowering.liveness import CodePlace, RegisterAccess
-from cass_ray.lift.lowering.polling import Graph, InstructionAt, loops
 
 _FEWEST_CHOICES = 8
 """Moves by an index from which on unrolling pays: one access to an array of eight."""

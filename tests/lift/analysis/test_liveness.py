@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cass_ray.lift.lowering.liveness import (
+from cass_ray.lift.analysis.liveness import (
     CodePlace,
     LivenessBlock,
     RegisterAccess,

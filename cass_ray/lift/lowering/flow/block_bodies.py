@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from cass_ray.lift.analysis import liveness
+from cass_ray.lift.analysis.call_places import CallPlace
+from cass_ray.lift.analysis.interfaces import Interfaces
+from cass_ray.lift.analysis.opcodes import tests_phase
+from cass_ray.lift.analysis.phase_waits import PhaseWaits
+from cass_ray.lift.analysis.uniform import uniform_results
 from cass_ray.lift.errors import LifterBug, LiftError, UnknownForm
 from cass_ray.lift.frontend.code import CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Predicate
 from cass_ray.lift.llvm.builder import TRUE, i32
-from cass_ray.lift.lowering import liveness
 from cass_ray.lift.lowering.attempts import LiftAgain
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.families import forms
-from cass_ray.lift.lowering.interfaces import Interfaces
+from cass_ray.lift.lowering.flow.walk import KernelWalk
 from cass_ray.lift.lowering.lanes import ballot, share_with_warp
-from cass_ray.lift.lowering.phase_waits import PhaseWaits
 from cass_ray.lift.lowering.registers import word_of
-from cass_ray.lift.lowering.semantics.mbarrier import tests_phase
 from cass_ray.lift.lowering.semantics.texture import TEXTURE_OPCODES
 from cass_ray.lift.lowering.table import OpcodeForm
-from cass_ray.lift.lowering.uniform import uniform_results
-from cass_ray.lift.lowering.walk import CallPlace, KernelWalk
 
 
 @dataclass(frozen=True)

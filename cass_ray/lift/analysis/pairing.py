@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from cass_ray.lift.analysis.liveness import CodePlace
+from cass_ray.lift.analysis.opcodes import counts_threads
+from cass_ray.lift.analysis.parting import Graph, InstructionAt, barriers_part_warps
+from cass_ray.lift.analysis.phase_waits import PhaseWaits
+from cass_ray.lift.analysis.polling import flag_in_shared, waiting_loops
 from cass_ray.lift.errors import UnknownForm
-from cass_ray.lift.lowering.liveness import CodePlace
-from cass_ray.lift.lowering.parting import Graph, InstructionAt, barriers_part_warps
-from cass_ray.lift.lowering.phase_waits import PhaseWaits
-from cass_ray.lift.lowering.polling import flag_in_shared, waiting_loops
-from cass_ray.lift.lowering.semantics.barrier import counts_threads
 
 
 def must_take_turns(

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from cass_ray.lift.analysis.liveness import CodePlace, LivenessBlock
+from cass_ray.lift.analysis.opcodes import tests_phase, uses_words
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Address, Register
 from cass_ray.lift.graphs import components
-from cass_ray.lift.lowering.liveness import CodePlace, LivenessBlock
-from cass_ray.lift.lowering.semantics.mbarrier import tests_phase, uses_words
 
 _ATOMIC = frozenset({"ATOM", "ATOMG", "ATOMS", "UTCATOMSWS"})
 _LOADS = frozenset({"LD", "LDG", "LDS"})

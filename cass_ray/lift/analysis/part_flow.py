@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from cass_ray.lift.analysis.call_places import FUNCTION, CallFrame, CallPlace, part_of
+from cass_ray.lift.analysis.liveness import CodePlace, LivenessBlock, RegisterAccess
 from cass_ray.lift.frontend.instruction import DecodedInstruction
-from cass_ray.lift.lowering.liveness import CodePlace, LivenessBlock, RegisterAccess
-from cass_ray.lift.lowering.walk import FUNCTION, CallFrame, CallPlace, part_of
 
 
 def entry_of(function: CodePlace) -> CallPlace:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cass_ray.assembly.sass import SassInstruction
+from cass_ray.lift.analysis.call_places import CallPlace
+from cass_ray.lift.analysis.interfaces import Interface, interfaces
+from cass_ray.lift.analysis.liveness import CodePlace, LivenessBlock, RegisterAccess
+from cass_ray.lift.analysis.part_flow import FunctionCall, PartFlow, entry_of
+from cass_ray.lift.analysis.stack_frames import FrameAnalysis
 from cass_ray.lift.frontend.instruction import DecodedInstruction, decode
-from cass_ray.lift.lowering.interfaces import Interface, interfaces
-from cass_ray.lift.lowering.liveness import CodePlace, LivenessBlock, RegisterAccess
-from cass_ray.lift.lowering.part_flow import FunctionCall, PartFlow, entry_of
-from cass_ray.lift.lowering.stack_frames import FrameAnalysis
-from cass_ray.lift.lowering.walk import CallPlace
 
 Line = tuple[str, str, str]
 """An instruction, the registers that it reads and those that it writes."""

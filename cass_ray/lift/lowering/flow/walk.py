@@ -3,39 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from cass_ray.lift.analysis import liveness
+from cass_ray.lift.analysis.call_places import CallPlace, CallStack, part_of
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend.code import CodeSection, CubinCode
-from cass_ray.lift.llvm.builder import CodePart
-from cass_ray.lift.lowering import liveness
 from cass_ray.lift.lowering.context import LoweringContext
 
 MOST_BLOCKS = 60_000
 """Blocks of one kernel, copies of subroutines included."""
-
-
-FUNCTION = -1
-"""Instead of where a call returns to, for subroutines of one copy."""
-
-
-@dataclass(frozen=True, slots=True)
-class CallFrame:
-    """An active call: the code that is called, and where it returns to."""
-
-    callee: tuple[str, int]
-    caller: str
-    resume: int
-    """Address of the instruction after the call; :data:`FUNCTION` in one with many callers."""
-
-
-CallStack = tuple[CallFrame, ...]
-CallPlace = tuple[CallStack, str, int]
-
-
-def part_of(stack: CallStack) -> CodePart:
-    """The function of LLVM that what is called so belongs to."""
-    return stack[0].callee if stack and stack[0].resume == FUNCTION else None
 
 
 class KernelWalk:

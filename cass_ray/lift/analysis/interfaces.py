@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
-from cass_ray.lift.lowering.liveness import CodePlace, RegisterAccess
-from cass_ray.lift.lowering.part_flow import PartFlow, entry_of
-from cass_ray.lift.lowering.stack_frames import FrameAccess, FrameAnalysis
-from cass_ray.lift.lowering.walk import CallPlace, part_of
+from cass_ray.lift.analysis.call_places import CallPlace, part_of
+from cass_ray.lift.analysis.liveness import CodePlace, RegisterAccess
+from cass_ray.lift.analysis.part_flow import PartFlow, entry_of
+from cass_ray.lift.analysis.stack_frames import FrameAccess, FrameAnalysis
 
 Live = str | int
 """A register's name, or the distance of a word of the frame from R1 at the function's entry."""

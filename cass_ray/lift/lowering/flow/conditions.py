@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 
+from cass_ray.lift.analysis.call_places import CallPlace
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Predicate
 from cass_ray.lift.llvm.builder import TRUE, Value
 from cass_ray.lift.lowering.context import LoweringContext
-from cass_ray.lift.lowering.walk import CallPlace, KernelWalk
+from cass_ray.lift.lowering.flow.walk import KernelWalk
 
 
 def condition_of(context: LoweringContext, instruction: DecodedInstruction) -> Value:

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
+from cass_ray.lift.analysis.liveness import CodePlace, LivenessBlock
+from cass_ray.lift.analysis.opcodes import MATRIX_OPCODES
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Name
-from cass_ray.lift.lowering.liveness import CodePlace, LivenessBlock
-from cass_ray.lift.lowering.semantics.warpgroup import MATRIX_OPCODES
 
 _EXCHANGE = frozenset(
     {"SHFL", "VOTE", "VOTEU", "MATCH", "REDUX", "CREDUX", "ELECT", "LDSM", "MOVM"}

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from cass_ray.lift.analysis.liveness import CodePlace, LivenessBlock
+from cass_ray.lift.analysis.opcodes import tests_phase
+from cass_ray.lift.analysis.polling import Graph, InstructionAt, waiting_loops
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Immediate, Predicate, Register
-from cass_ray.lift.lowering.liveness import CodePlace, LivenessBlock
-from cass_ray.lift.lowering.polling import Graph, InstructionAt, waiting_loops
-from cass_ray.lift.lowering.semantics.mbarrier import tests_phase
 
 _PHASE_BIT = "0x80000000"
 

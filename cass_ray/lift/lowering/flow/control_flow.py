@@ -8,26 +8,27 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from cass_ray.lift.analysis import liveness
+from cass_ray.lift.analysis.call_places import CallPlace
+from cass_ray.lift.analysis.indexed_registers import loops_to_unroll
+from cass_ray.lift.analysis.interfaces import Interfaces, interfaces
+from cass_ray.lift.analysis.pairing import must_take_turns
+from cass_ray.lift.analysis.part_flow import PartFlow
+from cass_ray.lift.analysis.phase_waits import PhaseWaits, phase_waits
+from cass_ray.lift.analysis.polling import must_keep_loads
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend.blocks import block_of, runs_of
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES, CodeSection, CubinCode
 from cass_ray.lift.frontend.instruction import DecodedInstruction
-from cass_ray.lift.lowering import liveness
 from cass_ray.lift.lowering.attempts import CopySubroutine, DeepenStack, ShareSubroutine
-from cass_ray.lift.lowering.block_bodies import EarlierLifting, InstructionLowering
-from cass_ray.lift.lowering.block_ends import BlockEnds
-from cass_ray.lift.lowering.calls import CallLowering, SubroutineWays
 from cass_ray.lift.lowering.cluster_launch import shows_clusters
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.environment import KernelEnvironment
-from cass_ray.lift.lowering.functions import Functions
-from cass_ray.lift.lowering.indexed_registers import loops_to_unroll
-from cass_ray.lift.lowering.interfaces import Interfaces, interfaces
-from cass_ray.lift.lowering.pairing import must_take_turns
-from cass_ray.lift.lowering.part_flow import PartFlow
-from cass_ray.lift.lowering.phase_waits import PhaseWaits, phase_waits
-from cass_ray.lift.lowering.polling import must_keep_loads
-from cass_ray.lift.lowering.walk import CallPlace, KernelWalk
+from cass_ray.lift.lowering.flow.block_bodies import EarlierLifting, InstructionLowering
+from cass_ray.lift.lowering.flow.block_ends import BlockEnds
+from cass_ray.lift.lowering.flow.calls import CallLowering, SubroutineWays
+from cass_ray.lift.lowering.flow.functions import Functions
+from cass_ray.lift.lowering.flow.walk import KernelWalk
 
 DEEP_STACK = 8192
 """Bytes of stack added where calls recurse or are indirect: the cubin does not say how deep."""

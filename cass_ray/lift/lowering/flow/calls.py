@@ -11,24 +11,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from cass_ray.lift.analysis.call_places import FUNCTION, CallFrame, CallPlace, CallStack
+from cass_ray.lift.analysis.interfaces import Interfaces
+from cass_ray.lift.analysis.liveness import CodePlace
+from cass_ray.lift.analysis.part_flow import FunctionCall
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Name, Predicate, Register
 from cass_ray.lift.llvm.builder import Value, i32, i64
 from cass_ray.lift.lowering.attempts import DeepenStack, ShareSubroutine
-from cass_ray.lift.lowering.conditions import allow_only, where_taken
-from cass_ray.lift.lowering.driver_functions import SYSTEM_FUNCTIONS
-from cass_ray.lift.lowering.functions import RESUME, RETURN, Functions
-from cass_ray.lift.lowering.interfaces import Interfaces
-from cass_ray.lift.lowering.liveness import CodePlace
-from cass_ray.lift.lowering.part_flow import FunctionCall
-from cass_ray.lift.lowering.walk import (
-    FUNCTION,
-    CallFrame,
-    CallPlace,
-    CallStack,
-    KernelWalk,
-)
+from cass_ray.lift.lowering.flow.conditions import allow_only, where_taken
+from cass_ray.lift.lowering.flow.driver_functions import SYSTEM_FUNCTIONS
+from cass_ray.lift.lowering.flow.functions import RESUME, RETURN, Functions
+from cass_ray.lift.lowering.flow.walk import KernelWalk
 
 MOST_COPIES = 48
 """Copies of one subroutine before it is shared."""

@@ -1,0 +1,31 @@
+"""What analyses ask of single instructions."""
+
+from __future__ import annotations
+
+from cass_ray.lift.frontend.instruction import DecodedInstruction
+from cass_ray.lift.frontend.operands import Operand, Predicate
+
+MATRIX_OPCODES = frozenset({"HGMMA", "QGMMA", "IGMMA", "BGMMA"})
+"""Matrix products of four warps together."""
+
+
+def uses_words(i: DecodedInstruction) -> bool:
+    """Whether it arrives at a barrier whose phase is tested by loads of shared memory."""
+    return (i.opcode == "ATOMS" and i.has("ARRIVE")) or i.opcode == "ARRIVES"
+
+
+def tests_phase(i: DecodedInstruction) -> bool:
+    """Whether it asks if a phase is over."""
+    return i.opcode == "SYNCS" and i.has("PHASECHK")
+
+
+def counts_threads(i: DecodedInstruction) -> bool:
+    """Whether it is a barrier of as many threads as an operand says, or of four warps."""
+    if i.opcode == "WARPGROUP":
+        return i.has("DEPBAR")
+    return i.opcode == "BAR" and (i.has("ARV") or len(barrier_numbers(i)) > 1)
+
+
+def barrier_numbers(i: DecodedInstruction) -> list[Operand]:
+    """Of a barrier its number and, if it has one, its count; a reduction has a condition, too."""
+    return [operand for operand in i.operands if not isinstance(operand, Predicate)]
