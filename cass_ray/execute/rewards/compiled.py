@@ -25,7 +25,7 @@ from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.dataset.schema import Reason, clip_diagnostic
 from cass_ray.execute.backends.base import unit_on_disk
 from cass_ray.execute.rewards.faithful import left_out
-from cass_ray.execute.rewards.unseen import all_emitted, never_emitted
+from cass_ray.execute.rewards.unseen import all_emitted, headers_of_hip, never_emitted
 from cass_ray.execute.rewards.verdicts import Outcome, RewardItem, RewardVerdict, undecided
 from cass_ray.llm.code_blocks import code_of
 from cass_ray.toolchain.amd.precompiled import Side
@@ -34,7 +34,7 @@ from cass_ray.toolchain.sandbox.process import Starved
 from cass_ray.toolchain.unit import CompileFailure
 from cass_ray.translate.rules import RulesTranslator
 
-_FORMAT = "6"
+_FORMAT = "7"
 _FENCES = ("hip", "cpp", "c++", "cuda", "cu", "c")
 _NAMES_ORIGIN = re.compile(r"[ \t]*\.(?:file|ident|loc)\b")
 _COMMENT = re.compile(r"[ \t]*[;#][ ].*$")
@@ -154,6 +154,8 @@ class CompileJudge:
             return self._other("the compiler makes other code of the rules' translation")
         if never_emitted(code) != never_emitted(_translation(question)):
             return self._other("what the compiler makes no code of is not as the rules write it")
+        if lost := headers_of_hip(_translation(question)) - headers_of_hip(code):
+            return self._other(f"it does not include {', '.join(sorted(lost))}")
         return RewardVerdict(
             reward=self.credit.compiled,
             outcome=Outcome.COMPILED,

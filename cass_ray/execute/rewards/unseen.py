@@ -24,9 +24,11 @@ _EMITTED = """\
 #define __host__ __attribute__((host)) __attribute__((used))
 """
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|endif|include)\b")
+_HIP_HEADER = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"](hip/[^>\"]+)[>\"]", re.MULTILINE)
 _NEVER_EMITTED = frozenset(
     {"template_declaration", "preproc_def", "preproc_function_def", "preproc_if", "preproc_ifdef"}
 )
+_FUNCTION = "function_definition"
 _ALWAYS_EMITTED = frozenset({"__device__", "__host__", "__global__"})
 
 
@@ -49,16 +51,37 @@ def all_emitted(code: str) -> str:
     return "\n".join([*lines[:place], _EMITTED.rstrip("\n"), *lines[place:]])
 
 
+def headers_of_hip(code: str) -> frozenset[str]:
+    """The headers of HIP that ``code`` includes by name.
+
+    The judge's compiler has the runtime's before every program: it misses none.
+    """
+    return frozenset(_HIP_HEADER.findall(code))
+
+
 def never_emitted(code: str) -> Counter[str]:
     """What the compiler may make nothing of, without its spaces: templates, macros, conditional
     parts, members that are defined in their class, and the host's functions of this file alone.
+
+    It is the whole program where the parser fails between functions: any of them may be there.
     """
     tree = cuda_parser().parse(code.encode("utf-8", "replace"))
+    if _is_unread(tree.root_node):
+        return Counter(["".join(code.split())])
     return Counter("".join(text.split()) for text in _texts(tree.root_node))
 
 
+def _is_unread(node: Node) -> bool:
+    """Whether there is an error outside functions."""
+    if node.type == "ERROR" or node.is_missing:
+        return True
+    return node.has_error and any(
+        _is_unread(child) for child in node.children if child.type != _FUNCTION
+    )
+
+
 def _texts(node: Node) -> Iterator[str]:
-    if node.type in _NEVER_EMITTED or (node.type == "function_definition" and _is_local(node)):
+    if node.type in _NEVER_EMITTED or (node.type == _FUNCTION and _is_local(node)):
         yield (node.text or b"").decode("utf-8", "replace")
         return
     for child in node.named_children:

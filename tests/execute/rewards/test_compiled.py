@@ -52,10 +52,11 @@ TEMPLATE = "template <class T> __device__ T middle(T a, T b) { return a & b | a;
 
 LOCAL = "static int middle(int a, int b) { return a & b | a; }\n"
 UNNAMED = "namespace { int middle(int a, int b) { return a & b | a; } }\n"
+UNREAD = "#define BEGIN {\nstatic int middle(int a, int b) BEGIN return a & b | a; }\n"
 MEMBER = "struct Middle { int of(int a, int b) const { return a & b | a; } };\n"
 
 
-@pytest.mark.parametrize("more", [UNCALLED, UNUSED_MACRO, TEMPLATE, LOCAL, UNNAMED, MEMBER])
+@pytest.mark.parametrize("more", [UNCALLED, UNUSED_MACRO, TEMPLATE, LOCAL, UNNAMED, MEMBER, UNREAD])
 def test_another_operator_where_no_kernel_gets_to_is_not_overlooked(judge, more):
     question, right = (
         text.replace("__global__", more + "__global__", 1) for text in (QUESTION, HONEST)
@@ -64,6 +65,14 @@ def test_another_operator_where_no_kernel_gets_to_is_not_overlooked(judge, more)
     assert wrong != right
     assert judge.of(question, right).outcome is Outcome.COMPILED
     assert judge.of(question, wrong).outcome is Outcome.OTHER_CODE
+
+
+@pytest.mark.parametrize("instead", ["", "#include <cstdint>\n"])
+def test_the_header_of_the_runtime_may_not_be_lost(judge, instead):
+    """The judge's compiler has it in any case, and would miss nothing."""
+    verdict = judge.of(QUESTION, HONEST.replace("#include <hip/hip_runtime.h>\n", instead))
+    assert verdict.outcome is Outcome.OTHER_CODE
+    assert "hip/hip_runtime.h" in verdict.reason
 
 
 def test_a_helper_of_the_translation_that_is_left_away_gets_nothing(judge):
