@@ -95,6 +95,7 @@ def test_killed_driver_then_resume_gives_the_same_bytes(
     assert parquet_bytes(out) == parquet_bytes(reference)
 
 
+@pytest.mark.slow
 def test_killed_actor_costs_no_row(
     corpus: Path, reference: Path, environment: dict[str, str], tmp_path: Path
 ) -> None:

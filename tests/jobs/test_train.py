@@ -48,6 +48,7 @@ def cluster():
     ray.shutdown()
 
 
+@pytest.mark.slow
 def test_a_killed_worker_costs_nothing_but_time(tmp_path, pairs_folder, cluster):
     """Two workers, ZeRO-2, ``kill -9`` of one after step 5: the losses are those of one worker
     that nobody disturbed, and the model is one that translates."""

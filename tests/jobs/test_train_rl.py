@@ -104,6 +104,7 @@ def metrics(out):
     return [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
 
 
+@pytest.mark.slow  # of the same losses, each by itself: tests/actors/test_rl.py, test_rewards.py
 def test_killed_rollout_and_reward_workers_cost_their_batch_only(tmp_path, model, pairs, cluster):
     from actors.rl import fit_rl
 

@@ -93,7 +93,9 @@ EXPECTED = [
 
 @pytest.mark.nvidia
 @pytest.mark.amd
-@pytest.mark.parametrize("processor", ["gfx1100", "gfx1201", "gfx90a", "gfx942"])
+@pytest.mark.parametrize(
+    "processor", ["gfx1100", "gfx1201", pytest.param("gfx90a", marks=pytest.mark.slow), "gfx942"]
+)
 def test_warps_do_what_they_do_alone(processor: str, tmp_path: Path) -> None:
     unit = Unit(PROGRAMS, PurePosixPath("paired_warps.cu"))
     sources = translated(gather(unit), make_translator())

@@ -34,7 +34,8 @@ def settings_of(folder: Path, pairs: Path) -> TrainSettings:
 
 
 @pytest.mark.parametrize(
-    ("workers", "stage"), [(2, 0), (2, 3), pytest.param(4, 2, marks=pytest.mark.slow)]
+    ("workers", "stage"),
+    [(2, 3), *(pytest.param(*given, marks=pytest.mark.slow) for given in ((2, 0), (4, 2)))],
 )
 def test_losses_and_gradients_are_those_of_one_worker(
     tmp_path: Path, pairs_folder: Path, workers: int, stage: int

@@ -49,7 +49,9 @@ def alone(folder):
     return result
 
 
-@pytest.mark.parametrize(("stage", "passes"), [(0, 0), (0, 3), (2, 3)])
+@pytest.mark.parametrize(
+    ("stage", "passes"), [pytest.param(0, 0, marks=pytest.mark.slow), (0, 3), (2, 3)]
+)
 def test_two_learners_do_what_one_does(folder, alone, stage, passes):
     if stage:
         pytest.importorskip("deepspeed")
