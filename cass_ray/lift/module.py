@@ -387,21 +387,18 @@ def _beginning(context: LoweringContext, *, calls_functions: bool) -> list[str]:
             "declare void @llvm.memcpy.p5.p4.i64(ptr addrspace(5), ptr addrspace(4), i64, i1)",
         }
         lines += context.banks.arguments.copying()
+    more: list[str] = []
+    if context.environment.uses_tensor_memory:
+        context.ir.declarations |= set(tensor_memory.DECLARATIONS)
+        more = tensor_memory.beginning(in_cluster=context.environment.in_cluster)
     if context.environment.in_cluster:
         context.ir.declarations |= set(ENTRY_DECLARATIONS)
-        more: list[str] = []
-        if context.environment.uses_tensor_memory:
-            context.ir.declarations |= set(tensor_memory.DECLARATIONS)
-            more = tensor_memory.beginning(in_cluster=True)
         return lines + entry_lines(context.environment, context.banks.launch_words, more)
     if any(f"@{_BARRIER}" in declaration for declaration in context.ir.declarations):
         context.ir.declarations.add(f"declare void @{_BARRIERS_BEGIN}(i32)")
         place = BARRIERS_PLACE + context.environment.own_place
         lines.append(f"  call void @{_BARRIERS_BEGIN}(i32 {place})")
-    if context.environment.uses_tensor_memory:
-        context.ir.declarations |= set(tensor_memory.DECLARATIONS)
-        lines += tensor_memory.beginning(in_cluster=False)
-    return lines
+    return lines + more
 
 
 def _lds_bytes(kernel: KernelInfo) -> int:

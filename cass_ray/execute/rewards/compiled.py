@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -70,6 +71,11 @@ def _lines(code: str) -> list[str]:
 @lru_cache(maxsize=4096)
 def _translation(question: str) -> str:
     return str(RulesTranslator().translate(question).source)
+
+
+@lru_cache(maxsize=4096)
+def _never_emitted_of_translation(question: str) -> Counter[str]:
+    return never_emitted(_translation(question))
 
 
 @dataclass
@@ -152,7 +158,7 @@ class CompileJudge:
             return self._other("the rules' translation does not compile: nothing to compare with")
         if wanted != made:
             return self._other("the compiler makes other code of the rules' translation")
-        if never_emitted(code) != never_emitted(_translation(question)):
+        if never_emitted(code) != _never_emitted_of_translation(question):
             return self._other("what the compiler makes no code of is not as the rules write it")
         if lost := headers_of_hip(_translation(question)) - headers_of_hip(code):
             return self._other(f"it does not include {', '.join(sorted(lost))}")

@@ -79,24 +79,21 @@ class _Options:
 
 def _options(i: DecodedInstruction, rest: Operands) -> _Options:
     left: list[Operand] = list(rest)
-    mask = None
-    if left and isinstance(left[0], Register):
-        mask = left.pop(0)
+    mask = left[0] if left and isinstance(left[0], Register) else None
+    if mask is not None:
+        del left[0]
         if i.has("WS"):
             raise i.unknown("columns of which the factors are zero")
-    scales = left.pop(0) if left and isinstance(left[0], TensorAddress) else None
+    scales = left[0] if left and isinstance(left[0], TensorAddress) else None
+    if scales is not None:
+        del left[0]
     keeps = left.pop(0) if left else None
     if not isinstance(keeps, Predicate):
         raise i.unknown("nothing says whether there are sums")
     scale = left.pop(0) if left else Immediate("0x0")
     if not isinstance(scale, Immediate) or left:
         raise i.unknown("an operand behind the predicate")
-    return _Options(
-        mask if isinstance(mask, Register) else None,
-        scales if isinstance(scales, TensorAddress) else None,
-        keeps,
-        scale.integer,
-    )
+    return _Options(mask, scales, keeps, scale.integer)
 
 
 @lowers("UTC{H,Q,I}MMA{,.2CTA,.WS}", has_effect=True)
