@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from threading import Lock
+from concurrent.futures import ThreadPoolExecutor
+from queue import Queue
 
 import ray
 from ray.exceptions import ActorDiedError, RayError, RayTaskError
@@ -36,37 +37,32 @@ class ClusterRewards:
     def __init__(self, make: Callable[[], ItemJudge], workers: int, cpus: float = 1.0) -> None:
         self._make = make
         self._actor = ray.remote(num_cpus=cpus, max_restarts=0)(RewardWorker)
-        self._idle = [self._actor.remote(make) for _ in range(workers)]
-        ray.get([worker.ready.remote() for worker in self._idle])
-        self._judging = Lock()
+        made = [self._actor.remote(make) for _ in range(workers)]
+        ray.get([worker.ready.remote() for worker in made])
+        self._idle: Queue[ray.actor.ActorHandle] = Queue()
+        for worker in made:
+            self._idle.put(worker)
+        self._threads = ThreadPoolExecutor(workers, "cass-rewards")
 
     def rewards(self, items: Sequence[RewardItem]) -> list[RewardVerdict]:
-        """A verdict for each of ``items``, in their order; another batch waits."""
-        with self._judging:
-            return self._batch(items)
+        """A verdict for each of ``items``, in their order; several threads may ask."""
+        return list(self._threads.map(self._verdict, items))
 
-    def _batch(self, items: Sequence[RewardItem]) -> list[RewardVerdict]:
-        verdicts: list[RewardVerdict | None] = [None] * len(items)
-        waiting = [(number, 0) for number in reversed(range(len(items)))]
-        running: dict[ray.ObjectRef[RewardVerdict], tuple[int, int, ray.actor.ActorHandle]] = {}
-        while waiting or running:
-            while waiting and self._idle:
-                number, deaths = waiting.pop()
-                worker = self._idle.pop()
-                running[worker.judge.remote(items[number])] = number, deaths, worker
-            [done], _ = ray.wait(list(running))
-            number, deaths, worker = running.pop(done)
-            try:
-                verdicts[number] = ray.get(done)
-            except ActorDiedError:
-                worker = self._actor.remote(self._make)
-                if deaths:
-                    verdicts[number] = undecided("two workers died of it")
-                else:
-                    waiting.append((number, 1))
-            except RayTaskError as error:
-                verdicts[number] = undecided(f"the judge failed: {error.cause!r}"[:500])
-            except RayError as error:
-                verdicts[number] = undecided(f"the worker could not be asked: {error}"[:500])
-            self._idle.append(worker)
-        return [verdict for verdict in verdicts if verdict is not None]
+    def _verdict(self, item: RewardItem) -> RewardVerdict:
+        return self._tried(item) or self._tried(item) or undecided("two workers died of it")
+
+    def _tried(self, item: RewardItem) -> RewardVerdict | None:
+        """None where the worker died; another has its place then."""
+        worker = self._idle.get()
+        try:
+            made: RewardVerdict = ray.get(worker.judge.remote(item))
+        except ActorDiedError:
+            worker = self._actor.remote(self._make)
+            return None
+        except RayTaskError as error:
+            return undecided(f"the judge failed: {error.cause!r}"[:500])
+        except RayError as error:
+            return undecided(f"the worker could not be asked: {error}"[:500])
+        finally:
+            self._idle.put(worker)
+        return made

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import ray
@@ -20,7 +21,9 @@ from actors.progress_file import followed, write_line
 from actors.rewards import ClusterRewards
 from cass_ray.execute.rewards.verdicts import ItemJudge
 from cass_ray.train.rl.job_settings import JudgeSettings, RlJobSettings
-from cass_ray.train.rl.rollouts import Question, Rollout, RolloutMaker, RolloutsLost
+from cass_ray.train.rl.one_thread import merged
+from cass_ray.train.rl.rollouts import Question, Rollout, RolloutMaker, dealt
+from cass_ray.train.rl.rollouts_lost import RolloutsLost
 
 MakeMaker = Callable[[int], RolloutMaker]
 """A maker, from a number that no other worker of the run was given."""
@@ -39,9 +42,9 @@ class RolloutWorker:
         """See :class:`cass_ray.train.rl.rollouts.RolloutMaker`."""
         self._maker.use_weights(weights)
 
-    def rollouts(self, questions: Sequence[Question]) -> list[list[Rollout]]:
+    def rollouts(self, questions: Sequence[Question]) -> Iterator[list[Rollout]]:
         """See :class:`cass_ray.train.rl.rollouts.RolloutMaker`."""
-        return self._maker.rollouts(questions)
+        yield from self._maker.rollouts(questions)
 
 
 class ClusterRollouts:
@@ -51,57 +54,73 @@ class ClusterRollouts:
     another takes its place with the last weights; where no share comes back the batch is lost.
     """
 
-    def __init__(self, make: MakeMaker, workers: int, *, cpus: float, gpus: float) -> None:
+    def __init__(
+        self, make: MakeMaker, workers: int, *, cpus: float, gpus: float, at_once: int = 3
+    ) -> None:
+        """``at_once``: calls that a worker answers at the same time: of each batch that is being
+        drawn one, and one for weights."""
         self._make = make
-        self._actor = ray.remote(num_cpus=cpus, num_gpus=gpus, max_restarts=0)(RolloutWorker)
+        self._actor = ray.remote(
+            num_cpus=cpus, num_gpus=gpus, max_restarts=0, max_concurrency=at_once
+        )(RolloutWorker)
         self._started = count()
         self._workers = [self._start() for _ in range(workers)]
         self._weights: ray.ObjectRef[Any] | None = None
+        self._replacing = Lock()
 
     def _start(self) -> ray.actor.ActorHandle:
         return self._actor.remote(self._make, next(self._started))
 
     def use_weights(self, weights: Mapping[str, torch.Tensor]) -> None:
         self._weights = ray.put(dict(weights))
-        told = [worker.use_weights.remote(self._weights) for worker in self._workers]
-        for number, waiting in enumerate(told):
-            try:
-                ray.get(waiting)
-            except RayActorError:
-                self._replace(number)
+        workers = self.workers
+        told = [worker.use_weights.remote(self._weights) for worker in workers]
+        for worker, waiting in zip(workers, told, strict=True):
+            if not _heard(waiting):
+                self._replace(worker)
+        for worker in self.workers:
+            if worker not in workers:  # a batch may have replaced it before there were these
+                _heard(worker.use_weights.remote(self._weights))
 
-    def rollouts(self, questions: Sequence[Question]) -> list[list[Rollout]]:
-        shares = [questions[first :: len(self._workers)] for first in range(len(self._workers))]
-        asked = [
-            (number, self._workers[number].rollouts.remote(share))
-            for number, share in enumerate(shares)
-            if share
-        ]
-        groups: list[list[Rollout]] = []
-        problems: list[str] = []
-        for number, waiting in asked:
-            try:
-                groups += ray.get(waiting)
-            except RayError as error:
-                problems.append(str(error).strip().splitlines()[-1])
-                if isinstance(error, RayActorError):  # it died, or cannot be reached
-                    self._replace(number)
-        if not groups:
-            raise RolloutsLost(f"no worker drew answers: {'; '.join(problems)}")
-        return groups
+    def rollouts(self, questions: Sequence[Question]) -> Iterator[list[Rollout]]:
+        workers = self.workers
+        shares = zip(workers, dealt(questions, len(workers)), strict=True)
+        return merged([self._drawn(worker, share) for worker, share in shares if share])
 
-    def _replace(self, number: int) -> None:
-        """Another worker; that it has the weights is seen when it is asked."""
-        ray.kill(self._workers[number])
-        worker = self._start()
-        if self._weights is not None:
-            worker.use_weights.remote(self._weights)
-        self._workers[number] = worker
+    def _drawn(self, worker: Any, share: Sequence[Question]) -> Iterator[list[Rollout]]:
+        """Groups as they come; raises ``RolloutsLost``."""
+        try:
+            for ref in worker.rollouts.options(num_returns="streaming").remote(share):
+                yield ray.get(ref)
+        except RayError as error:
+            if isinstance(error, RayActorError):  # it died, or cannot be reached
+                self._replace(worker)
+            raise RolloutsLost(str(error).strip().splitlines()[-1]) from None
+
+    def _replace(self, lost: Any) -> None:
+        """Another worker, with the last weights; that it lives is seen when it is asked."""
+        with self._replacing:
+            if lost not in self._workers:  # several batches may notice
+                return
+            ray.kill(lost)
+            worker = self._start()
+            if self._weights is not None:  # waited for: calls of a worker overtake each other
+                _heard(worker.use_weights.remote(self._weights))
+            self._workers[self._workers.index(lost)] = worker
 
     @property
     def workers(self) -> list[Any]:
         """Handles of the actors."""
         return list(self._workers)
+
+
+def _heard(waiting: ray.ObjectRef[None]) -> bool:
+    """Whether the actor lives that was told something."""
+    try:
+        ray.get(waiting)
+    except RayActorError:
+        return False
+    return True
 
 
 def make_rollouts(settings: RlJobSettings, number: int) -> RolloutMaker:
@@ -111,8 +130,10 @@ def make_rollouts(settings: RlJobSettings, number: int) -> RolloutMaker:
 
     device = "cuda" if settings.rollouts.gpus else "cpu"
     model, form = load_policy(settings.model, device, _dtype(settings))
-    # Workers must not draw the same.
-    return DecoderRollouts(model.eval(), form, settings.sampling, settings.seed + number)
+    seed = settings.seed + number  # workers must not draw the same
+    return DecoderRollouts(
+        model.eval(), form, settings.sampling, seed, settings.max_question_tokens
+    )
 
 
 def make_judge(settings: JudgeSettings) -> ItemJudge:
@@ -194,7 +215,11 @@ class RlWorker:
         say(f"{len(questions)} questions; from step {done}")
         rollouts, judges = settings.rollouts, settings.judges
         maker = ClusterRollouts(
-            self.make_maker, rollouts.number, cpus=rollouts.cpus, gpus=rollouts.gpus
+            self.make_maker,
+            rollouts.number,
+            cpus=rollouts.cpus,
+            gpus=rollouts.gpus,
+            at_once=settings.ahead + 2,
         )
         folder, steps = settings.out / MODEL, settings.out / STEPS
 

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from cass_ray.llm.translation_format import TranslationFormat
     from cass_ray.train.rl.rollouts import Question, Rollout
 
+_LONGEST = 15_000
+"""Tokens of a program that is asked within a run: all that the model has the room for."""
 _SEED = 900_000
 """Seeds from here on are those of no run, supervised or not."""
 _FILES, _GRAFTS = 120, 80
@@ -70,8 +72,7 @@ def _fresh(held_out: list[Row]) -> Iterator[Row]:
 
 def held_out_questions(programs: Path, form: TranslationFormat) -> list[Question]:
     """Those of :func:`write_programs`, to be answered within a run of reinforcement learning: that
-    are no longer than its own questions."""
-    from benchmarks.train.rl_questions import LONGEST_QUESTION
+    can be answered by numbered edits."""
     from cass_ray.llm.line_edits import MARKS
     from cass_ray.train.rl.rollouts import Question
 
@@ -79,8 +80,7 @@ def held_out_questions(programs: Path, form: TranslationFormat) -> list[Question
     return [
         question
         for question in made
-        if len(question.lines) <= MARKS
-        and len(form.edit_question(question.lines)) <= LONGEST_QUESTION
+        if len(question.lines) <= MARKS and len(form.edit_question(question.lines)) <= _LONGEST
     ]
 
 

@@ -38,6 +38,8 @@ _PUBLIC = (*REAL, "grafted")
 _GRAFTED_INTO = ("program", "grafted")
 _SPELLINGS = 3
 """Questions of a program that is asked here alone."""
+_LONG = 400
+"""Tokens of a long answer are more: those that the first five runs never asked for."""
 _PART_LINES = (25, 160)
 """Lines of a part of a file, at least and at most."""
 
@@ -56,6 +58,8 @@ class Wanted:
     into them, nor generated programs, which are right eight times out of eight."""
     parts: int = 0
     """Parts of the files that are asked here alone."""
+    long_share: float = 1.0
+    """Of the questions, those whose answer by the rules is long, at most."""
 
 
 def write_questions(run: Path, path: Path, wanted: Wanted, tools: Path | None) -> int:
@@ -81,13 +85,26 @@ def write_questions(run: Path, path: Path, wanted: Wanted, tools: Path | None) -
         asked = ((row, str(files.tokenizer), number) for row, number in work)
         fitting = partial(_fitting, longest_answer=wanted.longest_answer)
         made = [row for row in pool.map(fitting, asked, chunksize=32) if row is not None]
-        made = made[: wanted.most]
+        made = fewer_long(made, wanted.long_share)[: wanted.most]
         if tools is not None:
             compiled = pool.map(partial(_compiles, tools), made, chunksize=4)
             made = [row for row, compiles in zip(made, compiled, strict=True) if compiles]
     with path.open("w", encoding="utf-8") as stream:
         stream.writelines(json.dumps(row) + "\n" for row in made)
     return len(made)
+
+
+def fewer_long(rows: list[Row], share: float) -> list[Row]:
+    """``rows``, of those of long answers the first ones, ``share`` of what is left at most."""
+    long = [row["answer_tokens"] > _LONG for row in rows]
+    short = len(rows) - sum(long)
+    left = len(rows) if share >= 1 else int(short * share / (1 - share))
+    made = []
+    for row, is_long in zip(rows, long, strict=True):
+        left -= is_long
+        if not is_long or left >= 0:
+            made.append(row)
+    return made
 
 
 def _fresh_pairs(public: list[Row], wanted: Wanted, pool: ProcessPoolExecutor) -> Iterator[Row]:

@@ -1,4 +1,4 @@
-"""Reinforcement learning of a small model on a machine with one or two GPUs, without Ray.
+"""Reinforcement learning of a small model on one machine with GPUs, without Ray.
 
     R="python -m benchmarks.train.small_rl"
     $R questions OUT                      # of the run in OUT/run: OUT/questions.jsonl
@@ -9,9 +9,10 @@
     $R worth ANSWERS --of PROGRAMS --tools DIR --to FILE   # what the answers to them are worth
     $R gains FILE FILE_RL                                  # the table of both
 
-``DIR`` is what ``judge_tools unpack`` made. Answers are drawn on the last GPU, learned from on the
-first, and judged on all cores: they are worth something if they compile for an AMD GPU and are the
-program that was asked for. ``small_rl.sh`` does all of it; it says how the machine is prepared.
+``DIR`` is what ``judge_tools unpack`` made. Answers are learned from on the first GPU, drawn on the
+others (or on that one, where there is no other), and judged on all cores: they are worth something
+if they compile for an AMD GPU and are the program that was asked for. ``small_rl.sh`` does all of
+it; it says how the machine is prepared.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
     import torch
 
+    from cass_ray.execute.rewards.compiled import CompileCredit
+    from cass_ray.train.rl.in_first_words import FirstWordsJudge
     from cass_ray.train.rl.rollouts import DecoderRollouts
     from cass_ray.train.rl.settings import RlSettings, SamplingSettings
 
@@ -46,6 +49,8 @@ _ACCEPTED = (
     "the rules' translation to the letter",
 )
 """Outcomes of what is rewarded as a translation; any other credit is for being a program."""
+_LONGEST_REWORDED = 4000
+"""Tokens of a question under invented names, at most."""
 _MEASURE_SECONDS = 60
 """What must be left for answers to what is held out to be begun within a run."""
 
@@ -79,8 +84,9 @@ def questions(out: Path, options: argparse.Namespace) -> None:
     started = time.monotonic()
     tools = options.tools.resolve() if options.tools else None
     wanted = Wanted(
-        options.most, options.fresh, options.longest_answer, options.unseen_only, options.parts
-    )
+        options.most, options.fresh, options.longest_answer, options.unseen_only, options.parts,
+        options.long_share,
+    )  # fmt: skip
     number = write_questions(out / "run", out / QUESTIONS, wanted, tools)
     say(f"{number} questions; {time.monotonic() - started:.0f} s")
 
@@ -108,7 +114,15 @@ def make_rollouts(
     if device.startswith("cuda"):
         torch.cuda.set_device(device)
     loaded, form = _load(model, device)
-    return DecoderRollouts(loaded.eval(), form, sampling, seed)
+    return DecoderRollouts(loaded.eval(), form, sampling, seed, _LONGEST_REWORDED)
+
+
+def judge_of_asked(tools: Path, credit: CompileCredit, optimization: str) -> FirstWordsJudge:
+    """The judge of a process of the pool."""
+    from benchmarks.train.judge_tools import make_judge
+    from cass_ray.train.rl.in_first_words import FirstWordsJudge
+
+    return FirstWordsJudge(make_judge(tools, credit, optimization))
 
 
 def _load(model: Path, device: str) -> tuple[Any, Any]:
@@ -124,7 +138,6 @@ def run(out: Path, options: argparse.Namespace) -> None:
     """Learn for ``seconds``; the model is in ``out/run/model_rl``."""
     import torch
 
-    from benchmarks.train.judge_tools import make_judge
     from benchmarks.train.rl_held_out import held_out_questions, write_answers
     from benchmarks.train.rl_questions import in_other_words, read_questions
     from cass_ray.execute.rewards.compiled import CompileCredit
@@ -135,23 +148,28 @@ def run(out: Path, options: argparse.Namespace) -> None:
     from cass_ray.train.rl.model_folder import save_policy
     from cass_ray.train.rl.questions import QuestionChooser
     from cass_ray.train.rl.rollout_process import RolloutProcess
-    from cass_ray.train.rl.rollouts import RolloutsLost
+    from cass_ray.train.rl.rollouts import SharedRollouts
+    from cass_ray.train.rl.rollouts_lost import RolloutsLost
     from cass_ray.train.rl.trainer import RlTrainer
 
     until = time.monotonic() + options.seconds
     settings = _settings(options)
     workers = options.workers or os.cpu_count() or 1
     credit = CompileCredit(usable=options.usable, other=options.other, unproved=options.unproved)
-    judge = partial(make_judge, options.tools.resolve(), credit, options.optimization)
+    judge = partial(judge_of_asked, options.tools.resolve(), credit, options.optimization)
     rewards = ProcessRewards(judge, workers, nice=5)  # the learner and the decoder come first
     gpus = torch.cuda.device_count()
-    first, last = ("cuda:0", f"cuda:{gpus - 1}") if gpus else ("cpu", "cpu")
+    first, *others = [f"cuda:{number}" for number in range(gpus)] or ["cpu"]
     source = options.model or out / "run/model"
     target = options.save or out / "run/model_rl"
     records = options.records or out / "rl"
-    maker = RolloutProcess(
-        partial(make_rollouts, source.resolve(), last, settings.sampling, settings.seed)
-    )
+    makers = [
+        RolloutProcess(
+            partial(make_rollouts, source.resolve(), place, settings.sampling, settings.seed + seed)
+        )
+        for seed, place in enumerate(others or [first] * options.drawing)
+    ]
+    maker = SharedRollouts(makers)
     if gpus:
         torch.cuda.set_device(first)
     loaded, form = _load(source, first)
@@ -173,8 +191,8 @@ def run(out: Path, options: argparse.Namespace) -> None:
         in_time = time.monotonic() < until - _MEASURE_SECONDS
         if measured and step % options.measure_every == 0 and in_time:
             try:
-                with trainer.maker_with(average.weights()):
-                    write_answers(maker.greedy(measured), Path(f"{records}-{step:03}"))
+                answers = maker.greedy(measured, average.weights())
+                write_answers(answers, Path(f"{records}-{step:03}"))
             except RolloutsLost as error:  # the run does not need them
                 say(f"no answers to what is held out: {error}")
 
@@ -198,7 +216,8 @@ def run(out: Path, options: argparse.Namespace) -> None:
     finally:  # what was learned until then
         save_policy(loaded, average.weights(), str(source), target)
         rewards.close()
-        maker.close()
+        for each in makers:
+            each.close()
 
 
 def _settings(options: argparse.Namespace) -> RlSettings:
@@ -221,6 +240,7 @@ def arguments() -> argparse.ArgumentParser:
     asking.add_argument("--tools", type=Path, help="Ask only what translates to what compiles.")
     asking.add_argument("--longest-answer", type=int, default=400, help="Tokens, of the rules'.")
     asking.add_argument("--parts", type=int, default=0, help="Of files that were left for this.")
+    asking.add_argument("--long-share", type=float, default=1.0, help="Of long answers, at most.")
     asking.add_argument("--unseen-only", action="store_true", help="Nothing of the run itself.")
     ahead = commands.add_parser("foresee")
     ahead.add_argument("--seconds", type=float, default=float("inf"))
@@ -233,6 +253,7 @@ def arguments() -> argparse.ArgumentParser:
     running.add_argument("--records", type=Path, help="Default: OUT/rl.")
     running.add_argument("--seconds", type=float, default=480)
     running.add_argument("--workers", type=int, help="Judges; default: one a core.")
+    running.add_argument("--drawing", type=int, default=1, help="Processes, where no GPU is left.")
     running.add_argument("--usable", type=float, default=0.1, help="Credit for what is a program.")
     running.add_argument(
         "--unproved", type=float, default=0.1, help="Credit for the rules' text, uncompiled."

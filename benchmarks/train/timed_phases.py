@@ -18,7 +18,8 @@ RESOURCES = (CPUS, GPUS, MORE_GPUS)
 """What phases run on; those of one run one after the other. Of four GPUs and more supervised
 training has all, reinforcement learning the first two, and the next two are ``MORE_GPUS`` then: for
 answers of the supervised model, the loss with products in FP8 beside that in bf16, for figures of
-training, and for a second arm of reinforcement learning where one is told something."""
+training, and for a second arm of reinforcement learning where one is told something. With more
+``rl_gpus`` reinforcement learning has them too, beside those answers, and the rest is left out."""
 _OWN = 2
 """GPUs that answers and reinforcement learning use, at most."""
 MODEL, RL_MODEL, SECOND_MODEL = "run/model", "run/model_rl", "run/model_second"
@@ -33,18 +34,26 @@ _RL = (
     "--average", "0.9",
     "--set", "optimizer.learning_rate=0.00007",
     "--set", "sampling.temperature=1.1",
-    "--set", "sampling.max_new_tokens=512",
+    "--set", "sampling.max_new_tokens=1280",
+    "--set", "sampling.beyond_reference=1.5",
     "--set", "sampling.revisited=0.25",
     "--set", "sampling.questions=64",
+    "--set", "sampling.mixed=32",
+    "--set", "sampling.most_questions=112",
     "--set", "sampling.group=16",
-    "--set", "steps=400",
+    "--set", "ahead=2",
+    "--set", "steps=500",
+    "--measure-every", "100",
 )  # fmt: skip
 """Reward only for what is right. Why these values: benchmarks/results/rl.md."""
-_SHARED = ("--set", "share_questions=true", "--set", "micro_batch_tokens=16384")
+_SHARED = (
+    "--set", "share_questions=true", "--set", "micro_batch_tokens=16384",
+    "--set", "shared_tokens=4096",
+)  # fmt: skip
 """How the learner is to read its questions; the next attempt goes without, in case that fails."""
 _QUESTIONS = (
-    "--longest-answer", "400", "--fresh", "10000", "--parts", "3000", "--most", "20000",
-    "--unseen-only",
+    "--longest-answer", "1000", "--fresh", "16000", "--parts", "5000", "--most", "30000",
+    "--long-share", "0.33", "--unseen-only",
 )  # fmt: skip
 
 _LOSS = (
@@ -80,6 +89,8 @@ class Plan:
     """Seconds that must be left for a measurement on two GPUs to be begun; with four GPUs, what
     those in bf16 may take."""
     gpus: int = 1
+    rl_gpus: int = _OWN
+    """Those of reinforcement learning, at most; more than two: nothing else is measured."""
     cores: int = 1
     prepare: list[str] = field(default_factory=lambda: ["--asked-only", "--reserved", "0.5"])
     """Options of ``small_model prepare`` and ``run``."""
@@ -102,6 +113,16 @@ class Plan:
     def own(self) -> list[int]:
         """The GPUs of answers and of reinforcement learning; none on a machine without."""
         return list(range(min(self.gpus, _OWN)))
+
+    @property
+    def learning(self) -> list[int]:
+        """The GPUs of reinforcement learning."""
+        return list(range(min(self.gpus, max(_OWN, self.rl_gpus))))
+
+    @property
+    def has_figures(self) -> bool:
+        """Whether there are GPUs for what is measured beside reinforcement learning."""
+        return self.more is not None and len(self.learning) == _OWN
 
     @property
     def more(self) -> tuple[int, int] | None:
@@ -229,9 +250,12 @@ def _answers(model: str, to: str, gpus: Sequence[int]) -> Callable[[Context], li
             )  # fmt: skip
 
         greedy = ask("--only", *at.plan.asked, "--samples", 0)
+        alone = [ask("--only", kind, "--samples", 0) for kind in at.plan.asked]
         samples = ask("--only", "public", "--public-samples", 2, "--no-greedy")
         if len(gpus) < 2:  # caches of two would not fit beside each other
             return [Lane([greedy, samples])]
+        if len(gpus) > len(alone):
+            return [Lane([ask], [gpu]) for gpu, ask in zip(gpus, [samples, *alone], strict=False)]
         return [Lane([greedy], gpus[-1:]), Lane([samples], gpus[:1])]
 
     return lanes
@@ -247,7 +271,7 @@ def _reinforce(
         begun = ["--model", str(saved)] if saved.exists() else []
         command = module(
             "small_rl", "run", at.out, "--tools", at.out / "tools",
-            "--seconds", f"{at.left - 20:.0f}", "--without-sandbox", "--save-every", 10,
+            "--seconds", f"{at.left - 20:.0f}", "--without-sandbox", "--save-every", 25,
             "--save", saved, "--records", at.out / to, "--measure", at.out / PROGRAMS,
             *begun, *told,
         )  # fmt: skip
@@ -351,21 +375,25 @@ def phases(plan: Plan) -> list[Phase]:
         Phase("foreseen", CPUS, [_foresee], ("questions", "judge"), nice=10,
               longest=lambda plan: plan.foreseeing, grace=60),
         Phase("answered", answers_on[0], [_answers(MODEL, "answers", answers_on[1])],
-              ("trained", "questions"), before_end=_rl_end, longest=answering, grace=20,
-              records=answered),
+              ("trained", "questions"), before_end=_rl_end, grace=20, records=answered,
+              longest=lambda plan: 2 * plan.answering),
         Phase("weights", CPUS, [_weights(MODEL, "supervised")], ("trained",), nice=10),
         Phase("worth", CPUS, [_worth("answers", "worth.jsonl")], ("judge",), after=("answered",),
               records=("worth*.jsonl",), nice=10),
         Phase("reinforced", GPUS,
-              [_reinforce(RL_MODEL, "rl", plan.own, *how, *plan.rl) for how in (_SHARED, ())],
+              [_reinforce(RL_MODEL, "rl", plan.learning, *how, *plan.rl) for how in (_SHARED, ())],
               ("trained", "questions", "judge"),
               before_end=_rl_end, grace=20, least=30, records=_records("rl")),
-        Phase("answered_rl", GPUS, [_answers(RL_MODEL, "answers_rl", plan.own)],
+        Phase("answered_rl", GPUS, [_answers(RL_MODEL, "answers_rl", plan.learning)],
               after=("reinforced",), longest=answering, grace=20, records=answered),
         Phase("worth_rl", CPUS, [_worth("answers_rl", "worth_rl.jsonl")], ("judge",),
               after=("answered_rl",), before_end=_home, records=("worth*.jsonl",)),
-        *(_figures() if plan.more else ()),
-        *(_second(plan.more, [*plan.rl, *plan.second]) if plan.more and plan.second else ()),
+        *(_figures() if plan.has_figures else ()),
+        *(
+            _second(plan.more, [*plan.rl, *plan.second])
+            if plan.more and plan.has_figures and plan.second
+            else ()
+        ),
         Phase("weights_rl", CPUS, [_weights(RL_MODEL, "rl")], after=("reinforced",),
               before_end=_home),
     ]  # fmt: skip

@@ -425,7 +425,7 @@ def call(options: argparse.Namespace) -> None:
 _LISTS = ("prepare", "questions", "rl", "second", "loss", "answers", "asked")
 _PLANNED = (
     "training", "answering", "foreseeing", "least_rl", "closing", "scaling", "losing", "gpus",
-    *_LISTS,
+    "rl_gpus", *_LISTS,
 )  # fmt: skip
 
 
@@ -448,7 +448,7 @@ def main() -> None:
             more = f"One option of {name}; may be given again."
             parser.add_argument(f"--{name}", action="append", help=more)
         else:
-            kind = int if name == "gpus" else float
+            kind = int if name.endswith("gpus") else float
             flag = f"--{name.replace('_', '-')}"
             parser.add_argument(flag, type=kind, help="With --seconds: of the plan.")
     options = parser.parse_args()

@@ -125,7 +125,7 @@ class BatchDecoder:
     def __call__(
         self,
         questions: Sequence[Sequence[int]],
-        most: int,
+        most: int | Sequence[int],
         temperatures: Sequence[float],
         end: int,
         *,
@@ -133,7 +133,8 @@ class BatchDecoder:
         seconds: float = float("inf"),
         say: Callable[[str], None] = lambda _: None,
     ) -> list[list[int]]:
-        """Answers of at most ``most`` tokens, with ``end`` where the model ended them.
+        """Answers of at most ``most`` tokens (of each row so many, where they are several), with
+        ``end`` where the model ended them.
 
         Greedy where the temperature is 0; cut where it only repeats itself. With ``edits``, an
         answer begins with a mark, names only lines that its question has, and each later than the
@@ -141,7 +142,7 @@ class BatchDecoder:
         all rows are cut.
         """
         state = _State(self, questions, most, temperatures, end, edits)
-        steps = self._run(state, questions, most, seconds, say)
+        steps = self._run(state, questions, seconds, say)
         rows = state.out[:, :steps].tolist()
         return [[token for token in row if token >= 0] for row in rows]
 
@@ -149,7 +150,7 @@ class BatchDecoder:
     def sample(
         self,
         questions: Sequence[Sequence[int]],
-        most: int,
+        most: int | Sequence[int],
         temperatures: Sequence[float],
         end: int,
         *,
@@ -159,7 +160,7 @@ class BatchDecoder:
     ) -> list[Sampled]:
         """The same with the log-probability of each token."""
         state = _State(self, questions, most, temperatures, end, edits, measured=True)
-        steps = self._run(state, questions, most, seconds, say)
+        steps = self._run(state, questions, seconds, say)
         assert state.log_probs is not None
         rows = zip(state.out[:, :steps].tolist(), state.log_probs[:, :steps].tolist(), strict=True)
         return [
@@ -172,12 +173,11 @@ class BatchDecoder:
         self,
         state: _State,
         questions: Sequence[Sequence[int]],
-        most: int,
         seconds: float,
         say: Callable[[str], None],
     ) -> int:
         """Decode until all rows have ended; the steps that were made."""
-        started = time.monotonic()
+        started, most = time.monotonic(), state.steps
         self._fill(state, questions)
         step = state.captured(self)
         steps, ended = 0, 0
@@ -186,7 +186,7 @@ class BatchDecoder:
                 step()
                 steps += 1
             if steps % (4 * _CHECK) == 0:
-                state.cut_repeats(steps)
+                state.cut_repeats()
             ended = int(state.done.sum())
         say(
             f"{len(questions)} rows, {steps} steps, {ended} ended, "
@@ -199,24 +199,29 @@ class BatchDecoder:
         asked: dict[tuple[int, ...], list[int]] = {}
         for row, question in enumerate(map(tuple, questions)):
             asked.setdefault(question, []).append(row)
-        for question, (row, *others) in asked.items():
-            size = len(question) - 1
-            ids = torch.tensor(question[:-1], device=self._embedding.device)
-            x = F.embedding(ids, self._embedding)
-            cos, sin = self._cos[:size, None], self._sin[:size, None]
-            for number, layer in enumerate(self._layers):
-                q, k, v = self._projected(layer, x, cos, sin)
-                state.keys[number][row, :, :size] = k.transpose(0, 1)
-                state.values[number][row, :, :size] = v.transpose(0, 1)
-                query, key, value = (item.transpose(0, 1)[None] for item in (q, k, v))
-                seen = F.scaled_dot_product_attention(
-                    query, key, value, is_causal=True, enable_gqa=True
-                )
-                x = self._rest(layer, x, seen[0].transpose(0, 1).reshape(size, -1))
-            if others:
-                equal = torch.tensor(others, device=ids.device)
-                for cache in (*state.keys, *state.values):
-                    cache[equal, :, :size] = cache[row, :, :size]
+        for question, rows in asked.items():
+            self.read(state, question, rows)
+
+    def read(self, state: _State, question: Sequence[int], rows: Sequence[int]) -> None:
+        """Caches of all tokens of ``question`` but the last, in each of ``rows``."""
+        row, *others = rows
+        size = len(question) - 1
+        ids = torch.tensor(question[:-1], device=self._embedding.device)
+        x = F.embedding(ids, self._embedding)
+        cos, sin = self._cos[:size, None], self._sin[:size, None]
+        for number, layer in enumerate(self._layers):
+            q, k, v = self._projected(layer, x, cos, sin)
+            state.keys[number][row, :, :size] = k.transpose(0, 1)
+            state.values[number][row, :, :size] = v.transpose(0, 1)
+            query, key, value = (item.transpose(0, 1)[None] for item in (q, k, v))
+            seen = F.scaled_dot_product_attention(
+                query, key, value, is_causal=True, enable_gqa=True
+            )
+            x = self._rest(layer, x, seen[0].transpose(0, 1).reshape(size, -1))
+        if others:
+            equal = torch.tensor(others, device=ids.device)
+            for cache in (*state.keys, *state.values):
+                cache[equal, :, :size] = cache[row, :, :size]
 
     def _projected(
         self, layer: _Layer, x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor
@@ -281,14 +286,19 @@ class _State:
         self,
         decoder: BatchDecoder,
         questions: Sequence[Sequence[int]],
-        most: int,
+        most: int | Sequence[int],
         temperatures: Sequence[float],
         end: int,
         edits: EditMarks | None = None,
         measured: bool = False,
+        longest: int = 0,
     ) -> None:
+        """``longest``: places of a row in the caches; 0: what ``questions`` and answers need."""
         device, rows = decoder._embedding.device, len(questions)
-        longest = max(map(len, questions)) + most
+        limits = [most] * rows if isinstance(most, int) else list(most)
+        self.steps = max(limits)
+        """After so many all rows have ended."""
+        longest = longest or max(map(len, questions)) + self.steps
         shape = (rows, decoder._groups, longest, decoder._width)
         self.keys = [
             torch.zeros(shape, dtype=decoder._embedding.dtype, device=device)
@@ -297,13 +307,16 @@ class _State:
         self.values = [torch.zeros_like(keys) for keys in self.keys]
         self.token = torch.tensor([question[-1] for question in questions], device=device)
         self.place = torch.tensor([len(question) - 1 for question in questions], device=device)
-        self.out = torch.full((rows, most + 2), -1, dtype=torch.long, device=device)
-        self.log_probs = torch.zeros((rows, most + 2), device=device) if measured else None
-        self.number = torch.zeros(1, dtype=torch.long, device=device)
+        columns = self.steps + 2
+        self.out = torch.full((rows, columns), -1, dtype=torch.long, device=device)
+        self.log_probs = torch.zeros((rows, columns), device=device) if measured else None
+        self.number = torch.zeros(rows, dtype=torch.long, device=device)
+        """Tokens that a row has, and had time for since it ended."""
+        self.most = torch.tensor(limits, device=device)
         self.done = torch.zeros(rows, dtype=torch.bool, device=device)
         self.rows = torch.arange(rows, device=device)
         self.columns = torch.arange(longest, device=device)
-        self._temperature = torch.tensor(temperatures, device=device)[:, None]
+        self.temperature = torch.tensor(temperatures, device=device)[:, None]
         self._sampled = max(temperatures) > 0
         self._end = end
         self.line = torch.full((rows,), -1, dtype=torch.long, device=device)
@@ -311,7 +324,7 @@ class _State:
         self._edits = edits
         if edits is not None:
             lines = [-1 if number is None else number for number in edits.lines]
-            self._lines = torch.tensor(lines, device=device)
+            self.lines = torch.tensor(lines, device=device)
             self._marks = torch.arange(edits.marks, device=device)
             self._opening = torch.ones(decoder._embedding.shape[0], dtype=torch.bool, device=device)
             self._opening[edits.first : edits.first + edits.marks] = False
@@ -321,9 +334,9 @@ class _State:
         """What cannot come next is made impossible, in place."""
         last = edits.first + edits.marks
         later = self._marks[None] > self.line[:, None]
-        there = self._marks[None] < self._lines[:, None]
+        there = self._marks[None] < self.lines[:, None]
         logits[:, edits.first : last].masked_fill_(~(later & there), float("-inf"))
-        begins = (self.line < 0) & (self._lines >= 0)
+        begins = (self.line < 0) & (self.lines >= 0)
         logits.masked_fill_(begins[:, None] & self._opening[None], float("-inf"))
 
     def _follow(self, chosen: torch.Tensor, edits: EditMarks) -> None:
@@ -338,31 +351,34 @@ class _State:
         possible = logits
         if self._sampled:
             noise = -torch.empty_like(logits).exponential_().clamp_(min=1e-20).log_()
-            hot = logits / self._temperature.clamp(min=1e-3) + noise
-            logits = torch.where(self._temperature > 0, hot, logits)
+            hot = logits / self.temperature.clamp(min=1e-3) + noise
+            logits = torch.where(self.temperature > 0, hot, logits)
         chosen = logits.argmax(-1)
         if self._edits is not None:
             self._follow(chosen, self._edits)
         if self.log_probs is not None:
-            warm = torch.where(self._temperature > 0, self._temperature, 1.0)
+            warm = torch.where(self.temperature > 0, self.temperature, 1.0)
             chances = (possible / warm).log_softmax(-1).gather(1, chosen[:, None])
-            self.log_probs.index_copy_(1, self.number, chances)
-        self.out.index_copy_(1, self.number, torch.where(self.done, -1, chosen)[:, None])
-        self.done.logical_or_(chosen == self._end)
+            self.log_probs[self.rows, self.number] = chances[:, 0]
+        self.out[self.rows, self.number] = torch.where(self.done, -1, chosen)
+        self.done.logical_or_((chosen == self._end) | (self.number + 1 >= self.most))
         self.number.add_(1).clamp_(max=self.out.shape[1] - 1)
         self.token.copy_(torch.where(self.done, self.token, chosen))
         # A row that has ended attends to one token: long answers to the others cost no more for it.
         self.place.add_(1).clamp_(max=len(self.columns) - 1).masked_fill_(self.done, 0)
 
-    def cut_repeats(self, steps: int) -> None:
-        """End the rows that repeat themselves after ``steps`` steps; they get no end token."""
-        if steps < _REPEATED + _PERIOD:
+    def cut_repeats(self) -> None:
+        """End the rows that repeat themselves; they get no end token."""
+        size = _REPEATED + _PERIOD
+        if self.steps < size:
             return
-        tail = self.out[:, steps - _REPEATED - _PERIOD : steps]
+        first = self.number - size
+        places = first.clamp(min=0)[:, None] + torch.arange(size, device=first.device)[None]
+        tail = self.out.gather(1, places)
         last = tail[:, _PERIOD:]
         for period in range(1, _PERIOD + 1):
             before = tail[:, _PERIOD - period : _PERIOD - period + _REPEATED]
-            self.done.logical_or_((last == before).all(1))
+            self.done.logical_or_((last == before).all(1) & (first >= 0))
 
     def captured(self, decoder: BatchDecoder) -> Callable[[], None]:
         """A function that makes one step; on a GPU a graph is replayed."""

@@ -142,7 +142,9 @@ def test_an_answer_that_only_repeats_itself_is_cut(model):
     state.out[1, :640] = line.repeat(7)[:640]
     state.out[1, 300] = 299  # one other token, within what is looked at
 
-    state.cut_repeats(480 + 100)
+    state.number.fill_(480 + 100)
+    state.cut_repeats()
     assert state.done.tolist() == [False, False]  # not long enough yet
-    state.cut_repeats(640)
+    state.number.fill_(640)
+    state.cut_repeats()
     assert state.done.tolist() == [True, False]

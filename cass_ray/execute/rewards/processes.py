@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
+from threading import Lock
 
 from cass_ray.execute.rewards.verdicts import ItemJudge, RewardItem, RewardVerdict, undecided
 
@@ -18,13 +19,14 @@ class ProcessRewards:
     """A :class:`~cass_ray.execute.rewards.verdicts.Rewarder` of ``workers`` processes.
 
     ``make`` makes a judge in each; it must be picklable. Where a process dies, what was not judged
-    yet is undecided, and the next batch finds a new pool. With ``nice`` they, and the compilers
-    that they start, leave the processors to whoever asks first.
+    yet is undecided, and the next batch finds a new pool. Several threads may ask. With ``nice``
+    the processes, and the compilers that they start, leave the processors to whoever asks first.
     """
 
     def __init__(self, make: Callable[[], ItemJudge], workers: int, nice: int = 0) -> None:
         self._make, self._workers, self._nice = make, workers, nice
         self._pool = self._new_pool()
+        self._submitting = Lock()
 
     def _new_pool(self) -> ProcessPoolExecutor:
         context = get_context("forkserver")  # the caller may hold threads and a GPU
@@ -33,16 +35,18 @@ class ProcessRewards:
 
     def rewards(self, items: Sequence[RewardItem]) -> list[RewardVerdict]:
         """A verdict for each of ``items``, in their order; equal ones are judged once."""
-        known: dict[str, Future[RewardVerdict]] = {}
         keys = [item.model_dump_json() for item in items]
-        try:
-            for key, item in zip(keys, items, strict=True):
-                if key not in known:
-                    known[key] = self._pool.submit(_judged, item)
-        except BrokenProcessPool:
-            self._pool = self._new_pool()
-            return self.rewards(items)
+        different = dict(zip(keys, items, strict=True))
+        with self._submitting:
+            try:
+                known = self._submitted(different)
+            except BrokenProcessPool:
+                self._pool = self._new_pool()
+                known = self._submitted(different)
         return [_verdict(known[key]) for key in keys]
+
+    def _submitted(self, items: Mapping[str, RewardItem]) -> dict[str, Future[RewardVerdict]]:
+        return {key: self._pool.submit(_judged, item) for key, item in items.items()}
 
     def close(self) -> None:
         """End the processes; what they were judging is not waited for."""

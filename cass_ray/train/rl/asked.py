@@ -34,9 +34,10 @@ def question_of(
     if len(cuda) > _CHARACTERS * longest or len(form.edit_question(old)) > longest:
         return None
     short = collapse("\n".join(new), form.snippets).split("\n")
-    if len(form.edit_answer(edits_of(old, short, regions(old, short)))) > longest_answer:
+    tokens = len(form.edit_answer(edits_of(old, short, regions(old, short))))
+    if tokens > longest_answer:
         return None
-    return Question(name, "\n".join(old), "\n".join(new))
+    return Question(name, "\n".join(old), "\n".join(new), answer_tokens=tokens)
 
 
 def questions_of(

@@ -170,15 +170,17 @@ class Learner:
             return {"tokens": 0.0, "groups": 0.0}
         self._policy.forget()
         self._policy.train()
-        own = [self._batch(part) for part in self._own_parts(rows)]
-        loss = 0.0
-        for number, batch in enumerate(own):
-            loss += float(self._engine.accumulate(batch, 1.0, number + 1 == len(own)))
+        own = self._own_parts(rows)
+        losses = [  # a batch is put together while the GPU is at the one before
+            self._engine.accumulate(self._batch(part), 1.0, number == len(own))
+            for number, part in enumerate(own, 1)
+        ]
         rate = learning_rate(self._settings.optimizer, self.steps, self._settings.steps)
         norm = self._engine.update(rate)
         self.steps += 1
         tokens = sum(len(rollout.tokens) for rollout, _, _ in rows)
         seen = {name: float(value) for name, value in self._policy.seen.items()}
+        loss = sum(float(each) for each in losses)
         total, *sums = self._distributed.all_sum(loss, *seen.values())
         means = {name: value / tokens for name, value in zip(seen, sums, strict=True)}
         mixed = sum(group.is_mixed for group in groups)
@@ -209,14 +211,15 @@ class Learner:
 
     def _packs(self, rows: list[_Row]) -> list[_Pack]:
         """What is read in one row each, the longest first: single answers, or with
-        ``share_questions`` as many of a question as ``micro_batch_tokens`` lets stand behind it."""
+        ``share_questions`` as many of a question as ``shared_tokens`` lets stand behind it."""
         if not self._settings.share_questions:
             return [[row] for row in rows]
+        most = self._settings.shared_tokens or self._settings.micro_batch_tokens
         packs: list[_Pack] = []
         for name in dict.fromkeys(row[0].question.id for row in rows):
             pack: _Pack = []
             for row in (row for row in rows if row[0].question.id == name):
-                if pack and self._length([*pack, row]) > self._settings.micro_batch_tokens:
+                if pack and self._length([*pack, row]) > most:
                     packs.append(pack)
                     pack = []
                 pack.append(row)

@@ -8,6 +8,9 @@ from collections.abc import Callable, Sequence
 from cass_ray.train.rl.rollouts import Question
 from cass_ray.train.rl.settings import SamplingSettings
 
+_REMEMBERED = 100
+"""Groups over which the share of those of different worth is averaged."""
+
 
 class QuestionChooser:
     """Draws questions: new ones in random order, and again those of mixed rewards.
@@ -16,8 +19,9 @@ class QuestionChooser:
     then is said of the question that it is ``of``.
 
     Groups whose rewards are all alike have no advantage and so no gradient; DAPO draws until a
-    batch has none of them. Here they cost their rollouts once: a question that was mixed comes
-    back after a rest, until it is not.
+    batch has none of them. Here a step asks as many questions as had ``settings.mixed`` groups of
+    different worth among the last hundred or so, and a question that was mixed comes back after a
+    rest, until it is not.
     """
 
     def __init__(
@@ -36,10 +40,22 @@ class QuestionChooser:
         self._unseen: list[str] = []
         self._mixed: dict[str, int] = {}
         """Questions of mixed rewards, and the step that they were last asked in."""
+        self._share = 0.5
+        """Of the groups that were heard of lately, those of different worth."""
+
+    @property
+    def wanted(self) -> int:
+        """Questions of the next step."""
+        settings = self._settings
+        number = settings.questions
+        if settings.mixed:
+            most = max(number, settings.most_questions)
+            number = min(max(number, round(settings.mixed / max(self._share, 1e-3))), most)
+        return min(number, len(self._questions))
 
     def choose(self, step: int) -> list[Question]:
         """Different questions for ``step``."""
-        wanted = min(self._settings.questions, len(self._questions))
+        wanted = self.wanted
         rested = [name for name, last in self._mixed.items() if step - last > self._settings.rest]
         most = min(len(rested), round(self._settings.revisited * wanted))
         chosen = dict.fromkeys(self._chance.sample(rested, most))
@@ -63,7 +79,9 @@ class QuestionChooser:
     def heard(self, question: Question, rewards: Sequence[float], step: int) -> None:
         """``rewards`` of the answers to ``question`` that were drawn in ``step``."""
         name = question.of or question.id
-        if len(set(rewards)) > 1:
+        differ = len(set(rewards)) > 1
+        self._share += (differ - self._share) / _REMEMBERED
+        if differ:
             self._mixed[name] = step
         else:
             self._mixed.pop(name, None)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import count
+from queue import SimpleQueue
 from typing import Any, Protocol
 
 import torch
 
-from cass_ray.llm.batch_decode import BatchDecoder, EditMarks
+from cass_ray.llm.batch_decode import BatchDecoder, EditMarks, Sampled
+from cass_ray.llm.continuous_decode import ContinuousDecoder, GroupAsked
 from cass_ray.llm.line_edits import MARKS
 from cass_ray.llm.translation_format import TranslationFormat, UnusableAnswer
+from cass_ray.train.rl.one_thread import OneThread, merged
+from cass_ray.train.rl.rollouts_lost import RolloutsLost
 from cass_ray.train.rl.settings import SamplingSettings
-
-
-class RolloutsLost(RuntimeError):
-    """Whoever made rollouts is gone, and they with it."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,9 @@ class Question:
     """The id of the question that this one asks in other words, if it does."""
     names: Mapping[str, str] = field(default_factory=dict, hash=False)
     """What is written in that one instead of which of these words."""
+    answer_tokens: int = 0
+    """Of the answer that makes ``translation``, in the words of the question it is ``of``; 0: not
+    known."""
 
     @property
     def lines(self) -> list[str]:
@@ -53,60 +58,219 @@ class Rollout:
 
 
 class RolloutMaker(Protocol):
-    """Draws groups of answers: here, in a process of its own, or on a cluster."""
+    """Draws groups of answers: here, in a process of its own, or on a cluster.
+
+    May be asked by several threads; what one asks is drawn beside what another has asked.
+    """
 
     def use_weights(self, weights: Mapping[str, torch.Tensor]) -> None:
-        """Draw with ``weights`` (by the model's names) from now on."""
+        """Draw with ``weights`` (by the model's names) from now on, answers that are begun too."""
         ...
 
-    def rollouts(self, questions: Sequence[Question]) -> list[list[Rollout]]:
-        """A group of answers to each of ``questions``. Raises :class:`RolloutsLost`."""
+    def rollouts(self, questions: Sequence[Question]) -> Iterator[list[Rollout]]:
+        """A group of answers to each of ``questions``, in the order in which they have ended.
+
+        Raises :class:`RolloutsLost`.
+        """
         ...
+
+
+_SLACK = 64
+"""Tokens that an answer may have beyond ``beyond_reference``."""
+_LONGEST_GREEDY, _BEYOND_QUESTION = 3000, 500
+"""Tokens of a likeliest answer, at most, and how many more than its question has: those of the
+measurements outside a run (``benchmarks.train.small_answers``)."""
+_GREEDY_ROWS = 160
+
+_Drawn = tuple[Question, list[Sampled]] | RolloutsLost
 
 
 class DecoderRollouts:
-    """A :class:`RolloutMaker` of this process: ``model`` under the batching decoder."""
+    """A :class:`RolloutMaker` of this process: ``model`` under the batching decoder.
+
+    One thread decodes all that is asked in one batch without an end; ``longest``: tokens of a
+    question, at most.
+    """
 
     def __init__(
-        self, model: Any, form: TranslationFormat, settings: SamplingSettings, seed: int = 0
+        self,
+        model: Any,
+        form: TranslationFormat,
+        settings: SamplingSettings,
+        seed: int = 0,
+        longest: int = 3500,
     ) -> None:
         self._model, self._form, self._settings = model, form, settings
         self._decoder = BatchDecoder(model)
+        most: int = model.config.max_position_embeddings
+        self._longest = min(longest + settings.max_new_tokens, most)
+        self._continuous: ContinuousDecoder | None = None
+        self._asked: dict[int, tuple[Question, SimpleQueue[_Drawn]]] = {}
+        self._keys = count()
+        self._thread = OneThread(self._advance, "cass-rl-decoder")
         torch.manual_seed(seed)
 
-    @torch.no_grad()
     def use_weights(self, weights: Mapping[str, torch.Tensor]) -> None:
+        self._thread.call(lambda: self._take(weights))
+
+    @torch.no_grad()
+    def _take(self, weights: Mapping[str, torch.Tensor]) -> None:
         own = self._model.state_dict()
         for name, tensor in weights.items():
             own[name].copy_(tensor)
 
-    def rollouts(self, questions: Sequence[Question]) -> list[list[Rollout]]:
-        settings = self._settings
-        return self._answers(questions, settings.group, settings.temperature)
+    def rollouts(self, questions: Sequence[Question]) -> Iterator[list[Rollout]]:
+        found: SimpleQueue[_Drawn] = SimpleQueue()
+        made = [(question, self._group(question)) for question in longest_first(questions)]
+        asked = [(question, group) for question, group in made if self._has_room(group)]
+        self._thread.call(lambda: self._ask(asked, found))
+        for _ in asked:
+            drawn = found.get()
+            if isinstance(drawn, RolloutsLost):
+                raise drawn
+            question, sampled = drawn
+            yield [read_rollout(self._form, question, s.tokens, s.log_probs) for s in sampled]
 
-    def greedy(self, questions: Sequence[Question]) -> list[Rollout]:
-        """The likeliest answer to each of ``questions``, of as many tokens as rollouts may have."""
-        return [answer for [answer] in self._answers(questions, 1, 0.0)]
-
-    def _answers(
-        self, questions: Sequence[Question], number: int, temperature: float
-    ) -> list[list[Rollout]]:
-        form = self._form
-        asked = sorted(questions, key=lambda question: len(question.cuda))
-        rows = [question for question in asked for _ in range(number)]
-        ids = {question.id: form.edit_question(question.lines) for question in asked}
-        sampled = self._decoder.sample(
-            [ids[question.id] for question in rows],
-            self._settings.max_new_tokens,
-            [temperature] * len(rows),
-            form.end,
-            edits=edit_marks(form, rows),
+    def _group(self, question: Question) -> GroupAsked:
+        settings, form = self._settings, self._form
+        most = settings.max_new_tokens
+        if settings.beyond_reference and question.answer_tokens:
+            most = min(most, round(settings.beyond_reference * question.answer_tokens) + _SLACK)
+        return GroupAsked(
+            next(self._keys),
+            form.edit_question(question.lines),
+            settings.group,
+            settings.temperature,
+            most,
+            len(question.lines),
         )
-        groups: dict[str, list[Rollout]] = {question.id: [] for question in questions}
-        for question, answer in zip(rows, sampled, strict=True):
-            made = read_rollout(form, question, answer.tokens, answer.log_probs)
-            groups[question.id].append(made)
-        return list(groups.values())
+
+    def _has_room(self, group: GroupAsked) -> bool:
+        """In other words a question may have become too long: it is not answered then."""
+        return len(group.question) + group.most <= self._longest
+
+    def _ask(
+        self, asked: Sequence[tuple[Question, GroupAsked]], found: SimpleQueue[_Drawn]
+    ) -> None:
+        if self._continuous is None:
+            self._continuous = self._fresh()
+        for question, group in asked:
+            self._continuous.ask(group)
+            self._asked[group.key] = question, found
+
+    def _fresh(self) -> ContinuousDecoder:
+        settings = self._settings
+        device = next(self._model.parameters()).device
+        if device.type == "cuda":
+            torch.cuda.set_device(device)  # a thread has a device of its own
+        return ContinuousDecoder(
+            self._decoder,
+            max(settings.group, min(settings.rows, settings.questions * settings.group)),
+            self._longest,
+            settings.max_new_tokens,
+            end=self._form.end,
+            first_mark=self._form.first_mark,
+            marks=MARKS,
+        )
+
+    def _advance(self) -> bool:
+        """Some steps of the batch; whether there is more to be drawn."""
+        if self._continuous is None:
+            return False
+        try:
+            for key, sampled in self._continuous.advance():
+                question, found = self._asked.pop(key)
+                found.put((question, sampled))
+        except Exception as error:  # everything that was begun is lost
+            lost = RolloutsLost(f"the decoder failed: {error!r}")
+            for _, found in self._asked.values():
+                found.put(lost)
+            self._asked.clear()
+            self._continuous = None
+            return False
+        return not self._continuous.is_idle
+
+    def greedy(
+        self, questions: Sequence[Question], weights: Mapping[str, torch.Tensor] | None = None
+    ) -> list[Rollout]:
+        """The likeliest answer to each of ``questions``, with ``weights`` where they are given.
+
+        Nothing else is drawn meanwhile, and what is drawn then is with the weights of before.
+        """
+        return self._thread.call(lambda: self._greedy(questions, weights))
+
+    def _greedy(
+        self, questions: Sequence[Question], weights: Mapping[str, torch.Tensor] | None
+    ) -> list[Rollout]:
+        device = next(self._model.parameters()).device
+        if device.type == "cuda":
+            torch.cuda.set_device(device)
+        if weights is None:
+            return self._likeliest(questions)
+        own = self._model.state_dict()
+        kept = {name: own[name].detach().clone() for name in weights}
+        self._take(weights)
+        try:
+            return self._likeliest(questions)
+        finally:
+            self._take(kept)
+
+    def _likeliest(self, questions: Sequence[Question]) -> list[Rollout]:
+        form, made = self._form, dict[str, Rollout]()
+        room = self._model.config.max_position_embeddings
+        rows = [(question, form.edit_question(question.lines)) for question in questions]
+        rows.sort(key=lambda row: len(row[1]))
+        for first in range(0, len(rows), _GREEDY_ROWS):
+            asked = [question for question, _ in rows[first : first + _GREEDY_ROWS]]
+            ids = [tokens for _, tokens in rows[first : first + _GREEDY_ROWS]]
+            most = [
+                min(_LONGEST_GREEDY, len(own) + _BEYOND_QUESTION, room - len(own)) for own in ids
+            ]
+            sampled = self._decoder.sample(
+                ids, most, [0.0] * len(ids), form.end, edits=edit_marks(form, asked)
+            )
+            for question, answer in zip(asked, sampled, strict=True):
+                made[question.id] = read_rollout(form, question, answer.tokens, answer.log_probs)
+        return [made[question.id] for question in questions]
+
+
+def longest_first(questions: Sequence[Question]) -> list[Question]:
+    """``questions`` in the order in which they are best begun: the last answer ends sooner."""
+    return sorted(questions, key=lambda question: (-question.answer_tokens, -len(question.cuda)))
+
+
+class SharedRollouts:
+    """A :class:`RolloutMaker` of several, each of which draws answers to its share."""
+
+    def __init__(self, makers: Sequence[Any]) -> None:
+        self._makers = makers
+        self._pool = ThreadPoolExecutor(len(makers), "cass-rl-share")
+
+    def use_weights(self, weights: Mapping[str, torch.Tensor]) -> None:
+        list(self._pool.map(lambda maker: maker.use_weights(weights), self._makers))
+
+    def rollouts(self, questions: Sequence[Question]) -> Iterator[list[Rollout]]:
+        shares = zip(self._makers, dealt(questions, len(self._makers)), strict=True)
+        return merged([maker.rollouts(share) for maker, share in shares if share])
+
+    def greedy(
+        self, questions: Sequence[Question], weights: Mapping[str, torch.Tensor] | None = None
+    ) -> list[Rollout]:
+        """See :meth:`DecoderRollouts.greedy`; in the order of ``questions``."""
+        shares = dealt(questions, len(self._makers))
+        answers = self._pool.map(
+            lambda maker, share: maker.greedy(share, weights) if share else [],
+            self._makers,
+            shares,
+        )
+        found = {each.question.id: each for share in answers for each in share}
+        return [found[question.id] for question in questions]
+
+
+def dealt(questions: Sequence[Question], number: int) -> list[list[Question]]:
+    """``questions`` in ``number`` shares of about the same length."""
+    ordered = longest_first(questions)
+    return [ordered[first::number] for first in range(number)]
 
 
 def edit_marks(form: TranslationFormat, rows: Sequence[Question]) -> EditMarks:

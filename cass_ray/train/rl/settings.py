@@ -29,11 +29,21 @@ class SamplingSettings(StrictModel):
     """Which questions are asked in a step, and how often."""
 
     questions: int = Field(default=64, ge=1)
-    """Of a step."""
+    """Of a step; with ``mixed`` at least."""
+    mixed: int = Field(default=0, ge=0)
+    """Groups of different worth that a step is to have: as many questions are asked as have had
+    them lately, ``most_questions`` at most (the dynamic sampling of DAPO, without waiting for a
+    second draw). 0: always ``questions``."""
+    most_questions: int = Field(default=1024, ge=1)
     group: int = Field(default=8, ge=2)
     """Answers to each."""
     temperature: float = Field(default=1.0, gt=0)
     max_new_tokens: int = Field(default=512, ge=1)
+    beyond_reference: float = Field(default=0.0, ge=0)
+    """An answer is cut where it has so many times the tokens of the known translation's, and 64
+    more; 0: only at ``max_new_tokens``."""
+    rows: int = Field(default=512, ge=1)
+    """Answers that a worker draws at once, at most; one that has ended makes room for the next."""
     revisited: float = Field(default=0.5, ge=0, le=1)
     """Share of a step's questions that are taken, as far as there are any, from those whose last
     answers were of different worth: only such groups teach anything."""
@@ -55,6 +65,10 @@ class RlSettings(StrictModel):
     share_questions: bool = False
     """Whether the learner reads a question once for all answers to it, with a mask that keeps them
     apart: the same loss for a fraction of the tokens, where attention takes a mask."""
+    shared_tokens: int = Field(default=0, ge=0)
+    """Tokens of such a row, at most, where it has more than one answer; 0: ``micro_batch_tokens``.
+    What the mask keeps apart is computed all the same: long answers are better read in more rows.
+    """
     ahead: int = Field(default=1, ge=0)
     """Steps by which the rollouts' weights may be older than the learner's; 0: on-policy."""
     seed: int = 0

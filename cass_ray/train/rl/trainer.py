@@ -1,4 +1,4 @@
-"""The loop: rollouts, their rewards, a step of the learner, while the next rollouts are made."""
+"""The loop: rollouts, their rewards as they end, a step of the learner, while the next are made."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import json
 import math
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -19,19 +18,20 @@ import torch
 from cass_ray.execute.rewards.verdicts import (
     Outcome,
     Rewarder,
-    RewardItem,
     RewardVerdict,
 )
-from cass_ray.train.rl.in_first_words import in_first_words
+from cass_ray.train.rl.in_first_words import AskedItem
 from cass_ray.train.rl.learner import JudgedGroup
 from cass_ray.train.rl.questions import QuestionChooser
 from cass_ray.train.rl.records import RewardRecords
-from cass_ray.train.rl.rollouts import Question, Rollout, RolloutMaker
+from cass_ray.train.rl.rollouts import Rollout, RolloutMaker
 from cass_ray.train.rl.settings import RlSettings
 
 METRICS = "metrics.jsonl"
 _LOST = 3
 """Batches that may be lost beyond those that were learned from."""
+_JUDGED_AT_ONCE = 64
+"""Groups whose verdicts are waited for at once, of all batches."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class JudgedStep:
     verdicts: list[list[RewardVerdict]]
     rollout_seconds: float
     reward_seconds: float
+    """From the last answer to the last verdict: the others were judged meanwhile."""
     policy: int
     """Learner's steps that the weights had behind them which drew the answers."""
 
@@ -80,8 +81,10 @@ class StepLearner(Protocol):
 class RlTrainer:
     """Runs ``settings.steps`` steps, or until ``until`` (of ``time.monotonic``).
 
-    Rollouts are made ``settings.ahead`` steps ahead, with the weights that there are then. A batch
-    whose rollouts or rewards fail is lost, said, and counted; the run goes on.
+    The answers of a batch are begun ``settings.ahead`` steps ahead, with the weights that there are
+    then; those that are still being drawn when there are newer ones go on with these. A group is
+    judged when its last answer has ended. A batch whose rollouts or rewards fail is lost, said, and
+    counted; the run goes on.
     """
 
     settings: RlSettings
@@ -98,10 +101,9 @@ class RlTrainer:
     def __post_init__(self) -> None:
         self.out.mkdir(parents=True, exist_ok=True)
         self._records = RewardRecords(self.out)
-        self._drawing = Lock()
+        self._choosing = Lock()
         self._asked = 0
-        self._next: list[Question] = []
-        """Questions of the next batch, where they are chosen already."""
+        self._judges = ThreadPoolExecutor(_JUDGED_AT_ONCE, "cass-rl-judge")
 
     def run(self) -> RlSummary:
         """Until the end."""
@@ -114,24 +116,18 @@ class RlTrainer:
                     waiting.append(self._begin(pool))
                 started = time.monotonic()
                 try:
-                    judged = waiting.popleft().result()
+                    left = max(self.until - time.monotonic(), 0)
+                    judged = waiting.popleft().result(None if math.isinf(left) else left)
                 except Exception as error:
+                    if time.monotonic() >= self.until:
+                        break
                     self._lost(error, summary)
                 else:
                     self._learn(judged, time.monotonic() - started, summary)
         finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+            for each in (pool, self._judges):
+                each.shutdown(wait=False, cancel_futures=True)
         return summary
-
-    @contextmanager
-    def maker_with(self, weights: Mapping[str, torch.Tensor]) -> Iterator[None]:
-        """The maker draws nothing meanwhile but what is asked here, with ``weights``."""
-        with self._drawing:
-            self.maker.use_weights(weights)
-            try:
-                yield
-            finally:
-                self.maker.use_weights(self.learner.weights())
 
     def _lost(self, error: Exception, summary: RlSummary) -> None:
         """Go on without a batch; raises its error where batches are lost more often than not."""
@@ -141,16 +137,20 @@ class RlTrainer:
             raise error
 
     def _begin(self, pool: ThreadPoolExecutor) -> Future[JudgedStep]:
-        questions, self._next = self._next or self.chooser.choose(self._asked), []
+        step = self._asked
         self._asked += 1
-        return pool.submit(self._judged, questions, self.learner.steps)
+        return pool.submit(self._judged, step, self.learner.steps)
 
-    def _judged(self, questions: Sequence[Question], policy: int) -> JudgedStep:
-        with self._drawing:  # one batch at a time; the one before is judged meanwhile
-            started = time.monotonic()
-            groups = self.maker.rollouts(questions)
-            drawn = time.monotonic()
-        verdicts = judge_groups(groups, self.rewards)
+    def _judged(self, step: int, policy: int) -> JudgedStep:
+        with self._choosing:
+            questions = self.chooser.choose(step)
+        started = time.monotonic()
+        groups, waiting = list[list[Rollout]](), list[Future[list[RewardVerdict]]]()
+        for group in self.maker.rollouts(questions):
+            groups.append(group)
+            waiting.append(self._judges.submit(judge_group, group, self.rewards))
+        drawn = time.monotonic()
+        verdicts = [each.result() for each in waiting]
         return JudgedStep(groups, verdicts, drawn - started, time.monotonic() - drawn, policy)
 
     def _learn(self, judged: JudgedStep, waited: float, summary: RlSummary) -> None:
@@ -160,15 +160,14 @@ class RlTrainer:
             rewards = [math.nan if each.reward is None else each.reward for each in verdicts]
             groups.append(JudgedGroup(rollouts, rewards))
             known = [reward for reward in rewards if not math.isnan(reward)]
-            self.chooser.heard(rollouts[0].question, known, self._asked)
+            with self._choosing:
+                self.chooser.heard(rollouts[0].question, known, self._asked)
             self._records.keep(number, rollouts, verdicts)
         behind = self.learner.steps - judged.policy
-        self._next = self.chooser.choose(self._asked)  # now, while answers are drawn
         measured = self.learner.step(groups)
         learned = time.monotonic()
         weights = self.learner.weights()
-        with self._drawing:
-            self.maker.use_weights(weights)
+        self.maker.use_weights(weights)
         seconds = {
             "seconds_rollouts": judged.rollout_seconds,
             "seconds_rewards": judged.reward_seconds,
@@ -191,28 +190,23 @@ class RlTrainer:
         self.after_step(summary.steps, weights)
 
 
-def judge_groups(
-    groups: Sequence[Sequence[Rollout]], rewards: Rewarder
-) -> list[list[RewardVerdict]]:
-    """Verdicts in the form of ``groups``; an answer that makes no program is not sent away."""
-    programs = []
-    for group in groups:
-        known: dict[str, tuple[str, str]] = {}  # most answers of a group are equal to others
-        for rollout in group:
-            if (code := rollout.code) is not None:
-                if code not in known:
-                    known[code] = in_first_words(rollout.question, code)
-                programs.append(known[code])
-    items = [RewardItem(question=cuda, answer=fenced(code)) for cuda, code in programs]
+def judge_group(group: Sequence[Rollout], rewards: Rewarder) -> list[RewardVerdict]:
+    """Verdicts on ``group``, in its order; an answer that makes no program is not sent away."""
+    items = [
+        AskedItem(
+            question=rollout.question.cuda,
+            answer=fenced(rollout.code),
+            names=dict(rollout.question.names),
+        )
+        for rollout in group
+        if rollout.code is not None
+    ]
     found = iter(rewards.rewards(items) if items else [])
     return [
-        [
-            RewardVerdict(reward=0.0, outcome=Outcome.NO_CODE, reason=rollout.problem)
-            if rollout.code is None
-            else next(found)
-            for rollout in group
-        ]
-        for group in groups
+        RewardVerdict(reward=0.0, outcome=Outcome.NO_CODE, reason=rollout.problem)
+        if rollout.code is None
+        else next(found)
+        for rollout in group
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from benchmarks.train.rl_questions import cut, in_other_words
+from benchmarks.train.rl_questions import cut, fewer_long, in_other_words
 from cass_ray.train.rl.rollouts import Question
 from cass_ray.translate.rules import RulesTranslator
 
@@ -51,3 +51,10 @@ def test_a_part_is_of_whole_declarations_and_has_a_kernel() -> None:
 def test_a_file_that_has_no_such_part_has_none() -> None:
     assert cut("int a;\n" * 200, random.Random(0)) is None
     assert cut("__global__ void k() {\n}\n", random.Random(0)) is None
+
+
+def test_long_answers_are_a_share_of_the_questions_at_most() -> None:
+    rows = [{"id": number, "answer_tokens": 700 if number % 2 else 400} for number in range(12)]
+    kept = [row["id"] for row in fewer_long(rows, 0.25)]
+    assert kept == [0, 1, 2, 3, 4, 6, 8, 10]  # two of eight: the first ones
+    assert fewer_long(rows, 1.0) == rows

@@ -181,6 +181,17 @@ def test_what_runs_at_the_same_time_has_gpus_of_its_own(tmp_path: Path) -> None:
     assert seen == {GPUS: {"0", "1"}, MORE_GPUS: {"2", "3"}}
 
 
+def test_one_arm_has_all_gpus_and_nothing_else_is_measured(tmp_path: Path) -> None:
+    plan = Plan(0, gpus=4, rl_gpus=4, cores=64, asked=["public", "bench"])
+    shown: dict[str, list[str | None]] = {}
+    for phase, lane, _ in commands(plan, tmp_path):
+        shown.setdefault(phase.name, []).append(lane_environment(lane).get("CUDA_VISIBLE_DEVICES"))
+    assert shown["reinforced"] == ["0,1,2,3"] * 2
+    assert shown["answered"] == ["3", "2"]  # beside the first steps
+    assert shown["answered_rl"] == ["0", "1", "2"]  # samples and both kinds of likeliest answers
+    assert shown.keys().isdisjoint({"loss", "bf16", "reinforced_second"})
+
+
 def test_the_losses_differ_in_the_kind_of_products_alone(tmp_path: Path) -> None:
     """The same rows: the same seed and data, in folders of their own."""
     told = {

@@ -12,7 +12,9 @@ from cass_ray.train.rl.rollouts import DecoderRollouts, Question
 from cass_ray.train.rl.settings import RlSettings, SamplingSettings
 from cass_ray.translate.rules.tables import snippets
 
-SAMPLING = SamplingSettings(questions=2, group=32, temperature=1.0, max_new_tokens=3, rest=0)
+SAMPLING = SamplingSettings(
+    questions=2, group=32, temperature=1.0, max_new_tokens=3, rest=0, rows=64
+)
 SETTINGS = RlSettings.model_validate(
     {
         "sampling": SAMPLING.model_dump(),
@@ -34,4 +36,4 @@ def load(folder: Path):
 
 def make_rollouts(folder: Path) -> DecoderRollouts:
     model, form = load(folder)
-    return DecoderRollouts(model.eval(), form, SAMPLING)
+    return DecoderRollouts(model.eval(), form, SAMPLING, longest=100)

@@ -17,7 +17,7 @@ from tests.train.rl.runs import QUESTIONS, SETTINGS, load, make_rollouts
 def judged(folder):
     """Groups of mixed rewards, the same in every process."""
     torch.manual_seed(0)
-    groups = make_rollouts(folder).rollouts(QUESTIONS)
+    groups = list(make_rollouts(folder).rollouts(QUESTIONS))
     return [
         JudgedGroup(group, [float(len(rollout.tokens) < 3) for rollout in group])
         for group in groups

@@ -52,3 +52,20 @@ def test_what_is_heard_of_other_words_is_said_of_the_question():
     again = made.choose(1)
     assert asked[0].of in {question.of for question in again}
     assert not {question.id for question in asked} & {question.id for question in again}
+
+
+def test_as_many_are_asked_as_have_had_enough_groups_of_different_worth():
+    questions = [Question(f"q{number}", "") for number in range(500)]
+    settings = SamplingSettings(questions=16, mixed=20, most_questions=100)
+    chooser = QuestionChooser(questions, settings)
+    assert chooser.wanted == 40  # half of the groups, as long as nothing is known
+    for number in range(2000):  # one group of four is mixed
+        chooser.heard(questions[number % 500], [1.0, float(number % 4 != 0)], 0)
+    assert 70 <= chooser.wanted <= 90
+    assert len(chooser.choose(1)) == chooser.wanted
+    for number in range(2000):
+        chooser.heard(questions[number % 500], [1.0, 1.0], 0)
+    assert chooser.wanted == 100  # not without a bound
+    for number in range(2000):
+        chooser.heard(questions[number % 500], [1.0, 0.0], 0)
+    assert chooser.wanted == 20

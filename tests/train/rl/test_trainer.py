@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import threading
 from functools import partial
 
 import pytest
@@ -16,8 +17,9 @@ from cass_ray.train.rl.learner import JudgedGroup, Learner, PolicyModel, policy_
 from cass_ray.train.rl.questions import QuestionChooser
 from cass_ray.train.rl.records import read_answers
 from cass_ray.train.rl.rollout_process import RolloutProcess
-from cass_ray.train.rl.rollouts import Question, Rollout, RolloutsLost
-from cass_ray.train.rl.trainer import RlTrainer, fenced, judge_groups
+from cass_ray.train.rl.rollouts import DecoderRollouts, Question, Rollout, SharedRollouts
+from cass_ray.train.rl.rollouts_lost import RolloutsLost
+from cass_ray.train.rl.trainer import RlTrainer, fenced, judge_group
 from tests.train.rl.runs import QUESTIONS, SAMPLING, SETTINGS, load, make_rollouts
 
 
@@ -95,7 +97,7 @@ def test_every_answer_is_kept_with_its_reward(folder, tmp_path):
 
 def test_groups_that_are_alike_change_nothing(folder):
     learner = learner_of(folder)
-    groups = make_rollouts(folder).rollouts(QUESTIONS)
+    groups = list(make_rollouts(folder).rollouts(QUESTIONS))
     before = {name: tensor.clone() for name, tensor in learner.weights().items()}
     measured = learner.step([JudgedGroup(group, [0.3] * len(group)) for group in groups])
     assert measured["tokens"] == 0
@@ -117,15 +119,16 @@ class KeepsGradients:
         return 0.0
 
 
-@pytest.mark.parametrize("passes", [0, 3])
-def test_a_question_that_is_read_once_teaches_the_same(folder, passes):
+@pytest.mark.parametrize(("passes", "tokens"), [(0, 0), (3, 0), (0, 80)])
+def test_a_question_that_is_read_once_teaches_the_same(folder, passes, tokens):
+    """Or several times, with some of its answers each."""
     groups = [
         JudgedGroup(group, [float(len(rollout.tokens) < 3) for rollout in group])
         for group in make_rollouts(folder).rollouts(QUESTIONS)
     ]
     measures, gradients = [], []
     for share in (False, True):
-        settings = SETTINGS.model_copy(update={"share_questions": share})
+        settings = SETTINGS.model_copy(update={"share_questions": share, "shared_tokens": tokens})
         model, form = load(folder)
         policy = PolicyModel(model, settings, form.end)
         context = DistributedContext(0, 1, torch.device("cpu"))
@@ -144,21 +147,21 @@ def test_an_answer_of_unknown_worth_is_left_out(folder):
         def rewards(self, items):
             return [undecided("load") for _ in items]
 
-    groups = make_rollouts(folder).rollouts(QUESTIONS)
-    verdicts = judge_groups(groups, Undecided())
-    for group, found in zip(groups, verdicts, strict=True):
+    groups = list(make_rollouts(folder).rollouts(QUESTIONS))
+    for group in groups:
+        found = judge_group(group, Undecided())
         for rollout, verdict in zip(group, found, strict=True):
             assert verdict.reward == (0.0 if rollout.code is None else None)
 
 
 class LosesSecond(Unchanged):
-    """Fails in its second batch."""
+    """Fails for the second group that it is asked about."""
 
-    batches = 0
+    asked = 0
 
     def rewards(self, items):
-        self.batches += 1
-        if self.batches == 2:
+        self.asked += 1
+        if self.asked == 2:
             raise ConnectionError("gone")
         return super().rewards(items)
 
@@ -181,39 +184,116 @@ def test_rollouts_that_always_fail_end_the_run(folder, tmp_path):
         trainer_of(folder, tmp_path, Broken(), Unchanged()).run()
 
 
-def test_a_process_that_is_killed_costs_its_batch_and_is_started_again(folder):
+def test_a_process_that_is_killed_costs_what_was_asked_and_is_started_again(folder):
     maker = RolloutProcess(partial(make_rollouts, folder))
     try:
         learner = learner_of(folder)
         weights = {name: tensor.clone() for name, tensor in learner.weights().items()}
         maker.use_weights(weights)
-        first = maker.rollouts(QUESTIONS)
+        first = list(maker.rollouts(QUESTIONS))
         assert [len(group) for group in first] == [SAMPLING.group] * 2
+        os.kill(maker.pid, signal.SIGSTOP)  # so that it is killed before it can answer
+        lost = maker.rollouts(QUESTIONS)
         os.kill(maker.pid, signal.SIGKILL)
         with pytest.raises(RolloutsLost, match="died"):
-            maker.rollouts(QUESTIONS)
-        again = maker.rollouts(QUESTIONS)
-        assert [group[0].question for group in again] == QUESTIONS
+            list(lost)
+        maker.use_weights(weights)  # for the one that comes next
+        again = list(maker.rollouts(QUESTIONS))
+        assert {group[0].question.id for group in again} == {question.id for question in QUESTIONS}
     finally:
         maker.close()
 
 
-def test_likeliest_answers_are_drawn_within_a_run_with_weights_of_their_own(folder, tmp_path):
+@pytest.mark.slow  # the merging of streams by itself: test_one_thread.py
+def test_a_process_of_several_costs_its_share_only(folder):
+    makers = [RolloutProcess(partial(make_rollouts, folder)) for _ in range(2)]
+    shared = SharedRollouts(makers)
+    try:
+        assert len(list(shared.rollouts(QUESTIONS))) == 2
+        os.kill(makers[0].pid, signal.SIGSTOP)
+        drawn = shared.rollouts(QUESTIONS)
+        kept = next(drawn)  # both were asked; one cannot answer
+        os.kill(makers[0].pid, signal.SIGKILL)
+        assert list(drawn) == []
+        alone = [answer.tokens for answer in makers[1].greedy(QUESTIONS)]
+        assert [answer.tokens for answer in shared.greedy(QUESTIONS)] == alone
+        assert [answer.question for answer in shared.greedy(QUESTIONS)] == QUESTIONS
+        assert kept[0].question in QUESTIONS
+    finally:
+        for maker in makers:
+            maker.close()
+
+
+def test_likeliest_answers_are_drawn_within_a_run_with_weights_of_their_own(folder):
     """The weights of the run are drawn with again afterwards."""
     maker = make_rollouts(folder)
-    settings = SETTINGS.model_copy(update={"steps": 1})
-    trainer = trainer_of(folder, tmp_path, maker, Unchanged(), settings)
     before = maker.greedy(QUESTIONS)
-    weights = trainer.learner.weights()
+    weights = learner_of(folder).weights()
     end = next(name for name in weights if name.endswith("embed_tokens.weight"))
     other = {name: tensor.clone() for name, tensor in weights.items()}
     other[end] = other[end].flip(0)
-    with trainer.maker_with(other):
-        between = [answer.tokens for answer in maker.greedy(QUESTIONS)]
+    between = [answer.tokens for answer in maker.greedy(QUESTIONS, other)]
     after = maker.greedy(QUESTIONS)
     assert [answer.tokens for answer in after] == [answer.tokens for answer in before]
     assert between != [answer.tokens for answer in before]
     assert [answer.question.id for answer in before] == [question.id for question in QUESTIONS]
+
+
+def test_a_likeliest_answer_is_as_long_as_it_is_outside_a_run(folder):
+    """An answer that is drawn within it has three tokens here."""
+    answers = make_rollouts(folder).greedy([Question("q", "int a;\n" * 60)])
+    assert len(answers[0].tokens) > SAMPLING.max_new_tokens
+
+
+def test_answers_are_cut_by_the_length_of_the_known_translation(folder):
+    model, form = load(folder)
+    sampling = SAMPLING.model_copy(update={"max_new_tokens": 200, "beyond_reference": 1.5})
+    maker = DecoderRollouts(model.eval(), form, sampling, longest=600)
+    text = "int a;\n" * 60
+    short, free = Question("short", text, answer_tokens=2), Question("free", text)
+    drawn = {group[0].question.id: group for group in maker.rollouts([short, free])}
+    lengths = {name: max(len(each.tokens) for each in group) for name, group in drawn.items()}
+    assert lengths["short"] == 67  # 1.5 times two, and 64 more
+    assert lengths["free"] > 67
+
+
+class Slow(Unchanged):
+    """Notes how many groups had been drawn when it was asked about the first."""
+
+    def __init__(self, drawn):
+        self.drawn, self.asked_first = drawn, threading.Event()
+
+    def rewards(self, items):
+        self.asked_first.set()
+        return super().rewards(items)
+
+
+def test_a_group_is_judged_while_others_are_drawn(folder, tmp_path):
+    rewards = Slow([])
+
+    class Waits:
+        """Gives the second group when the first is being judged."""
+
+        def __init__(self):
+            self.inner = make_rollouts(folder)
+
+        def use_weights(self, weights):
+            self.inner.use_weights(weights)
+
+        def rollouts(self, questions):
+            first, *others = self.inner.rollouts(questions)
+            yield first
+            assert rewards.asked_first.wait(30)
+            yield from others
+
+    settings = SETTINGS.model_copy(update={"steps": 1})
+    summary = trainer_of(folder, tmp_path, Waits(), rewards, settings).run()
+    assert (summary.steps, summary.lost) == (1, 0)
+    [row] = metrics(tmp_path)
+    # The verdicts that were given one by one are those of all answers together.
+    answers = list(read_answers(tmp_path))
+    assert len(answers) == row["answers"] == SAMPLING.questions * SAMPLING.group
+    assert [each["reward"] for each in answers] == [float(not each["answer"]) for each in answers]
 
 
 class Keeps:
@@ -223,24 +303,17 @@ class Keeps:
         self.asked = []
 
     def rewards(self, items):
-        self.asked += [(item.question, item.answer) for item in items]
+        self.asked += [(item.question, item.answer, item.names) for item in items]
         return [undecided("kept")] * len(items)
 
 
-def test_answers_are_judged_in_the_words_of_the_question_that_was_asked_in_others():
-    asked = [
-        Question(f"q{number}~1", "int ovu;", "int ovu;", of=f"q{number}", names={"ovu": name})
-        for number, name in enumerate(("first", "second"))
-    ]
-    codes = ["int ovu = 1;", "int ovu = 2;", None, "int ovu = 1;"]
-    groups = [[Rollout(question, [1], [], "", code) for code in codes] for question in asked]
+def test_a_judge_is_told_what_the_names_were():
+    asked = Question("q~1", "int ovu;", "int ovu;", of="q", names={"ovu": "first"})
+    codes = ["int ovu = 1;", None, "int ovu = 2;"]
+    group = [Rollout(asked, [1], [], "", code) for code in codes]
     rewards = Keeps()
-    verdicts = judge_groups(groups, rewards)
+    verdicts = judge_group(group, rewards)
     assert rewards.asked == [
-        (f"int {name};", fenced(f"int {name} = {value};"))
-        for name in ("first", "second")
-        for value in (1, 2, 1)
+        ("int ovu;", fenced(f"int ovu = {value};"), {"ovu": "first"}) for value in (1, 2)
     ]
-    assert [[v.outcome for v in group] for group in verdicts] == [
-        [Outcome.UNDECIDED, Outcome.UNDECIDED, Outcome.NO_CODE, Outcome.UNDECIDED]
-    ] * 2
+    assert [v.outcome for v in verdicts] == [Outcome.UNDECIDED, Outcome.NO_CODE, Outcome.UNDECIDED]
