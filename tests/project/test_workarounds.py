@@ -10,7 +10,7 @@ import pytest
 from cass_ray.emulator.build import runtime_library
 from cass_ray.project.prefix import write_prefix
 from cass_ray.toolchain.amd.divisions import write_driver
-from cass_ray.toolchain.amd.workarounds import SPILLS_TO_MEMORY
+from cass_ray.toolchain.amd.workarounds import SPILLS_TO_MEMORY, as_flags
 from cass_ray.toolchain.locate import find_amd
 from tests.toolchain.amd.test_divisions import program
 from tests.toolchain.amd.test_workarounds import MANY_SCALARS
@@ -60,7 +60,7 @@ def test_code_without_divisions_is_the_compilers_own(
     text = settings.read_text()
     lines = text.splitlines()
     own = [f"CLANG={find_amd().clang}" if line.startswith("CLANG=") else line for line in lines]
-    spills = ("-mllvm", SPILLS_TO_MEMORY) if "-O0" in ways else ()
+    spills = as_flags(SPILLS_TO_MEMORY) if "-O0" in ways else ()
     made = []
     for name, its, further in (("ours", lines, ()), ("clangs", own, spills)):
         settings.write_text("\n".join(its) + "\n")

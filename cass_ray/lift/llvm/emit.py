@@ -10,7 +10,7 @@ from cass_ray.lift.errors import CompilerFailure
 from cass_ray.lift.llvm.builder import SUPPORT_PREFIX
 from cass_ray.lift.llvm.native_compiler import how_to_compile, ir_compiler
 from cass_ray.toolchain.amd.toolchain import AmdToolchain, code_flags
-from cass_ray.toolchain.amd.workarounds import as_flags, losing_no_lanes
+from cass_ray.toolchain.amd.workarounds import LlvmOptions, as_flags, losing_no_lanes
 from cass_ray.toolchain.sandbox.isolation import View, private_folder
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Completed, Limits, run
 from cass_ray.whole_file import write_whole
@@ -59,6 +59,9 @@ _WITH_FUNCTIONS = (
     # After SI Optimize VGPR LiveRange of LLVM 19 kernels of virtual functions read wrong addresses.
     # One fault of that pass is mended by LLVM's pull request 218342.
     "-amdgpu-opt-vgpr-liverange=false",
+    # Else a caller keeps its values in registers that no function below it uses. Where functions
+    # call each other in depth there are none, and all scalars are spilled at each call.
+    "-enable-ipra=0",
     # Of a thread's memory, where they recurse: LLVM takes none in code objects of version 5, AMD's
     # runtime and ours give such kernels 1 and 8 KiB, and frames are larger than ptxas' own.
     "-amdgpu-assume-external-call-stack-size=16384",
@@ -71,10 +74,12 @@ def assembly(
 ) -> tuple[str, float]:
     """RDNA3 assembly of an LLVM module, and LLVM's CPU seconds. Raises :class:`CompilerFailure`."""
     options = _LLVM_OPTIONS + (_WITH_FUNCTIONS if "\ndefine internal " in module else ())
-    text, seconds, _ = losing_no_lanes(
-        toolchain.version,
-        lambda more: _compiled(toolchain, module, architecture, options + more, limits),
-    )
+
+    def make(more: LlvmOptions) -> tuple[str, float]:
+        given_once = tuple(dict.fromkeys(options + more))
+        return _compiled(toolchain, module, architecture, given_once, limits)
+
+    text, seconds, _ = losing_no_lanes(toolchain.version, make, CompilerFailure)
     return text, seconds
 
 

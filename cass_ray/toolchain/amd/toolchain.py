@@ -16,10 +16,10 @@ from pathlib import Path
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.cache import digest
 from cass_ray.dataset.schema import Reason, Toolchain
-from cass_ray.toolchain.amd import divisions, link
+from cass_ray.toolchain.amd import divisions, link, spilled_lanes
 from cass_ray.toolchain.amd.precompiled import PrecompiledHeaders, Side
 from cass_ray.toolchain.amd.workarounds import (
-    SPILLS_TO_MEMORY,
+    WAYS_TO_SPILL,
     as_flags,
     code_workarounds,
     divides_wrong,
@@ -95,8 +95,9 @@ class AmdToolchain:
         headers = [path.read_bytes() for path in sorted(SHIM.rglob("*.h*"))]
         flags = (*_LENIENT, *self.workarounds)
         hiding = [divisions.PROGRAM.read_bytes()] if divides_wrong(self.version) else []
-        flags += (SPILLS_TO_MEMORY,)
-        return digest([self.name, self.version, self.rocm_path.name, *flags, *headers, *hiding])
+        flags += tuple(option for options in WAYS_TO_SPILL for option in options)
+        read = [*headers, *hiding, Path(spilled_lanes.__file__).read_bytes()]
+        return digest([self.name, self.version, self.rocm_path.name, *flags, *read])
 
     @property
     def compilers(self) -> str:
@@ -167,6 +168,7 @@ class AmdToolchain:
             lambda options: self._device_text(
                 unit, architecture, optimization, flags, as_flags(options), limits
             ),
+            CompileFailure,
         )
         return AmdOutput(
             host_assembly="",

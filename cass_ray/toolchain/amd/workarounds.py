@@ -4,43 +4,63 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from cass_ray.toolchain.amd.spilled_lanes import shared_registers
+
 _DIVISION_MENDED = 20
 """LLVM's pull requests 116733 and 118928 are in this version."""
 _LANES_MENDED = 20
 """LLVM's pull request 93526 is in this version."""
 
-SPILLS_TO_MEMORY = "-amdgpu-spill-sgpr-to-vgpr=false"
-"""LLVM's option for scalar registers that do not fit: not to lanes of vector registers."""
-
 LlvmOptions = tuple[str, ...]
 Made = tuple[str, float]
 """Device assembly, and CPU seconds."""
-_SPILLED_TO_LANE = ": SGPR spill to VGPR lane"
-"""What LLVM writes beside each vector register that it takes for that."""
+
+_SPILLS_TO_OWN_REGISTERS: LlvmOptions = (
+    "-amdgpu-prealloc-sgpr-spill-vgprs",
+    # Where a function keeps what those that it calls leave alone, there may be no such register.
+    "-enable-ipra=0",
+)
+"""Scalars that do not fit go to lanes of registers that are chosen first, and kept for them."""
+SPILLS_TO_MEMORY: LlvmOptions = ("-amdgpu-spill-sgpr-to-vgpr=false",)
+"""They do not go to lanes of vector registers."""
+WAYS_TO_SPILL: tuple[LlvmOptions, ...] = ((), _SPILLS_TO_OWN_REGISTERS, SPILLS_TO_MEMORY)
+"""LLVM's options, in the order in which they are tried: the first code is the fastest."""
 
 
 def may_lose_lanes(clang_version: str, assembly: str) -> bool:
-    """Whether device code by clang ``clang_version`` has to be made with :data:`SPILLS_TO_MEMORY`.
+    """Whether device code by clang ``clang_version`` may overwrite what it needs again.
 
     A scalar register that is spilled is written to a lane of a vector register, also where that
     lane does not run. Before LLVM 20 such a register may be given to other values as well, where no
     lane that runs needs it: a lane that has left a loop early, or waits in the other branch, then
     finds a scalar in place of its value.
     """
-    return int(clang_version.split(".")[0]) < _LANES_MENDED and _SPILLED_TO_LANE in assembly
+    affected = int(clang_version.split(".")[0]) < _LANES_MENDED
+    return affected and any(True for _ in shared_registers(assembly))
 
 
 def losing_no_lanes(
-    clang_version: str, make: Callable[[LlvmOptions], Made]
+    clang_version: str, make: Callable[[LlvmOptions], Made], refusal: type[Exception]
 ) -> tuple[str, float, LlvmOptions]:
-    """What ``make`` makes without options, or where that :func:`may_lose_lanes` with
-    :data:`SPILLS_TO_MEMORY`; the seconds of all that it made, and the options of the last."""
-    assembly, seconds = make(())
-    if not may_lose_lanes(clang_version, assembly):
-        return assembly, seconds, ()
-    options = (SPILLS_TO_MEMORY,)
-    assembly, more = make(options)
-    return assembly, seconds + more, options
+    """What ``make`` makes by the first of :data:`WAYS_TO_SPILL` that loses no lanes.
+
+    ``make`` raises ``refusal`` where LLVM makes nothing: with a choice of registers of its own it
+    may find none, and crash. With it are the seconds of all that was made, and the options of the
+    last, which has nothing in lanes for longer than it takes to write them to memory.
+    """
+    seconds = 0.0
+    for options in WAYS_TO_SPILL[:-1]:
+        try:
+            assembly, more = make(options)
+        except refusal:
+            if not options:
+                raise
+            continue
+        seconds += more
+        if not may_lose_lanes(clang_version, assembly):
+            return assembly, seconds, options
+    assembly, more = make(WAYS_TO_SPILL[-1])
+    return assembly, seconds + more, WAYS_TO_SPILL[-1]
 
 
 def as_flags(options: Iterable[str]) -> tuple[str, ...]:

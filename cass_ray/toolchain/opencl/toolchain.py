@@ -170,6 +170,7 @@ class OpenclAmd:
         text, seconds, options = losing_no_lanes(
             self.amd.version,
             lambda options: self._device_text(unit, architecture, optimization, options, limits),
+            CompileFailure,
         )
         flags = self._flags(architecture, optimization, options)
         return AmdOutput("", text, architecture, " ".join(flags), {"clang": seconds})

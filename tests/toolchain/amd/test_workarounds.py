@@ -6,7 +6,14 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from cass_ray.toolchain.amd.workarounds import code_workarounds, may_lose_lanes
+from cass_ray.toolchain.amd import workarounds
+from cass_ray.toolchain.amd.workarounds import (
+    WAYS_TO_SPILL,
+    LlvmOptions,
+    code_workarounds,
+    losing_no_lanes,
+    may_lose_lanes,
+)
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.toolchain.unit import Unit
 from tests.translate.programs import output_of
@@ -78,18 +85,100 @@ int main() {}
 """More scalars than there are registers for are alive across a loop that lanes leave early."""
 
 
+SEVERAL_FUNCTIONS = """
+#include <hip/hip_runtime.h>
+__device__ int steps(int value) {
+  int count = 0;
+  for (; value > 1; ++count) value = value & 1 ? 3 * value + 1 : value / 2;
+  return count;
+}
+__global__ void count(const int* given, int* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  for (int j = 0; j < n; ++j)
+    if (i + j < n) out[i + j] += steps(given[i + j]) > j ? steps(j) : given[j];
+}
+int main() {}
+"""
+
+
+def spilling_unit(folder: Path) -> Unit:
+    (folder / "many.hip").write_text(MANY_SCALARS)
+    return Unit(folder, PurePosixPath("many.hip"))
+
+
 @pytest.mark.amd
-def test_scalars_that_do_not_fit_take_no_lanes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_scalars_with_a_register_to_themselves_stay_in_its_lanes(tmp_path: Path) -> None:
+    clang = find_amd()
+    made = clang.compile_device(spilling_unit(tmp_path), "gfx1100", optimization="-O2")
+    assert "v_writelane_b32" in made.device_assembly
+    assert "scratch_" not in made.device_assembly
+    assert not any(option in made.flags for way in WAYS_TO_SPILL for option in way)
+
+
+@pytest.mark.amd
+@pytest.mark.parametrize("target", ["gfx1100", "gfx942", "gfx90a"])
+def test_unoptimized_code_is_made_again_with_registers_of_their_own(
+    target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "many.hip").write_text(MANY_SCALARS)
-    unit, clang = Unit(tmp_path, PurePosixPath("many.hip")), find_amd()
-    made = clang.compile_device(unit, "gfx1100", optimization="-O2")
+    """Without optimization clang 19 gives the registers of spilled scalars to other values, too."""
+    (tmp_path / "plain.hip").write_text(SEVERAL_FUNCTIONS)
+    unit, clang = Unit(tmp_path, PurePosixPath("plain.hip")), find_amd()
+    made = clang.compile_device(unit, target, optimization="-O0")
     assert not may_lose_lanes(clang.version, made.device_assembly)
-    assert "scratch_store" in made.device_assembly
-    assert "-amdgpu-spill-sgpr-to-vgpr=false" in made.flags
-    module = "cass_ray.toolchain.amd.workarounds.may_lose_lanes"
-    monkeypatch.setattr(module, lambda version, assembly: False)
-    alone = clang.compile_device(unit, "gfx1100", optimization="-O2").device_assembly
+    assert WAYS_TO_SPILL[1][0] in made.flags
+    monkeypatch.setattr(workarounds, "may_lose_lanes", lambda version, assembly: False)
+    alone = clang.compile_device(unit, target, optimization="-O0").device_assembly
     assert may_lose_lanes("19.1.7", alone)
     assert not may_lose_lanes("20.1.0", alone)
+
+
+@pytest.mark.amd
+def test_what_loses_lanes_in_each_register_goes_to_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workarounds, "may_lose_lanes", lambda version, assembly: True)
+    made = find_amd().compile_device(spilling_unit(tmp_path), "gfx1100", optimization="-O2")
+    assert "scratch_store" in made.device_assembly
+    assert "-amdgpu-spill-sgpr-to-vgpr=false" in made.flags
+    assert "-amdgpu-prealloc-sgpr-spill-vgprs" not in made.flags
+
+
+class Refused(Exception):
+    """LLVM made nothing."""
+
+
+SHARED = """\t.type\tsteps,@function
+steps:
+\tv_mov_b32_e32 v1, 0
+\tv_writelane_b32 v1, s4, 0
+.Lfunc_end0:
+"""
+"""v1 has a scalar in it, and another value."""
+
+
+def compiled_in_turn(*results: str | Refused) -> tuple[str, float, LlvmOptions]:
+    """What is taken of ``results``: assembly, each of a second, or what is raised."""
+    left = iter(results)
+
+    def make(options: LlvmOptions) -> tuple[str, float]:
+        result = next(left)
+        if isinstance(result, Refused):
+            raise result
+        return result, 1.0
+
+    return losing_no_lanes("19.1.7, HIP 6.2.41134", make, Refused)
+
+
+def test_the_first_code_that_loses_no_lanes_is_taken() -> None:
+    assert compiled_in_turn("whole") == ("whole", 1.0, ())
+    assert compiled_in_turn(SHARED, "whole") == ("whole", 2.0, WAYS_TO_SPILL[1])
+    assert compiled_in_turn(SHARED, SHARED, "last") == ("last", 3.0, WAYS_TO_SPILL[2])
+
+
+def test_where_llvm_finds_no_register_scalars_go_to_memory() -> None:
+    assert compiled_in_turn(SHARED, Refused(), "last") == ("last", 2.0, WAYS_TO_SPILL[2])
+
+
+def test_what_does_not_compile_is_not_compiled_again() -> None:
+    with pytest.raises(Refused):
+        compiled_in_turn(Refused(), "whole")
