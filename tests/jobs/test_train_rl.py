@@ -94,7 +94,7 @@ def settings_of(out, model, pairs, **more):
         "judges": {"number": 1, "cpus": 0.5},
         "sampling": SAMPLING.model_dump() | {"group": 24},
         "optimizer": {"learning_rate": 0.05, "schedule": "constant", "warmup_ratio": 0.0},
-        "steps": 5,
+        "steps": 10,
         "save_every": 2,
         "micro_batch_tokens": 4000,
     }
@@ -120,9 +120,10 @@ def test_killed_rollout_and_reward_workers_cost_their_batch_only(tmp_path, model
     assert (tmp_path / "drew").exists()
     assert (tmp_path / "judged").exists()
     # Two batches are under way, and the one worker drew for both.
-    assert summary["steps"] == 5 and summary["lost"] in (1, 2)
-    rows = metrics(settings.out)
-    assert rows[-1]["reward"] > rows[0]["reward"] + 0.2
+    assert summary["steps"] == 10
+    assert summary["lost"] in (1, 2)
+    rewards = [row["reward"] for row in metrics(settings.out)]
+    assert sum(rewards[-3:]) / 3 > rewards[0] + 0.2
     # The model that was saved is one that others load, and no longer the first.
     from cass_ray.train.rl.model_folder import load_policy
 
