@@ -10,8 +10,15 @@ import ray
 from actors.session import start_local
 
 
-@pytest.fixture(scope="module")
-def node() -> Iterator[None]:
-    start_local(num_cpus=2, log_to_driver=False)
+@pytest.fixture(scope="package")
+def shared_node() -> Iterator[None]:
+    """Ends the node that tests have shared."""
     yield
     ray.shutdown()
+
+
+@pytest.fixture
+def node(shared_node: None) -> None:
+    """One for all tests that ask for it: a start takes longer than most of them."""
+    if not ray.is_initialized():
+        start_local(lean=True, num_cpus=2, log_to_driver=False)

@@ -31,7 +31,7 @@ def test_a_cluster_without_a_compiler_is_said(node: None, settings: BuildSetting
 
 def test_fewer_slots_than_were_asked_for_will_do(settings: BuildSettings) -> None:
     ray.shutdown()
-    start_local(num_cpus=1, resources={"nvidia": 1, "amd": 1}, log_to_driver=False)
+    start_local(lean=True, num_cpus=1, resources={"nvidia": 1, "amd": 1}, log_to_driver=False)
     said: list[str] = []
     wait_for_nodes(settings, NEEDED, said.append)
     assert said == []
