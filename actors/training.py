@@ -53,7 +53,7 @@ def join_cluster(workers: int) -> None:
     quiet: dict[str, Any] = {"logging_level": "warning", "log_to_driver": False}
     if join_submitted(**quiet):
         return
-    start_local(num_cpus=max(os.cpu_count() or 1, workers), **quiet)
+    start_local(lean=True, num_cpus=max(os.cpu_count() or 1, workers), **quiet)
 
 
 class PairTokenizer:

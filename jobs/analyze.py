@@ -82,7 +82,7 @@ class Analysis:
             from actors.session import join_submitted, start_local
 
             if not join_submitted(log_to_driver=False):
-                start_local(shown=False, log_to_driver=False)
+                start_local(shown=False, lean=True, log_to_driver=False)
             yield from analysed(planned, kept)
             return
         processes = min(self.settings.processes or os.cpu_count() or 1, len(planned))

@@ -39,7 +39,7 @@ def _outcomes(settings: ManySettings) -> Iterator[ProjectOutcome]:
     from actors.session import join_submitted, start_local
 
     if not join_submitted(log_to_driver=False):
-        start_local(log_to_driver=False)
+        start_local(lean=True, log_to_driver=False)
     yield from ported(settings)
 
 
