@@ -95,15 +95,15 @@ def check(
 def _check_module(
     forms: list[Form], architecture: int, target: str, lifting: Callable[[bytes], LiftedModule]
 ) -> list[VectorVerdict]:
+    forms = accepted(forms, architecture)
+    if not forms:
+        return []
     try:
         lifted = lifting(assemble(forms, architecture))
-    except (LiftError, subprocess.CalledProcessError) as error:
-        absent = isinstance(error, subprocess.CalledProcessError)
-        if absent and architecture >= OLDEST:
-            raise
+    except LiftError as error:
         if len(forms) == 1:
-            return [] if absent else [VectorVerdict(forms[0], NOT_LIFTED, str(error))]
-        half = len(forms) // 2  # one of them makes the compiler refuse all
+            return [VectorVerdict(forms[0], NOT_LIFTED, str(error))]
+        half = len(forms) // 2
         return [
             *_check_module(forms[:half], architecture, target, lifting),
             *_check_module(forms[half:], architecture, target, lifting),
@@ -113,6 +113,19 @@ def _check_module(
     ready = [form for form in forms if form.name not in refused]
     results = {item["name"]: item for item in run(lifted.code_object, ready, target)}
     return found + [compare(form, results[form.name]) for form in ready]
+
+
+def accepted(forms: list[Form], architecture: int) -> list[Form]:
+    """Those of ``forms`` that ptxas knows on ``architecture``; it refuses all for one of them."""
+    try:
+        assemble(forms, architecture)
+    except subprocess.CalledProcessError:
+        if architecture >= OLDEST:
+            raise
+        half = len(forms) // 2
+        parts = (forms[:half], forms[half:]) if half else ()
+        return [form for part in parts for form in accepted(part, architecture)]
+    return forms
 
 
 def assemble(forms: list[Form], architecture: int) -> bytes:
