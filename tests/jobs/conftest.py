@@ -15,6 +15,8 @@ from tests.folders import REPOSITORY
 
 SHIPPED = REPOSITORY / "cass_ray/corpus/shipped"
 JOB = REPOSITORY / "jobs/build_dataset.py"
+GOOD = 7
+"""Programs of the small corpus that pair."""
 
 
 def program(number: int) -> str:
@@ -41,9 +43,9 @@ int main() {{
 
 @pytest.fixture(scope="session")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Eleven programs: ten that pair, one that the compiler refuses."""
+    """Programs that pair, and one that the compiler refuses."""
     folder = tmp_path_factory.mktemp("corpus")
-    for number in range(10):
+    for number in range(GOOD):
         (folder / f"scale{number}.cu").write_text(program(number))
     (folder / "broken.cu").write_text(program(99).replace("int index", "int index index"))
     return folder

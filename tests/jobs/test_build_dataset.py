@@ -18,7 +18,7 @@ import ray
 
 from cass_ray.dataset.parquet import read_rows
 from cass_ray.toolchain.locate import find_amd
-from tests.jobs.conftest import REPOSITORY, build, parquet_bytes, start
+from tests.jobs.conftest import GOOD, REPOSITORY, build, parquet_bytes, start
 
 pytestmark = [pytest.mark.nvidia, pytest.mark.amd]
 
@@ -40,12 +40,12 @@ def committed(out: Path) -> list[Path]:
 
 def test_every_row_ends_in_pairs_or_rejects(reference: Path) -> None:
     pairs = list(read_rows(reference))
-    assert [row["filename"] for row in pairs] == [f"scale{number}.cu" for number in range(10)]
+    assert [row["filename"] for row in pairs] == [f"scale{number}.cu" for number in range(GOOD)]
     (reject,) = read_rows(reference, "rejects")
     assert (reject["filename"], reject["reason"]) == ("broken.cu", "compile_error")
     assert "index" in reject["diagnostic"]
     report = json.loads((reference / "report.json").read_text())
-    assert (report["rows"], report["pairs"]) == (11, 10)
+    assert (report["rows"], report["pairs"]) == (GOOD + 1, GOOD)
 
 
 def test_each_side_holds_what_its_compiler_made(reference: Path) -> None:
@@ -70,12 +70,18 @@ def test_rdna3_column_assembles(reference: Path) -> None:
 def test_datasets_and_ray_open_it(reference: Path, tmp_path: Path) -> None:
     parts = str(reference / "pairs/*.parquet")
     loaded = datasets.load_dataset("parquet", data_files=parts, cache_dir=str(tmp_path))
-    assert loaded["train"].num_rows == 10
-    script = f"import ray; print(ray.data.read_parquet({str(reference / 'pairs')!r}).count())"
+    assert loaded["train"].num_rows == GOOD
+    script = "import ray; from actors.session import start_local\n"
+    script += "start_local(lean=True, num_cpus=1, log_to_driver=False)\n"
+    script += f"print(ray.data.read_parquet({str(reference / 'pairs')!r}).count())"
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+        [sys.executable, "-c", script],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    assert done.stdout.split()[-1] == "10"
+    assert done.stdout.split()[-1] == str(GOOD)
 
 
 def test_killed_driver_then_resume_gives_the_same_bytes(
