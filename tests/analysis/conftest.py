@@ -92,10 +92,10 @@ def executed(number: int, **changed: Any) -> dict[str, Any]:
     return row(number, verified="executed", evidence=evidence, **changed)
 
 
-@pytest.fixture
-def five_rows(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def five_rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three pairs (one of them generated), a duplicate of the first, one that did not compile."""
-    folder = tmp_path / "five"
+    folder = tmp_path_factory.mktemp("five")
     rows = [
         row(1),
         executed(2, license=""),

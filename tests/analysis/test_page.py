@@ -19,14 +19,19 @@ playwright = pytest.importorskip("playwright.sync_api")
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
+@pytest.fixture(scope="module")
+def report(five_rows: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("report")
+    settings = AnalysisSettings(dataset=five_rows, out=out, projections=())
+    document = assemble(settings, [analyse(task) for task in tasks(settings)])
+    return write(document, settings.out, images=False, done=lambda _: None)
+
+
 @pytest.fixture
-def page(five_rows: Path, tmp_path: Path) -> Iterator[Any]:
+def page(report: Path) -> Iterator[Any]:
     found = next(filter(None, map(shutil.which, _BROWSERS)), None)
     if found is None:
         pytest.skip("no Chromium on this machine")
-    settings = AnalysisSettings(dataset=five_rows, out=tmp_path / "out", projections=())
-    document = assemble(settings, [analyse(task) for task in tasks(settings)])
-    made = write(document, settings.out, images=False, done=lambda _: None)
     with playwright.sync_playwright() as running:
         browser = running.chromium.launch(executable_path=found, args=["--no-sandbox"])
         opened = browser.new_page(color_scheme="light", viewport={"width": 390, "height": 800})
@@ -35,7 +40,7 @@ def page(five_rows: Path, tmp_path: Path) -> Iterator[Any]:
         opened.on(
             "request", lambda asked: asked.url.startswith("file:") or problems.append(asked.url)
         )
-        opened.goto(made.as_uri())
+        opened.goto(report.as_uri())
         yield opened
         assert problems == []
         browser.close()

@@ -21,9 +21,10 @@ from cass_ray.analysis.similarity import edit_similarity
 from tests.analysis.conftest import row
 
 
-@pytest.fixture
-def document(five_rows: Path, tmp_path: Path) -> Document:
-    settings = AnalysisSettings(dataset=five_rows, out=tmp_path / "out", projections=("t-SNE",))
+@pytest.fixture(scope="module")
+def document(five_rows: Path, tmp_path_factory: pytest.TempPathFactory) -> Document:
+    out = tmp_path_factory.mktemp("document")
+    settings = AnalysisSettings(dataset=five_rows, out=out, projections=("t-SNE",))
     return assemble(settings, [analyse(task) for task in tasks(settings)])
 
 
