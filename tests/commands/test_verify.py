@@ -16,6 +16,12 @@ PRINTS = "with no arguments: line 1:"
 DIFFERENCES = {"array": "cass-rdna3: read of uninitialised memory: read of LDS"}
 """Where the output is the same by luck: fresh LDS of the emulator is zero."""
 
+SOME = [
+    pytest.param(kernel, marks=[] if kernel in ("array", "ballot") else pytest.mark.slow)
+    for kernel in KERNELS
+]
+"""What shows in the output and what does not; the rules know them all in their own tests."""
+
 pytestmark = pytest.mark.amd
 
 
@@ -27,7 +33,7 @@ def original(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     return path
 
 
-@pytest.mark.parametrize("original", KERNELS, indirect=True)
+@pytest.mark.parametrize("original", SOME, indirect=True)
 def test_a_port_that_counts_on_32_lanes_is_found_on_64(original: Path) -> None:
     port = original.with_name("port.hip")
     done = CliRunner().invoke(app, [str(original), str(port), *BOTH])
@@ -38,7 +44,7 @@ def test_a_port_that_counts_on_32_lanes_is_found_on_64(original: Path) -> None:
     assert f"\n{port}:" in wide  # the lines that count on 32 lanes
 
 
-@pytest.mark.parametrize("original", KERNELS, indirect=True)
+@pytest.mark.parametrize("original", SOME, indirect=True)
 def test_the_rules_translation_is_right_on_both(original: Path) -> None:
     done = CliRunner().invoke(app, [str(original), *BOTH, "--json"])
     assert done.exit_code == 0, done.output

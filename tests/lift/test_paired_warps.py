@@ -94,7 +94,13 @@ EXPECTED = [
 @pytest.mark.nvidia
 @pytest.mark.amd
 @pytest.mark.parametrize(
-    "processor", ["gfx1100", "gfx1201", pytest.param("gfx90a", marks=pytest.mark.slow), "gfx942"]
+    "processor",
+    [
+        "gfx1100",
+        "gfx942",
+        pytest.param("gfx1201", marks=pytest.mark.slow),
+        pytest.param("gfx90a", marks=pytest.mark.slow),
+    ],
 )
 def test_warps_do_what_they_do_alone(processor: str, tmp_path: Path) -> None:
     unit = Unit(PROGRAMS, PurePosixPath("paired_warps.cu"))

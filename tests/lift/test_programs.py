@@ -65,16 +65,28 @@ def assert_as_clang(
         assert found.splitlines() == expected.splitlines(), architecture
 
 
+def by_nvcc(*architectures: str) -> Callable[[Unit], dict[str, bytes]]:
+    return lambda unit: find_nvidia().compile(unit, architectures).cubins
+
+
+@pytest.mark.nvidia
+@pytest.mark.amd
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_output_is_that_of_clangs_build(name: str, tmp_path: Path) -> None:
+    compiled = by_nvcc("sm_80", "sm_90", "sm_120")
+    assert_as_clang(name, DEFAULT_AMD_ARCHITECTURE, compiled, tmp_path)
+
+
 @pytest.mark.nvidia
 @pytest.mark.amd
 @pytest.mark.parametrize(
-    ("name", "target"), [*((name, DEFAULT_AMD_ARCHITECTURE) for name in PROGRAMS), *ON_OTHERS]
+    "architectures", [("sm_120",), pytest.param(("sm_80", "sm_90"), marks=pytest.mark.slow)]
 )
-def test_output_is_that_of_clangs_build(name: str, target: str, tmp_path: Path) -> None:
-    def compiled(unit: Unit) -> dict[str, bytes]:
-        return find_nvidia().compile(unit, ("sm_80", "sm_90", "sm_120")).cubins
-
-    assert_as_clang(name, target, compiled, tmp_path)
+@pytest.mark.parametrize(("name", "target"), ON_OTHERS)
+def test_output_is_that_of_clangs_build_on_others(
+    name: str, target: str, architectures: tuple[str, ...], tmp_path: Path
+) -> None:
+    assert_as_clang(name, target, by_nvcc(*architectures), tmp_path)
 
 
 @pytest.mark.nvidia

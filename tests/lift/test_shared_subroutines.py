@@ -101,8 +101,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("shared_subroutines")
 
 
-@pytest.mark.parametrize("copies", [0, calls.MOST_COPIES])
-@pytest.mark.parametrize("mode", ["O0", "G"])
+@pytest.mark.parametrize(
+    ("mode", "copies"),
+    [
+        ("O0", 0),
+        ("G", calls.MOST_COPIES),
+        pytest.param("O0", calls.MOST_COPIES, marks=pytest.mark.slow),
+        pytest.param("G", 0, marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize("target", TARGETS)
 def test_lanes_meet_again(
     target: str, mode: str, copies: int, folder: Path, monkeypatch: pytest.MonkeyPatch

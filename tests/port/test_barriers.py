@@ -26,8 +26,17 @@ def run(lifter: ContainerLifter, executable: Path, processor: str) -> Completed:
     return execute(ported, [], runtime_library(), options)
 
 
-@pytest.mark.parametrize("processor", ["gfx1100", "gfx942"])
-@pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "sm_120"])
+@pytest.mark.parametrize(
+    ("architecture", "processor"),
+    [
+        ("sm_80", "gfx1100"),
+        ("sm_90", "gfx942"),
+        ("sm_120", "gfx1100"),
+        pytest.param("sm_80", "gfx942", marks=pytest.mark.slow),
+        pytest.param("sm_90", "gfx1100", marks=pytest.mark.slow),
+        pytest.param("sm_120", "gfx942", marks=pytest.mark.slow),
+    ],
+)
 def test_barriers_do_what_the_ptx_isa_says(
     lifter: ContainerLifter, build: Callable[..., Path], architecture: str, processor: str
 ) -> None:
@@ -36,8 +45,15 @@ def test_barriers_do_what_the_ptx_isa_says(
     assert (done.stdout_text, done.stderr_text, done.returncode) == ("", "", 0)
 
 
-@pytest.mark.parametrize("processor", ["gfx1100", "gfx942"])
-@pytest.mark.parametrize("architecture", ["sm_90", "sm_120"])
+@pytest.mark.parametrize(
+    ("architecture", "processor"),
+    [
+        ("sm_90", "gfx942"),
+        ("sm_120", "gfx1100"),
+        pytest.param("sm_90", "gfx1100", marks=pytest.mark.slow),
+        pytest.param("sm_120", "gfx942", marks=pytest.mark.slow),
+    ],
+)
 def test_numbers_are_reduced_each_at_once(
     lifter: ContainerLifter, build: Callable[..., Path], architecture: str, processor: str
 ) -> None:
