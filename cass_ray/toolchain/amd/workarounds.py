@@ -21,7 +21,11 @@ _SPILLS_TO_OWN_REGISTERS: LlvmOptions = (
     "-enable-ipra=0",
 )
 """Scalars that do not fit go to lanes of registers that are chosen first, and kept for them."""
-SPILLS_TO_MEMORY: LlvmOptions = ("-amdgpu-spill-sgpr-to-vgpr=false",)
+SPILLS_TO_MEMORY: LlvmOptions = (
+    "-amdgpu-spill-sgpr-to-vgpr=false",
+    # Else a scalar's place may be that of a vector, of which lanes that do not run have values.
+    "-no-stack-slot-sharing",
+)
 """They do not go to lanes of vector registers."""
 WAYS_TO_SPILL: tuple[LlvmOptions, ...] = ((), _SPILLS_TO_OWN_REGISTERS, SPILLS_TO_MEMORY)
 """LLVM's options, in the order in which they are tried: the first code is the fastest."""

@@ -140,6 +140,7 @@ def test_what_loses_lanes_in_each_register_goes_to_memory(
     made = find_amd().compile_device(spilling_unit(tmp_path), "gfx1100", optimization="-O2")
     assert "scratch_store" in made.device_assembly
     assert "-amdgpu-spill-sgpr-to-vgpr=false" in made.flags
+    assert "-no-stack-slot-sharing" in made.flags
     assert "-amdgpu-prealloc-sgpr-spill-vgprs" not in made.flags
 
 
