@@ -68,6 +68,17 @@ def test_matrix_products_on_each_target(tools: None, target: str, native: bool) 
 
 @pytest.mark.nvidia
 @pytest.mark.amd
+@pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("target", ["gfx1100", "gfx942"])
+def test_sparse_products_on_each_target(tools: None, target: str, every: int) -> None:
+    """Integers go to the matrix instructions, which have no sparse A."""
+    chosen = list(family("sparse").values())[::every]
+    verdicts = check(chosen, 89, target, native_matrices=True)
+    assert {verdict.form.name: verdict.detail for verdict in verdicts if not verdict.good} == {}
+
+
+@pytest.mark.nvidia
+@pytest.mark.amd
 @pytest.mark.parametrize("target", ["gfx1100", "gfx942"])
 def test_sums_with_a_single_precision_operand(tools: None, target: str) -> None:
     """``HADD2.SAT R, R.F32, -RZ``: how sm_75 converts to half precision towards zero."""

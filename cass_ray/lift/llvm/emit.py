@@ -25,6 +25,7 @@ _SUPPORT = tuple(
         "tensor_map",
         "shared_matrix",
         "warpgroup",
+        "warpgroup_sparse",
         "tensor_memory",
         "tensor_products",
         "tensor_scaled",

@@ -33,7 +33,7 @@ struct Tensor {
   std::uint32_t rank;
   void* address;
   const std::uint64_t* sizes;
-  const std::uint64_t* strides;  // from the second axis on
+  const std::uint64_t* strides;  // from the second axis on; Nvidia's driver wants them of one axis too
   const std::uint32_t* steps;
   int interleave, swizzle, fill;
 };
@@ -42,7 +42,7 @@ struct Tensor {
 // map.
 int describe(TensorMap& made, const Tensor& given, const std::string& call) {
   if (given.rank == 0 || given.rank > most_axes || given.sizes == nullptr ||
-      given.steps == nullptr || (given.rank > 1 && given.strides == nullptr)) {
+      given.steps == nullptr || given.strides == nullptr) {
     return invalid_value;
   }
   made.address = reinterpret_cast<std::uintptr_t>(given.address);
@@ -127,8 +127,9 @@ CUDA_API int cuTensorMapEncodeIm2col(void* map, int type, std::uint32_t rank, vo
   const auto spatial = rank - 2;
   const int limit = spatial == 1 ? 32768 : spatial == 2 ? 128 : 16;
   for (std::uint32_t axis = 0; axis < spatial; ++axis) {
-    // Corners are in the order of depth, height, width; axes of the tensor in the opposite one.
-    const int low = lower[spatial - 1 - axis], high = upper[spatial - 1 - axis];
+    // In the order of the tensor's axes, so width first (CUTLASS's `lower_corner_whd`), though the
+    // text says depth, height, width: on an H100 maps with a corner of each axis say so.
+    const int low = lower[axis], high = upper[axis];
     if (low < -limit || low >= limit || high < -limit || high >= limit) return invalid_value;
     if (static_cast<std::int64_t>(sizes[axis + 1]) + high - low <= 0) return invalid_value;
     made.lower.at(axis) = static_cast<std::int16_t>(low);

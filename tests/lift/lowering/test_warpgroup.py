@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from cass_ray.lift.frontend.listing import cubin_of
@@ -23,7 +25,11 @@ def lifted(*instructions: str) -> str:
     [
         ("HGMMA.64x8x16.F32 R24, gdesc[UR4].sparse, R24", "matrices"),
         ("HGMMA.64x12x16.F32 R24, gdesc[UR4], R24", "not in the table"),
-        ("HGMMA.SP.64x8x32.F32 R24, gdesc[UR4], R24", "not in the table"),
+        ("HGMMA.SP.64x8x16.F32 R24, gdesc[UR4], R24, R28, 0x0", "not in the table"),
+        ("HGMMA.SP.64x8x32.F32 R24, gdesc[UR4], R24", "without metadata"),
+        ("HGMMA.SP.64x8x32.F32 R24, gdesc[UR4], R24, R28, 0x2, gsb0", "a sparsity selector"),
+        ("HGMMA.SP.64x8x32.F32 R24, gdesc[UR4], R24, R28, gsb0", "a sparsity selector"),
+        ("QGMMA.SP.64x8x64.F32.E4M3.E4M3 R24, gdesc[UR4], R24, R28, 0x1", "an operand after"),
         ("HGMMA.64x8x8.F32.TF32 R24, gdesc[UR4].tnspB, R24", "matrices"),
         ("HGMMA.64x8x16.F32 R24, R28, gdesc[UR4].tnspA, R24", "matrices"),
         ("HGMMA.64x8x16.F32 R24, gdesc[UR4].negA.negA, R24", "matrices"),
@@ -60,6 +66,20 @@ def test_flags(text: str, function: str, flags: int) -> None:
     found = call(text)
     assert f"@__cass_warpgroup_{function}(" in found
     assert found.endswith(f"i32 1, i32 {flags})")
+
+
+@pytest.mark.parametrize(
+    ("text", "function", "flags", "selector"),
+    [
+        ("IGMMA.SP.64x8x64.U8.S8.SAT R24, gdesc[UR4], R24, !UPT, R28", "s32_u8_s8", 32, 0),
+        ("HGMMA.SP.64x8x32.F32 R24, R28, gdesc[UR4], R24, R32, 0x1", "f32_f16_f16", 17, 1),
+        ("HGMMA.SP.64x8x32.F32 R24, gdesc[UR4], R24, !UPT, R28, 0x0, gsb0", "f32_f16_f16", 0, 0),
+    ],
+)
+def test_sparse_matrices(text: str, function: str, flags: int, selector: int) -> None:
+    found = call(text)
+    assert f"@__cass_warpgroup_sparse_{function}(" in found
+    assert re.search(rf"i32 1, i32 {flags}, i32 %\w+, i32 {selector}\)$", found)
 
 
 def test_descriptors_are_in_two_pairs_of_registers() -> None:

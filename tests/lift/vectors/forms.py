@@ -14,6 +14,7 @@ from tests.lift.vectors import (
     matrix,
     memory,
     operands,
+    sparse,
     uniform,
     warp,
     wide,
@@ -33,6 +34,7 @@ FAMILIES = {
     "operands": operands,
     "addresses": addresses,
     "uniform": uniform,
+    "sparse": sparse,
 }
 
 

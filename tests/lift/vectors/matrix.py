@@ -9,11 +9,18 @@ from itertools import product
 
 from tests.lift.vectors.form import Table
 
-# Further fragment registers are those of other lanes.
-_MORE = "".join(
+FRAGMENTS = "".join(
     f"shfl.sync.bfly.b32 %t{4 + n}, %{name}, {distance}, 31, 0xFFFFFFFF;\n"
     for n, (name, distance) in enumerate((("a", 1), ("b", 2), ("a", 4), ("b", 8)))
 )
+"""Further registers of matrices, %t4 to %t7, are those of other lanes."""
+ADDENDS = "add.s32 %t8, %c, %thread; sub.s32 %t9, 0, %c; mov.b32 %t10, %thread;\n"
+"""Integers to add to, beside %c."""
+SMALL_FLOATS = (
+    "mov.b32 %t9, 0x38304038; and.b32 %t8, %a, 0x87878787; or.b32 %t8, %t8, %t9; "
+    "and.b32 %t10, %b, 0x87878787; or.b32 %t10, %t10, %t9;\n"
+)
+"""Four numbers of eight bits in each of %t8, %t9 and %t10, whose products have few bits."""
 _A = ("%a", "%b", "%t4", "%t5")
 _B = ("%t6", "%t7")
 
@@ -26,14 +33,17 @@ def add_forms(table: Table) -> None:
     _fragments(table)
 
 
-def _list(registers: tuple[str, ...] | list[str]) -> str:
+def listed(registers: tuple[str, ...] | list[str]) -> str:
+    """In braces."""
     return "{" + ", ".join(registers) + "}"
 
 
 def _multiply(a: int, b: int, c: list[str], opcode: str) -> str:
     """Fragments of ``a`` and ``b`` registers; results in %d …."""
     results = [f"%{name}" for name in "defg"[: len(c)]]
-    return f"{_MORE}{opcode} {_list(results)}, {_list(_A[:a])}, {_list(_B[:b])}, {_list(c)};"
+    return (
+        f"{FRAGMENTS}{opcode} {listed(results)}, {listed(_A[:a])}, {listed(_B[:b])}, {listed(c)};"
+    )
 
 
 def _half(table: Table) -> None:
@@ -58,7 +68,6 @@ def _half(table: Table) -> None:
 
 
 def _integer(table: Table) -> None:
-    before = "add.s32 %t8, %c, %thread; sub.s32 %t9, 0, %c; mov.b32 %t10, %thread;\n"
     addends = ["%c", "%t8", "%t9", "%t10"]
     for left, right in product(("s8", "u8"), ("s8", "u8")):
         for shape, a, b, count in (
@@ -68,28 +77,27 @@ def _integer(table: Table) -> None:
         ):
             opcode = f"mma.sync.aligned.{shape}.row.col.s32.{left}.{right}.s32"
             table.add(opcode, "i32 i32 i32", "b32 " * count,
-                      before + _multiply(a, b, addends[:count], opcode))  # fmt: skip
+                      ADDENDS + _multiply(a, b, addends[:count], opcode))  # fmt: skip
             opcode = f"mma.sync.aligned.{shape}.row.col.satfinite.s32.{left}.{right}.s32"
             table.add(opcode, "i32 i32 i32", "b32 " * count,
-                      before + _multiply(a, b, addends[:count], opcode))  # fmt: skip
+                      ADDENDS + _multiply(a, b, addends[:count], opcode))  # fmt: skip
     for shape, a, b, count in (("m8n8k32", 1, 1, 2), ("m16n8k32", 2, 1, 4), ("m16n8k64", 4, 2, 4)):
         opcode = f"mma.sync.aligned.{shape}.row.col.s32.s4.u4.s32"
         table.add(opcode, "i32 i32 i32", "b32 " * count,
-                  before + _multiply(a, b, addends[:count], opcode))  # fmt: skip
+                  ADDENDS + _multiply(a, b, addends[:count], opcode))  # fmt: skip
     for name in ("xor", "and"):
         opcode = f"mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32.{name}.popc"
         table.add(opcode, "i32 i32 i32", "b32 b32 b32 b32",
-                  before + _multiply(2, 1, addends, opcode))  # fmt: skip
+                  ADDENDS + _multiply(2, 1, addends, opcode))  # fmt: skip
 
 
 def _other(table: Table) -> None:
     table.add("mma_m8n8k4_f64", "tiny_f64 tiny_f64 tiny_f64", "f64 f64",
               "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%d, %e}, {%a}, {%b}, {%c, %a};",
               floats="f64")  # fmt: skip
-    before = "mov.b32 %t9, 0x38304038; and.b32 %t8, %a, 0x87878787; or.b32 %t8, %t8, %t9; and.b32 %t10, %b, 0x87878787; or.b32 %t10, %t10, %t9;\n"
     for kind in ("e4m3", "e5m2"):
         table.add(f"mma_m16n8k32_{kind}", "i32 i32", "f32 f32 f32 f32",
-                  f"{before}mov.f32 %f0, 0f00000000; mma.sync.aligned.m16n8k32.row.col.f32.{kind}.{kind}.f32 {{%d, %e, %f, %g}}, {{%t8, %t10, %t9, %t8}}, {{%t10, %t8}}, {{%f0, %f0, %f0, %f0}};",
+                  f"{SMALL_FLOATS}mov.f32 %f0, 0f00000000; mma.sync.aligned.m16n8k32.row.col.f32.{kind}.{kind}.f32 {{%d, %e, %f, %g}}, {{%t8, %t10, %t9, %t8}}, {{%t10, %t8}}, {{%f0, %f0, %f0, %f0}};",
                   minimum=89, floats="f32")  # fmt: skip
 
 
@@ -102,10 +110,10 @@ _ROWS = (
 
 def _fragments(table: Table) -> None:
     for count, transposed in product((1, 2, 4), ("", ".trans")):
-        registers = _list([f"%{name}" for name in "defg"[:count]])
+        registers = listed([f"%{name}" for name in "defg"[:count]])
         table.add(f"ldmatrix.x{count}{transposed}", "i32 i32 i32", "b32 " * count,
                   f"{_ROWS}ldmatrix.sync.aligned.m8n8.x{count}{transposed}.shared.b16 {registers}, [%t3];")  # fmt: skip
-        sources = _list(["%a", "%b", "%c", "%lane"][:count])
+        sources = listed(["%a", "%b", "%c", "%lane"][:count])
         table.add(f"stmatrix.x{count}{transposed}", "i32 i32 i32", "b32 b32 b32 b32",
                   f"{_ROWS}stmatrix.sync.aligned.m8n8.x{count}{transposed}.shared.b16 [%t3], {sources}; bar.sync 0;\n"
                   "ld.shared.v4.b32 {%d, %e, %f, %g}, [%t0];", minimum=90)  # fmt: skip

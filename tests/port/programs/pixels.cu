@@ -95,8 +95,8 @@ static CUtensorMap map_of(const Convolution& c) {
   steps[0] = steps[rank - 1] = 1;
   for (int k = 0; k < c.axes; ++k) {
     sizes[k + 1] = c.size[k], steps[k + 1] = c.step[k];
-    lower[c.axes - 1 - k] = -c.padding[k];
-    upper[c.axes - 1 - k] = c.padding[k] - (c.filter[k] - 1) * c.dilation[k];
+    lower[k] = -c.padding[k];
+    upper[k] = c.padding[k] - (c.filter[k] - 1) * c.dilation[k];
   }
   for (int k = 0; k < rank - 1; ++k) strides[k] = (k ? strides[k - 1] : sizeof(uint32_t)) * sizes[k];
   CUtensorMap map;
@@ -214,6 +214,8 @@ static const Convolution inner = {"no padding", 2, 32, 2, {6, 6, 1}, {3, 3, 1}, 
                                   CU_TENSOR_MAP_SWIZZLE_128B};
 static const Convolution over = {"beyond the last image and channel", 2, 12, 1, {5, 4, 1}, {1, 1, 1}, {0, 0, 0}, {1, 1, 1},
                                  {1, 1, 1}, 10, 20, 8, 8, PLAIN};
+// Stores have no padding: an H200 ends a program that stores at a negative coordinate.
+static const Convolution unpadded = {"stores", 2, 8, 3, {7, 5, 1}, {1, 1, 1}, {0, 0, 0}, {2, 1, 1}, {1, 1, 1}, 2, 30, 0, 8, PLAIN};
 static const Convolution deep = {"volume", 3, 4, 2, {5, 4, 3}, {3, 2, 2}, {1, 1, 1}, {2, 1, 1}, {1, 2, 1}, 7, 64, 0, 4, PLAIN};
 
 int main() {
@@ -223,7 +225,7 @@ int main() {
   GOOD(cudaMalloc(&tensor, 65536));
   GOOD(cudaMalloc(&tile, most_bytes));
   for (const auto& each : {line, plane, wide, inner, over, deep}) expect_loads(each);
-  for (const auto& each : {plane, wide, over}) {
+  for (const auto& each : {over, unpadded}) {
     expect_stores(each, false);
     expect_stores(each, true);
   }

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
-from tests.port.warpgroup.forms import Form, all_forms
+from tests.port.warpgroup.forms import BITS, Form, all_forms, sparse_forms
 from tests.port.warpgroup.numbers import IDENTITY_LEADING, IDENTITY_PLACE, IDENTITY_STRIDE
 
 IMAGE_BYTES = 48 * 1024
@@ -49,6 +49,13 @@ class Case:
     keeps: bool
     of_a: Descriptor
     of_b: Descriptor
+
+    @property
+    def metadata(self) -> str:
+        """What the words of metadata are filled with; a dense matrix has none."""
+        if not self.form.sparse:
+            return "zero"
+        return "one of two" if BITS[self.form.a] == 32 else "two of four"
 
 
 def canonical(place: int, mode: int, step: int, *, transposed: bool) -> Descriptor:
@@ -147,4 +154,37 @@ def unusual() -> Iterator[Case]:
         yield _probe_of_a(_PROBE_A, known)
 
 
-SECTIONS = {"exact": exact, "probes": probes, "rounded": rounded, "unusual": unusual}
+_APART = 4096
+"""Bytes from the first 32 of a column of B to the others, where its pattern has 32."""
+
+
+def sparse() -> Iterator[Case]:
+    """Whole numbers, of sparse matrices. A column of B has 64 bytes."""
+    for case in exact(list(sparse_forms())):
+        yield case if case.form.transposes_b else replace(case, of_b=_twice(case.of_b, case.seed))
+
+
+def _twice(of_b: Descriptor, step: int) -> Descriptor:
+    """With all of a column in rows of the pattern, or half of it where they have 32 bytes."""
+    if of_b.mode == 3:
+        return replace(of_b, leading=_APART)
+    if of_b.mode == 0:
+        return replace(of_b, stride=4 * of_b.leading)
+    return replace(of_b, start=B_PLACE + 4 * CHUNK * (step % (ATOM_CHUNKS[of_b.mode] // 4)))
+
+
+def sparse_rounded() -> Iterator[Case]:
+    """As :func:`rounded`, of sparse matrices; an infinity of B may be multiplied by nothing."""
+    for number, case in enumerate(rounded()):
+        selector = number % 2 if BITS[case.form.a] > 8 else 0
+        yield replace(case, form=replace(case.form, sparse=True, selector=selector))
+
+
+SECTIONS = {
+    "exact": exact,
+    "probes": probes,
+    "rounded": rounded,
+    "unusual": unusual,
+    "sparse": sparse,
+    "sparse rounded": sparse_rounded,
+}

@@ -31,9 +31,17 @@ class Form:
     transposes_a: bool = False
     transposes_b: bool = False
     saturates: bool = False
+    sparse: bool = False
+    selector: int = 0
+    """Which lanes have the metadata of a sparse matrix."""
 
     @property
     def depth(self) -> int:
+        """Columns of A, and rows of B."""
+        return self.products * (2 if self.sparse else 1)
+
+    @property
+    def products(self) -> int:
         """How many products are summed."""
         return 8 * ROW_BYTES // BITS[self.a]
 
@@ -49,7 +57,8 @@ class Form:
     @property
     def opcode(self) -> str:
         """PTX's name."""
-        name = f"wgmma.mma_async.sync.aligned.m64n{self.width}k{self.depth}"
+        name = f"wgmma.mma_async{'.sp' if self.sparse else ''}.sync.aligned"
+        name += f".m64n{self.width}k{self.depth}"
         name += f".{self.result}.{self.a}.{self.b}"
         if self.a == "b1":
             return f"{name}.and.popc"
@@ -106,6 +115,13 @@ def variants() -> Iterator[Form]:
         yield Form(16, "s32", "b1", "b1", in_registers)
 
 
+def sparse_forms() -> Iterator[Form]:
+    """Widths, and in one width all others, of which A is sparse; bits are never."""
+    dense = [form for form in all_forms() if form.a != "b1" and form.width in (8, 16, 64, 256)]
+    for number, form in enumerate(dense):
+        yield replace(form, sparse=True, selector=number % 2 if BITS[form.a] > 8 else 0)
+
+
 def all_forms() -> list[Form]:
-    """All of them, each once."""
+    """All of them whose matrices are dense, each once."""
     return list(dict.fromkeys([*shapes(), *variants()]))

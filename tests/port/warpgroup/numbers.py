@@ -76,6 +76,13 @@ KINDS = {
     # Halves that are all different, and finite; the same with the identity where INDICATOR says.
     "unique": Kind(2, UNIQUE, base=0x0400),
     "unique with identity": Kind(2, UNIQUE, base=0x0400),
+    # Eight nibbles of metadata: which two of four numbers a row of A has, or which of two.
+    "two of four": Kind(
+        4,
+        CODES,
+        (0x4E98DC4E, 0xD84E9C8D, 0x9D8E4C89, 0xC4D9E8E9, 0x888EC9D4, 0xE9D444C8, 0x44444444),
+    ),
+    "one of two": Kind(4, CODES, (0x4EE4E44E, 0xE4EE4E44, 0x4E4E4E4E, 0xEE44EE44, 0xEEEEEEEE)),
     # Registers of A: row r has a one in column r % 16.
     "identity": Kind(4, CODES, (0,)),
 }

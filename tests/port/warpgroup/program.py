@@ -48,14 +48,19 @@ __global__ void __launch_bounds__({threads}) k{number}(const uint4 *image, const
   {type} d[{words}];
   for (int n = 0; n < 4; ++n) m[n] = given[n * {threads} + threadIdx.x];
   for (int n = 0; n < {words}; ++n) set(d[n], given[(4 + n) * {threads} + threadIdx.x]);
+  [[maybe_unused]] const uint32_t metadata = given[{metadata} * {threads} + threadIdx.x];
   asm volatile("{{ .reg .pred p; setp.ne.u32 p, %{keep}, 0; wgmma.fence.sync.aligned;\\n"
-    "{opcode} {{{sums}}}, {left}, %{right}, p{flags};\\n"
+    "{opcode} {{{sums}}}, {left}, %{right}, {sparsity}p{flags};\\n"
     "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0; }}"
     : {outputs}
-    : {inputs}, "l"(b), "r"(keep));
+    : {inputs}, "l"(b), "r"(keep), "r"(metadata));
   for (int n = 0; n < {words}; ++n) out[n * {threads} + threadIdx.x] = word_of(d[n]);
 }}
 """
+
+
+_MOST_WORDS = 128
+"""Registers of a thread for the sums."""
 
 
 def _kernel(number: int, form: Form) -> str:
@@ -72,6 +77,8 @@ def _kernel(number: int, form: Form) -> str:
         left="{" + ", ".join(a) + "}" if form.a_in_registers else a[0],
         right=words + len(a),
         keep=words + len(a) + 1,
+        metadata=4 + _MOST_WORDS,
+        sparsity=f"%{words + len(a) + 2}, {form.selector}, " if form.sparse else "",
         flags=form.flags,
         outputs=", ".join(f'"+{letter}"(d[{n}])' for n in range(words)),
         inputs=inputs,
@@ -96,7 +103,7 @@ const Form forms[] = {{
 }};
 
 struct Case {{
-  uint32_t section, form, image, seed, a, sums, keep;
+  uint32_t section, form, image, seed, a, sums, metadata, keep;
   uint64_t of_a, of_b;
 }};
 const Case cases[] = {{
@@ -105,7 +112,7 @@ const Case cases[] = {{
 """
 
 _REST = f"""
-constexpr uint32_t threads = {WARPGROUP}, most_words = 128;
+constexpr uint32_t threads = {WARPGROUP}, most_words = {_MOST_WORDS};
 constexpr uint32_t unique_with_identity = {list(numbers.KINDS).index("unique with identity")};
 constexpr uint32_t identity = {list(numbers.KINDS).index("identity")};
 
@@ -154,7 +161,7 @@ bool failed(const char *what) {{
 // Argument: a section of the table.
 int main(int count, char **arguments) {{
   const int section = count > 1 ? std::atoi(arguments[1]) : 0;
-  std::vector<uint32_t> image(image_bytes / 4), given((4 + most_words) * threads),
+  std::vector<uint32_t> image(image_bytes / 4), given((5 + most_words) * threads),
       out(most_words * threads);
   uint4 *device_image;
   uint32_t *device_given, *device_out;
@@ -174,6 +181,7 @@ int main(int count, char **arguments) {{
     last_seed = now.seed;
     fill(given.data(), 4 * threads, now.a, now.seed + 1);
     fill(given.data() + 4 * threads, form.words * threads, now.sums, now.seed + 2);
+    fill(given.data() + (4 + most_words) * threads, threads, now.metadata, now.seed + 3);
     cudaMemcpy(device_given, given.data(), 4 * given.size(), cudaMemcpyHostToDevice);
     form.kernel<<<1, threads, image_bytes>>>(device_image, device_given, now.of_a, now.of_b,
                                              now.keep, device_out);
@@ -205,8 +213,8 @@ def program(sections: dict[str, list[Case]]) -> str:
     places = {form: n for n, form in enumerate(forms)}
     case_rows = [
         f"  {{{section}, {places[case.form]}, {kinds.index(case.image)}, {case.seed}, "
-        f"{kinds.index(case.a)}, {kinds.index(case.sums)}, {int(case.keeps)}, "
-        f"{case.of_a.bits:#x}ull, {case.of_b.bits:#x}ull}},"
+        f"{kinds.index(case.a)}, {kinds.index(case.sums)}, {kinds.index(case.metadata)}, "
+        f"{int(case.keeps)}, {case.of_a.bits:#x}ull, {case.of_b.bits:#x}ull}},"
         for section, cases in enumerate(sections.values())
         for case in cases
     ]

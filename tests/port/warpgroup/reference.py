@@ -61,7 +61,9 @@ def _index(coordinate: int, shape: Sequence[int], strides: Sequence[int]) -> int
 _REST = 1 << 20
 
 
-def _places(descriptor: Descriptor, rows: int, *, transposed: bool, bytes_each: int) -> Numbers:
+def _places(
+    descriptor: Descriptor, rows: int, row_bytes: int, *, transposed: bool, bytes_each: int
+) -> Numbers:
     """The byte at which each element of a matrix is, rows × elements of K.
 
     cuTe, ``make_gmma_desc``: shapes ((T,W,m),(8,k)) and ((8,m),(T,2)).
@@ -76,20 +78,26 @@ def _places(descriptor: Descriptor, rows: int, *, transposed: bool, bytes_each: 
         along = (8, _REST), (width * CHUNK, stride)
     else:
         across = (8, _REST), (width * CHUNK, stride)
-        along = (each, _REST), (bytes_each, leading if descriptor.mode == 0 else CHUNK)
+        along = (each, width, _REST), (bytes_each, CHUNK, leading)  # type: ignore[assignment]
     rows_at = [_index(row, *across) for row in range(rows)]
-    columns_at = [_index(k, *along) for k in range(ROW_BYTES // bytes_each)]
+    columns_at = [_index(k, *along) for k in range(row_bytes // bytes_each)]
     places = descriptor.start + np.add.outer(rows_at, columns_at)
     # Swizzle<log2 W, 4, 3>; what the base offset does, an H100 has shown (``hardware.json``).
     return np.asarray(places ^ ((places >> 7) - descriptor.base & width - 1) << 4, np.int64)
 
 
 def _matrix(
-    image: npt.NDArray[np.uint8], kind: str, descriptor: Descriptor, rows: int, *, transposed: bool
+    image: npt.NDArray[np.uint8],
+    kind: str,
+    descriptor: Descriptor,
+    shape: tuple[int, int],
+    *,
+    transposed: bool,
 ) -> npt.NDArray[np.float64] | Numbers:
+    """``shape``: rows, and bytes of each."""
     each = max(BITS[kind] // 8, 1)
-    places = _places(descriptor, rows, transposed=transposed, bytes_each=each)
-    data = image[places[..., None] + np.arange(each)].reshape(rows, ROW_BYTES)
+    places = _places(descriptor, *shape, transposed=transposed, bytes_each=each)
+    data = image[places[..., None] + np.arange(each)].reshape(shape)
     return _decoded(np.ascontiguousarray(data), kind)
 
 
@@ -113,6 +121,28 @@ def _a_in_registers(case: Case) -> npt.NDArray[np.float64] | Numbers:
         row = 16 * warp + group + 8 * (register % 2)
         rows[row, lane + 4 * (register // 2)] = held[register, warp, group, lane]
     return _decoded(rows.view(np.uint8), case.form.a)
+
+
+def _whole(
+    stored: npt.NDArray[np.float64] | Numbers, case: Case
+) -> npt.NDArray[np.float64] | Numbers:
+    """A sparse matrix with its zeros. Which lane has a nibble: as an H100 has it (``lift.md``)."""
+    form, bits = case.form, BITS[case.form.a]
+    held = np.frombuffer(filled(case.metadata, case.seed + 3, WARPGROUP), "<u4").reshape(4, 8, 4)
+    whole = np.zeros((ROWS, form.depth), stored.dtype)
+    step, kept = (2, 1) if bits == 32 else (4, 2)
+    for row, chunk in np.ndindex(ROWS, form.depth // step):
+        warp, upper, group = row // 16, row % 16 // 8, row % 8
+        if bits == 8:
+            word, place = held[warp, group, upper + 2 * (chunk // 8)], chunk % 8
+        else:
+            lane = 2 * form.selector + chunk // 4
+            word, place = held[warp, group, lane], chunk % 4 + 4 * upper
+        nibble = int(word) >> 4 * place & 15
+        indices = [int(nibble == 0b1110)] if bits == 32 else [nibble & 3, nibble >> 2]
+        for number, index in enumerate(indices):
+            whole[row, step * chunk + index] = stored[row, kept * chunk + number]
+    return whole
 
 
 def _sums_before(case: Case) -> npt.NDArray[np.float64] | Numbers:
@@ -142,8 +172,11 @@ def result(case: Case) -> Words:
     if form.a_in_registers:
         a = _a_in_registers(case)
     else:
-        a = _matrix(image, form.a, case.of_a, ROWS, transposed=form.transposes_a)
-    b = _matrix(image, form.b, case.of_b, form.width, transposed=form.transposes_b)
+        a = _matrix(image, form.a, case.of_a, (ROWS, ROW_BYTES), transposed=form.transposes_a)
+    if form.sparse:
+        a = _whole(a, case)
+    row_bytes = ROW_BYTES * form.depth // form.products
+    b = _matrix(image, form.b, case.of_b, (form.width, row_bytes), transposed=form.transposes_b)
     products = _by_thread(a @ b.T, form)
     if form.negates_a != form.negates_b:
         products = -products

@@ -42,21 +42,23 @@ class Matrix {
     base_ = (uint32_t)(bits >> 49) & 7;
   }
 
-  // The words of a row of A, or of a column of B, of numbers of so many bytes.
+  // The words of a row of A, or of a column of B, of numbers of so many bytes; `part` counts the 32
+  // bytes of which a line has several.
   template <uint32_t BYTES>
-  __device__ void read(uint32_t line, uint32_t (&words)[line_words]) const {
+  __device__ void read(uint32_t line, uint32_t (&words)[line_words], uint32_t part = 0) const {
     if (is_transposed_) {
       constexpr uint32_t in_word = 4 / BYTES;
       for (uint32_t n = 0; n < line_words; ++n) {
         words[n] = 0;
-        for (uint32_t part = 0; part < in_word; ++part) {
-          words[n] |= (uint32_t)number<BYTES>(line, in_word * n + part) << 8 * BYTES * part;
+        for (uint32_t k = 0; k < in_word; ++k) {
+          const uint32_t place = in_word * (line_words * part + n) + k;
+          words[n] |= (uint32_t)number<BYTES>(line, place) << 8 * BYTES * k;
         }
       }
       return;
     }
     for (uint32_t chunk = 0; chunk < 2; ++chunk) {
-      const Chunk found = this->chunk(line, chunk);
+      const Chunk found = this->chunk(line, 2 * part + chunk);
       for (uint32_t n = 0; n < 4; ++n) words[4 * chunk + n] = found[n];
     }
   }

@@ -24,16 +24,19 @@ struct Given {
   uint32_t warp, shift, tiles, flags;
 };
 
+// A word of the first, second, third and fourth lane of each four.
+__device__ void of_four_lanes(uint32_t word, uint32_t *found) {
+  found[0] = __builtin_amdgcn_mov_dpp((int)word, 0x00, 0xf, 0xf, true);
+  found[1] = __builtin_amdgcn_mov_dpp((int)word, 0x55, 0xf, 0xf, true);
+  found[2] = __builtin_amdgcn_mov_dpp((int)word, 0xaa, 0xf, 0xf, true);
+  found[3] = __builtin_amdgcn_mov_dpp((int)word, 0xff, 0xf, 0xf, true);
+}
+
 // Rows g and g + 8 of A, from the registers of the four lanes that have them.
 __device__ void gather(const uint32_t (&held)[4], uint32_t (&rows)[2][line_words]) {
   for (uint32_t row = 0; row < 2; ++row) {
     for (uint32_t part = 0; part < 2; ++part) {
-      const int word = (int)held[2 * part + row];
-      // A word of the first, second, third and fourth lane of each four.
-      rows[row][4 * part + 0] = __builtin_amdgcn_mov_dpp(word, 0x00, 0xf, 0xf, true);
-      rows[row][4 * part + 1] = __builtin_amdgcn_mov_dpp(word, 0x55, 0xf, 0xf, true);
-      rows[row][4 * part + 2] = __builtin_amdgcn_mov_dpp(word, 0xaa, 0xf, 0xf, true);
-      rows[row][4 * part + 3] = __builtin_amdgcn_mov_dpp(word, 0xff, 0xf, 0xf, true);
+      of_four_lanes(held[2 * part + row], rows[row] + 4 * part);
     }
   }
 }
@@ -42,35 +45,56 @@ __device__ uint32_t lane() {
   return __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0)) % 32;
 }
 
+// Rows g and g + 8 of A.
 template <typename Numbers>
-__device__ void multiply(const Given &given) {
-  const uint32_t group = lane() / 4, first_column = lane() % 4 * 2;
+__device__ void read_rows(const Given &given, typename Numbers::Row (&rows)[2]) {
   uint32_t words[2][line_words];
   if (given.flags & a_in_registers) {
     gather(given.a, words);
   } else {
     const Matrix a(given.of_a, given.flags & transposes_a, given.shift);
-    for (uint32_t row = 0; row < 2; ++row) a.read<2>(16 * given.warp + 8 * row + group, words[row]);
+    const uint32_t first = 16 * given.warp + lane() / 4;
+    for (uint32_t row = 0; row < 2; ++row) a.read<2>(first + 8 * row, words[row]);
   }
-  typename Numbers::Row rows[2];
   for (uint32_t row = 0; row < 2; ++row) {
     if (given.flags & is_negated) {
       for (uint32_t n = 0; n < line_words; ++n) words[row][n] ^= Numbers::signs;
     }
     Numbers::prepare(words[row], rows[row]);
   }
-  const Matrix b(given.of_b, given.flags & transposes_b, given.shift);
+}
+
+// A column of B; each row of A multiplies all of it.
+template <typename Numbers>
+class WholeColumns {
+ public:
+  __device__ explicit WholeColumns(const Given &given)
+      : b_(given.of_b, given.flags & transposes_b, given.shift) {}
+  __device__ void read(uint32_t column) {
+    uint32_t words[line_words];
+    b_.read<2>(column, words);
+    Numbers::prepare(words, column_);
+  }
+  __device__ const typename Numbers::Column &of_row(uint32_t) const { return column_; }
+
+ private:
+  const Matrix b_;
+  typename Numbers::Column column_;
+};
+
+template <typename Numbers, typename Columns>
+__device__ void multiply(const Given &given, Columns columns) {
+  typename Numbers::Row rows[2];
+  read_rows<Numbers>(given, rows);
   for (uint32_t tile = 0; tile < given.tiles; ++tile) {
     typename Numbers::Sum sums[2][2];
     Sums *const held = given.sums + tile * Numbers::words;
     Numbers::read(held, given.flags & keeps_sums, sums);
     for (uint32_t n = 0; n < 2; ++n) {
-      uint32_t found[line_words];
-      typename Numbers::Column column;
-      b.read<2>(8 * tile + first_column + n, found);
-      Numbers::prepare(found, column);
+      columns.read(8 * tile + lane() % 4 * 2 + n);
       for (uint32_t row = 0; row < 2; ++row) {
-        sums[row][n] = Numbers::dot(rows[row], column, sums[row][n], given.flags & saturates);
+        sums[row][n] = Numbers::dot(rows[row], columns.of_row(row), sums[row][n],
+                                    given.flags & saturates);
       }
     }
     Numbers::write(sums, held);
@@ -216,8 +240,8 @@ struct Products {
   using Row = Line<A>;
   using Column = Line<B>;
   using Sum = float;
-  static constexpr uint32_t signs = A::signs;
-  static constexpr bool is_of_bytes = A::bits == 8;
+  static constexpr uint32_t signs = A::signs, bits = A::bits;
+  static constexpr bool is_of_bytes = bits == 8;
   static constexpr uint32_t kept = is_of_bytes ? 13 : 25;
   static constexpr int32_t bits_of_sums = is_of_bytes && !IS_IN_HALVES ? 14 : 24;
 
@@ -288,6 +312,7 @@ struct Integers : InWords<uint32_t> {
 
 template <typename A, typename B>
 struct Bytes : Integers {
+  static constexpr uint32_t bits = 8;
   static __device__ uint32_t dot(const Words &a, const Words &b, uint32_t sum, bool saturates) {
     int32_t found = 0;
     for (uint32_t k = 0; k < 4 * line_words; ++k) {
@@ -306,18 +331,18 @@ struct Bits : Integers {
   }
 };
 
-template <typename Numbers>
-__attribute__((noinline)) __device__ void multiply_keeping_denormals(Given given) {
-  multiply<Numbers>(given);
+template <typename Numbers, typename Columns>
+__attribute__((noinline)) __device__ void multiply_keeping_denormals(Given given, Columns columns) {
+  multiply<Numbers>(given, columns);
 }
 
 // Tensor cores flush no denormal numbers, whatever the kernel does elsewhere.
-template <typename Numbers>
-__device__ void multiply_in_mode(const Given &given) {
+template <typename Numbers, typename Columns>
+__device__ void multiply_in_mode(const Given &given, const Columns &columns) {
   constexpr int denormals = 1 | 4 << 6 | 3 << 11;  // MODE, four bits from bit 4 on
   const uint32_t before = __builtin_amdgcn_s_getreg(denormals);
   __builtin_amdgcn_s_setreg(denormals, 0xf);
-  multiply_keeping_denormals<Numbers>(given);
+  multiply_keeping_denormals<Numbers>(given, columns);
   __builtin_amdgcn_s_setreg(denormals, before);
 }
 
@@ -329,8 +354,9 @@ __device__ void multiply_in_mode(const Given &given) {
   extern "C" __device__ __attribute__((noinline)) void __cass_warpgroup_##NAME(                  \
       Sums *sums, uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint64_t of_a,             \
       uint64_t of_b, uint32_t warp, uint32_t shift, uint32_t tiles, uint32_t flags) {            \
-    multiply_in_mode<__VA_ARGS__>({sums, {a0, a1, a2, a3}, of_a, of_b, warp, shift, tiles,       \
-                                   flags});                                                      \
+    using Numbers = __VA_ARGS__;                                                                 \
+    const Given given{sums, {a0, a1, a2, a3}, of_a, of_b, warp, shift, tiles, flags};            \
+    multiply_in_mode<Numbers>(given, WholeColumns<Numbers>(given));                              \
   }
 CASS_WARPGROUP(f32_f16_f16, ToSingle<F16, F16>)
 CASS_WARPGROUP(f32_bf16_bf16, ToSingle<BF16, BF16>)

@@ -1,11 +1,12 @@
 """Matrix products of four warps (PTX: ``wgmma``), whose operands are in shared memory.
 
 Each warp has 16 rows of A and of the sums, and reads all of B; so it computes its own rows, at once
-(``llvm/device/warpgroup.hip``). PTX lets the hardware read the matrices at any time between the
-instruction and the wait for its group, in which nothing may write to them, nor touch the registers
-of the sums: at once is one such time. What was written before is seen as by any load, behind the
-same barriers. The wait is for all four warps: behind it one of them may write to the matrices, and
-programs let one thread say for the warpgroup that it has read them (CUTLASS's pipelines).
+(``llvm/device/warpgroup.hip``; ``warpgroup_sparse.hip`` where A is sparse). PTX lets the hardware
+read the matrices at any time between the instruction and the wait for its group, in which nothing
+may write to them, nor touch the registers of the sums: at once is one such time. What was written
+before is seen as by any load, behind the same barriers. The wait is for all four warps: behind it
+one of them may write to the matrices, and programs let one thread say for the warpgroup that it has
+read them (CUTLASS's pipelines).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import (
+    Immediate,
     MatrixDescriptors,
     Name,
     Operand,
@@ -52,7 +54,11 @@ _OF_INTEGERS = (8, 16, 24, *range(32, 257, 16))
 """PTX ISA, "wgmma.mma_async": N."""
 
 
-@lowers(f"HGMMA.{_widths(_ALL, 16)}.{{F32,F16,F32.BF16}}", has_effect=True)
+@lowers(
+    f"HGMMA.{_widths(_ALL, 16)}.{{F32,F16,F32.BF16}}",
+    f"HGMMA.SP.{_widths(_ALL, 32)}.{{F32,F16,F32.BF16}}",
+    has_effect=True,
+)
 def multiply_halves(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """fp16 or bf16; the one kind of which matrices may be transposed."""
     kind = "bf16" if i.has("BF16") else "f16"
@@ -60,22 +66,33 @@ def multiply_halves(ctx: LoweringContext, i: DecodedInstruction) -> None:
     _multiply(ctx, i, f"{result}_{kind}_{kind}", _NEGATIONS | _TRANSPOSITIONS)
 
 
-@lowers(f"HGMMA.{_widths(_ALL, 8)}.F32.TF32", has_effect=True)
+@lowers(
+    f"HGMMA.{_widths(_ALL, 8)}.F32.TF32", f"HGMMA.SP.{_widths(_ALL, 16)}.F32.TF32", has_effect=True
+)
 def multiply_tf32(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Single precision cut to eleven bits."""
     _multiply(ctx, i, "f32_tf32_tf32", _NEGATIONS)
 
 
-@lowers(f"QGMMA.{_widths(_ALL, 32)}.{{F32,F16}}.{{E4M3,E5M2}}.{{E4M3,E5M2}}", has_effect=True)
+@lowers(
+    f"QGMMA.{_widths(_ALL, 32)}.{{F32,F16}}.{{E4M3,E5M2}}.{{E4M3,E5M2}}",
+    f"QGMMA.SP.{_widths(_ALL, 64)}.{{F32,F16}}.{{E4M3,E5M2}}.{{E4M3,E5M2}}",
+    has_effect=True,
+)
 def multiply_small_floats(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Floating-point numbers of eight bits."""
-    _multiply(ctx, i, "_".join(i.modifiers[1:4]).lower(), _NEGATIONS)
+    _multiply(ctx, i, "_".join(i.modifiers[-3:]).lower(), _NEGATIONS)
 
 
-@lowers(f"IGMMA.{_widths(_OF_INTEGERS, 32)}.{{S8,U8}}.{{S8,U8}}{{,.SAT}}", has_effect=True)
+@lowers(
+    f"IGMMA.{_widths(_OF_INTEGERS, 32)}.{{S8,U8}}.{{S8,U8}}{{,.SAT}}",
+    f"IGMMA.SP.{_widths(_OF_INTEGERS, 64)}.{{S8,U8}}.{{S8,U8}}{{,.SAT}}",
+    has_effect=True,
+)
 def multiply_bytes(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Bytes, summed in words; with .SAT the last sum saturates."""
-    _multiply(ctx, i, f"s32_{'_'.join(i.modifiers[1:3])}".lower(), frozenset())
+    kinds = [modifier for modifier in i.modifiers if modifier in ("S8", "U8")]
+    _multiply(ctx, i, f"s32_{'_'.join(kinds)}".lower(), frozenset())
 
 
 @lowers(f"BGMMA.{_widths(_OF_INTEGERS, 256)}.AND.POPC", has_effect=True)
@@ -94,9 +111,11 @@ def _multiply(
     ctx: LoweringContext, i: DecodedInstruction, kinds: str, allowed: frozenset[str]
 ) -> None:
     """``kinds`` of sums, A and B name the device function; ``allowed``: flags of matrices."""
+    is_sparse = i.has("SP")
     factors = _factors(i, allowed)
-    keeps = _keeps(ctx, i, factors.rest)
-    columns = int(i.modifiers[0].split("x")[1])
+    metadata, rest = _metadata(ctx, i, factors.rest) if is_sparse else ((), factors.rest)
+    keeps = _keeps(ctx, i, rest)
+    columns = int(i.modifiers[is_sparse].split("x")[1])
     count = columns // (4 if kinds.startswith("f16") else 2)
     array = ctx.registers.array(_ARRAY, _MOST_SUMS)
     places = [ctx.ir.offset(array, i32(4 * number)) for number in range(count)]
@@ -104,7 +123,7 @@ def _multiply(
         for number, place in enumerate(places):
             ctx.ir.store(ctx.register(factors.sums.following(number)), place, 4)
     ctx.ir.call_void(
-        f"{SUPPORT_PREFIX}warpgroup_{kinds}",
+        f"{SUPPORT_PREFIX}warpgroup_{'sparse_' if is_sparse else ''}{kinds}",
         array,
         *factors.words_of_a(ctx),
         *factors.descriptors(ctx),
@@ -112,6 +131,7 @@ def _multiply(
         offset_shift(ctx),
         i32(columns // _TILE_COLUMNS),
         _flags(ctx, i, factors, keeps),
+        *metadata,
     )
     ctx.write_words(i.operands[0], [ctx.ir.load("i32", place, 4) for place in places])
 
@@ -178,6 +198,24 @@ def _plain(i: DecodedInstruction, operand: Operand, *, may_be_negated: bool = Fa
     if operand.negated and not may_be_negated:
         raise i.unknown("a negated matrix")
     return operand
+
+
+def _metadata(
+    ctx: LoweringContext, i: DecodedInstruction, rest: Operands
+) -> tuple[tuple[Value, Value], Operands]:
+    """A lane's word of metadata and the sparsity selector, and ``rest`` without them: they stand
+    behind the predicate, if there is one. Numbers of eight bits have no selector."""
+    place = 1 if rest and isinstance(rest[0], Predicate) else 0
+    if len(rest) <= place:
+        raise i.unknown("a sparse matrix without metadata")
+    word = ctx.register(_plain(i, rest[place]))
+    before, after = rest[:place], rest[place + 1 :]
+    if i.opcode in ("IGMMA", "QGMMA"):
+        return (word, i32(0)), Operands((*before, *after))
+    selector = after[0] if after else None
+    if not isinstance(selector, Immediate) or selector.integer not in (0, 1):
+        raise i.unknown(f"a sparsity selector {selector}")
+    return (word, i32(selector.integer)), Operands((*before, *after[1:]))
 
 
 def _keeps(ctx: LoweringContext, i: DecodedInstruction, rest: Operands) -> Value:
