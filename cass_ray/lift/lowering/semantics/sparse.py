@@ -58,7 +58,7 @@ class Metadata:
 
 def _metadata(ctx: LoweringContext, i: DecodedInstruction, words: int, lanes: int) -> Metadata:
     """``lanes`` have nibbles of one instruction."""
-    holder, selector = i.operands[4:6]
+    holder, selector = i.operands[4], i.operands[5]
     if not isinstance(holder, Register) or holder.negated or holder.absolute or holder.suffixes:
         raise i.unknown("metadata that is in no register")
     if not isinstance(selector, Immediate) or not 0 <= selector.integer < 4 // lanes:
