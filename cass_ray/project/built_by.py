@@ -7,6 +7,7 @@ from pathlib import Path
 
 from cass_ray.cache import digest
 from cass_ray.project.prefix import SCRIPTS
+from cass_ray.toolchain.amd import compiler_driver
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.archive.library_root import LibraryRoot
 from cass_ray.whole_file import write_whole
@@ -16,7 +17,8 @@ _NAME = "built-by"
 
 def identity_of(toolchain: AmdToolchain, libraries: LibraryRoot | None) -> str:
     """A digest of what objects depend on beside their sources."""
-    scripts = [path.read_bytes() for path in sorted(SCRIPTS.rglob("*")) if path.is_file()]
+    files = [compiler_driver.SCRIPT, *sorted(SCRIPTS.rglob("*"))]
+    scripts = [path.read_bytes() for path in files if path.is_file()]
     place = "" if libraries is None else str(libraries.folder)
     return digest([toolchain.fingerprint, place, *scripts])
 

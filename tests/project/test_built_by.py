@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from cass_ray.project.built_by import drop_what_others_built, identity_of
+from cass_ray.toolchain.amd import compiler_driver
 from cass_ray.toolchain.locate import find_amd
 
 
@@ -25,6 +26,17 @@ def test_only_what_others_built_is_dropped(tmp_path: Path) -> None:
 def test_a_tree_of_unknown_tools_is_dropped(tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()
     assert drop_what_others_built(tmp_path, tmp_path / "tree", "one")
+
+
+@pytest.mark.amd
+def test_another_driver_is_another_identity(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = identity_of(find_amd(), None)
+    changed = tmp_path / "clang"
+    changed.write_text(compiler_driver.SCRIPT.read_text() + "\n")
+    monkeypatch.setattr(compiler_driver, "SCRIPT", changed)
+    assert identity_of(find_amd(), None) != before
 
 
 @pytest.mark.amd

@@ -12,19 +12,15 @@ all. Divisions of 16 bits and fewer are extended with zeros and right as they ar
 from __future__ import annotations
 
 import re
-import shlex
 import shutil
 from pathlib import Path
 
-from cass_ray.toolchain.amd.workarounds import divides_wrong
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.sandbox.isolation import View
 from cass_ray.toolchain.sandbox.process import Completed, Limits, run
 
 PROGRAM = Path(__file__).with_name("clang-hide-dividends")
 """An awk program from LLVM IR to LLVM IR."""
-
-_DRIVER = PROGRAM.with_name("clang-with-workarounds")
 
 UNOPTIMIZED = ("-Xclang", "-disable-llvm-passes")
 """For optimized IR: what remains is the generation of code, which is the same as in one step."""
@@ -51,36 +47,16 @@ def hide_dividends(ir: str, limits: Limits) -> Completed:
 
     Raises :class:`~cass_ray.toolchain.errors.ToolMissing`.
     """
-    command: list[str | Path] = [_awk(), "-f", PROGRAM]
+    command: list[str | Path] = [find_awk(), "-f", PROGRAM]
     view = View(read_only=(PROGRAM.parent,))
     return run(command, cwd=PROGRAM.parent, limits=limits, view=view, stdin=ir.encode())
 
 
-def write_driver(folder: Path, clang: Path, version: str) -> Path:
-    """What builds of projects are to call in the place of ``clang``: a program in ``folder``.
+def find_awk() -> Path:
+    """Where a sandbox shows it: behind the links of Debian's alternatives.
 
-    It is ``clang`` itself where ``version`` divides right. Raises
-    :class:`~cass_ray.toolchain.errors.ToolMissing`.
+    Raises :class:`~cass_ray.toolchain.errors.ToolMissing`.
     """
-    if not divides_wrong(version):
-        return clang
-    program = clang.resolve()
-    resources = program.parent.parent / "lib" / "clang" / version.split(".")[0]
-    values = {"clang": program, "resources": resources, "awk": _awk()}
-    text = _DRIVER.read_text()
-    for name, value in values.items():
-        text = text.replace(f"@{name}@", shlex.quote(str(value)))
-    folder.mkdir(parents=True, exist_ok=True)
-    driver = folder / "clang"
-    for place, its in ((driver, text), (folder / PROGRAM.name, PROGRAM.read_text())):
-        place.unlink(missing_ok=True)
-        place.write_text(its)
-        place.chmod(0o755)
-    return driver
-
-
-def _awk() -> Path:
-    """Where a sandbox shows it: behind the links of Debian's alternatives."""
     awk = shutil.which("awk")
     if awk is None:
         raise ToolMissing("awk", "Install mawk or gawk: apt-get install mawk.")

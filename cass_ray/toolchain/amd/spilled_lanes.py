@@ -13,16 +13,21 @@ assembly, function by function:
 
 What is not understood counts as a register that is shared. What calls overwrite is not looked at:
 LLVM goes by whole registers there, whether or not lanes run.
+
+This file is also a program, which needs nothing but Python: in builds of projects a copy of it is
+called (:mod:`cass_ray.toolchain.amd.compiler_driver`).
 """
 
 from __future__ import annotations
 
 import enum
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 
 _BEGINS = re.compile(r"; implicit-def: \$vgpr(\d+)\b")
 """Where LLVM begins to use a register, of which no lane has a value yet."""
@@ -46,7 +51,7 @@ _NAME = re.compile(r'^\t\.type\t("[^"]*"|[^,\s]+),@function', re.MULTILINE)
 _KERNEL = re.compile(r'^\t\.amdhsa_kernel ("[^"]*"|\S+)', re.MULTILINE)
 _END = re.compile(r"^\.Lfunc_end\d+:", re.MULTILINE)
 _LABEL = re.compile(r'(?:"[^"]*"|[\w.$@]+):$')
-_OF_DEBUGGERS = re.compile(r"\.Ltmp\d+:$")
+_OF_DEBUGGERS = re.compile(r"\.L(?:tmp|func_begin)\d+:$")
 """Labels that no branch goes to."""
 
 _TO_ALL = re.compile(r"s_or_saveexec_b\d+ \S+, -1|s_mov_b64 exec, -1|s_mov_b32 exec_lo, -1")
@@ -216,3 +221,16 @@ def _named(text: str) -> set[int] | None:
             return None
         found.update(range(int(bounds[1]), int(bounds[2] or bounds[1]) + 1))
     return found
+
+
+def main(arguments: list[str]) -> int:
+    """Say which registers are shared in the assembly ``arguments[0]``; 1 if there are any."""
+    text = Path(arguments[0]).read_text(encoding="utf-8", errors="surrogateescape")
+    found = list(shared_registers(text))
+    for shared in found:
+        print(ascii(shared))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -5,9 +5,11 @@ The prologues and epilogues are those that LLVM 19 writes for gfx1100, gfx942 an
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from cass_ray.toolchain.amd.spilled_lanes import UNKNOWN, SharedRegister, shared_registers
+from cass_ray.toolchain.amd.spilled_lanes import UNKNOWN, SharedRegister, main, shared_registers
 
 
 def kernel(*lines: str, name: str = "steps") -> str:
@@ -161,7 +163,7 @@ def test_a_function_saves_it_in_all_lanes(
 ) -> None:
     two_ways = ("s_cbranch_scc1 .LBB0_2", ".Ltmp7:", *restore, back, RETURN)
     last = (".LBB0_2:", READ, *restore, back, RETURN)
-    whole = function(*save, back, WRITE, READ, *two_ways, *last)
+    whole = function(".Lfunc_begin0:", *save, back, WRITE, READ, *two_ways, *last)
     assert found(whole) == []
 
 
@@ -200,3 +202,15 @@ def test_of_registers_that_calls_overwrite_the_other_lanes_are_enough() -> None:
     assert found(function(*(line.replace("v43", "v8") for line in lines))) == []
     assert found(function(*(line.replace("v43", "v48") for line in lines))) == []
     assert found(function(*(line.replace("v43", "v56") for line in lines))) != []
+
+
+def test_as_a_program_it_says_what_is_shared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    listing = tmp_path / "listing.s"
+    listing.write_text(kernel())
+    assert main([str(listing)]) == 0
+    listing.write_text(kernel("v_mov_b32_e32 v43, v1"))
+    assert main([str(listing)]) == 1
+    said = "SharedRegister(function='steps', register=43, why='v_mov_b32_e32 v43, v1')\n"
+    assert capsys.readouterr().out == said

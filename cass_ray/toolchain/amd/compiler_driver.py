@@ -1,0 +1,55 @@
+"""What builds of projects call in the place of clang: right where clang alone is not.
+
+A script that knows its tools by their paths, beside copies of what it runs: it needs neither this
+package nor an environment.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+
+from cass_ray.toolchain.amd import divisions, spilled_lanes
+from cass_ray.toolchain.amd.workarounds import WAYS_TO_SPILL, as_flags, divides_wrong
+
+SCRIPT = Path(__file__).with_name("clang-with-workarounds")
+
+_COPIED = (divisions.PROGRAM, Path(spilled_lanes.__file__))
+
+
+def write_driver(folder: Path, clang: Path, version: str) -> Path:
+    """The compiler for builds in the place of ``clang``: a program in ``folder``.
+
+    It is ``clang`` itself where ``version`` is right. Raises
+    :class:`~cass_ray.toolchain.errors.ToolMissing`.
+    """
+    if not divides_wrong(version):
+        return clang
+    program = clang.resolve()
+    resources = program.parent.parent / "lib" / "clang" / version.split(".")[0]
+    _, to_own_registers, to_memory = WAYS_TO_SPILL
+    values = {
+        "clang": [program],
+        "resources": [resources],
+        "awk": [divisions.find_awk()],
+        "python": [Path(sys.executable).resolve()],
+        "to_own_registers": as_flags(to_own_registers),
+        "to_memory": as_flags(to_memory),
+    }
+    text = SCRIPT.read_text()
+    for name, words in values.items():
+        text = text.replace(f"@{name}@", shlex.join(str(word) for word in words))
+    folder.mkdir(parents=True, exist_ok=True)
+    driver = folder / "clang"
+    contents = {driver: text, **{folder / path.name: path.read_text() for path in _COPIED}}
+    for place, its in contents.items():
+        place.unlink(missing_ok=True)
+        place.write_text(its)
+        place.chmod(0o755)
+    return driver
+
+
+def visible() -> tuple[Path, ...]:
+    """What a sandbox has to show beside the compiler: the Python that reads listings."""
+    return (Path(sys.base_prefix).resolve(),)
