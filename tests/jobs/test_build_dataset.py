@@ -84,6 +84,7 @@ def test_datasets_and_ray_open_it(reference: Path, tmp_path: Path) -> None:
     assert done.stdout.split()[-1] == str(GOOD)
 
 
+@pytest.mark.slow
 def test_killed_driver_then_resume_gives_the_same_bytes(
     corpus: Path, reference: Path, environment: dict[str, str], tmp_path: Path
 ) -> None:

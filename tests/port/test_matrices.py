@@ -82,7 +82,15 @@ def test_half_empty_waves_have_no_matrix_instructions(
         assert (instruction in text) == (instruction == "v_wmma_")
 
 
-@pytest.mark.parametrize("processor", INSTRUCTION)
+@pytest.mark.parametrize(
+    "processor",
+    [
+        "gfx1100",
+        pytest.param("gfx1201", marks=pytest.mark.slow),
+        pytest.param("gfx90a", marks=pytest.mark.slow),
+        "gfx942",
+    ],
+)
 def test_integers_always_go_to_the_matrix_unit(
     lifter: ContainerLifter, build: Callable[..., Path], processor: str
 ) -> None:

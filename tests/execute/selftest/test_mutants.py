@@ -100,7 +100,10 @@ def test_selftest_catches_faults_and_raises_no_alarm(backend: Rdna3Backend) -> N
     assert outcome.kill_rate() >= 0.9, outcome.mutants
 
 
-@pytest.mark.parametrize(("written", "fate"), [("n", Fate.EQUIVALENT), ("n - 1", Fate.CHECK)])
+@pytest.mark.parametrize(
+    ("written", "fate"),
+    [pytest.param("n", Fate.EQUIVALENT, marks=pytest.mark.slow), ("n - 1", Fate.CHECK)],
+)
 def test_initialisation_is_needed_where_it_is_read(
     backend: Rdna3Backend, written: str, fate: Fate
 ) -> None:

@@ -50,7 +50,12 @@ def alone(folder):
 
 
 @pytest.mark.parametrize(
-    ("stage", "passes"), [pytest.param(0, 0, marks=pytest.mark.slow), (0, 3), (2, 3)]
+    ("stage", "passes"),
+    [
+        pytest.param(0, 0, marks=pytest.mark.slow),
+        pytest.param(0, 3, marks=pytest.mark.slow),
+        (2, 3),
+    ],
 )
 def test_two_learners_do_what_one_does(folder, alone, stage, passes):
     if stage:

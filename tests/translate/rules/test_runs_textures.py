@@ -34,7 +34,7 @@ def run(program: Path, architecture: str, *arguments: str) -> Completed:
     return execute(built, arguments, runtime, RunOptions(seconds=60, devices=(architecture,)))
 
 
-@pytest.mark.parametrize("architecture", ["gfx942", "gfx90a"])
+@pytest.mark.parametrize("architecture", ["gfx942", pytest.param("gfx90a", marks=pytest.mark.slow)])
 def test_every_filter_address_coordinate_and_type_is_as_the_programming_guide_says(
     architecture: str,
 ) -> None:
