@@ -141,7 +141,7 @@ class BatchDecoder:
         one before; where a question has no number of lines, no marks are written. After ``seconds``
         all rows are cut.
         """
-        state = _State(self, questions, most, temperatures, end, edits)
+        state = DecodeState(self, questions, most, temperatures, end, edits)
         steps = self._run(state, questions, seconds, say)
         rows = state.out[:, :steps].tolist()
         return [[token for token in row if token >= 0] for row in rows]
@@ -159,7 +159,7 @@ class BatchDecoder:
         say: Callable[[str], None] = lambda _: None,
     ) -> list[Sampled]:
         """The same with the log-probability of each token."""
-        state = _State(self, questions, most, temperatures, end, edits, measured=True)
+        state = DecodeState(self, questions, most, temperatures, end, edits, measured=True)
         steps = self._run(state, questions, seconds, say)
         assert state.log_probs is not None
         rows = zip(state.out[:, :steps].tolist(), state.log_probs[:, :steps].tolist(), strict=True)
@@ -171,7 +171,7 @@ class BatchDecoder:
 
     def _run(
         self,
-        state: _State,
+        state: DecodeState,
         questions: Sequence[Sequence[int]],
         seconds: float,
         say: Callable[[str], None],
@@ -194,7 +194,7 @@ class BatchDecoder:
         )
         return steps
 
-    def _fill(self, state: _State, questions: Sequence[Sequence[int]]) -> None:
+    def _fill(self, state: DecodeState, questions: Sequence[Sequence[int]]) -> None:
         """Caches of all tokens of the questions but the last; equal questions are read once."""
         asked: dict[tuple[int, ...], list[int]] = {}
         for row, question in enumerate(map(tuple, questions)):
@@ -202,7 +202,7 @@ class BatchDecoder:
         for question, rows in asked.items():
             self.read(state, question, rows)
 
-    def read(self, state: _State, question: Sequence[int], rows: Sequence[int]) -> None:
+    def read(self, state: DecodeState, question: Sequence[int], rows: Sequence[int]) -> None:
         """Caches of all tokens of ``question`` but the last, in each of ``rows``."""
         row, *others = rows
         size = len(question) - 1
@@ -241,7 +241,7 @@ class BatchDecoder:
         made: torch.Tensor = x + layer.down(F.silu(layer.gate(h)) * layer.up(h))
         return made
 
-    def step(self, state: _State) -> None:
+    def step(self, state: DecodeState) -> None:
         """One token of every row that has not ended."""
         rows = len(state.token)
         x = F.embedding(state.token, self._embedding)
@@ -279,7 +279,7 @@ def _attend(
     return torch.matmul(scores, values)
 
 
-class _State:
+class DecodeState:
     """Tensors of one batch; a captured graph reads and writes just these."""
 
     def __init__(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import torch
 
-from cass_ray.llm.batch_decode import BatchDecoder, EditMarks, Sampled, _State
+from cass_ray.llm.batch_decode import BatchDecoder, DecodeState, EditMarks, Sampled
 
 _LOOK = 16
 """Steps between looks at which rows have ended."""
@@ -60,7 +60,9 @@ class ContinuousDecoder:
         self._decoder, self._longest = decoder, longest
         edits = EditMarks(first_mark, marks, [1] * rows)
         idle, warm = [[end]] * rows, [1.0] * rows
-        self._state = _State(decoder, idle, most, warm, end, edits, measured=True, longest=longest)
+        self._state = DecodeState(
+            decoder, idle, most, warm, end, edits, measured=True, longest=longest
+        )
         self._state.done.fill_(True)
         self._step = self._state.captured(decoder)
         self._free = list(range(rows))

@@ -6,7 +6,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, LlamaConfig, Qwen2Config, Qwen3Config
 
-from cass_ray.llm.batch_decode import BatchDecoder, EditMarks, _State
+from cass_ray.llm.batch_decode import BatchDecoder, DecodeState, EditMarks
 
 END = 2
 SIZES = {
@@ -136,7 +136,7 @@ def test_the_kernel_attends_like_torch():
 
 def test_an_answer_that_only_repeats_itself_is_cut(model):
     questions = [[5], [5]]
-    state = _State(BatchDecoder(model), questions, 700, [0.0, 0.0], END)
+    state = DecodeState(BatchDecoder(model), questions, 700, [0.0, 0.0], END)
     line = torch.arange(3, 103)
     state.out[0, :640] = line.repeat(7)[:640]
     state.out[1, :640] = line.repeat(7)[:640]

@@ -56,7 +56,7 @@ class RolloutProcess:
         if child is None:
             return
         try:
-            self._whole(child.ask("use_weights", self._weights))
+            list(child.ask("use_weights", self._weights))
         except RolloutsLost:
             if not child.is_lost:  # the next one begins with them
                 raise
@@ -73,11 +73,7 @@ class RolloutProcess:
         if weights is not None:
             path = Path(self._folder.name) / "greedy.pt"
             _write(weights, path)
-        return self._whole(self._running().ask("greedy", list(questions), path))
-
-    @staticmethod
-    def _whole(answers: Iterator[Any]) -> list[Any]:
-        return list(answers)
+        return list(self._running().ask("greedy", list(questions), path))
 
     def _running(self) -> _Child:
         with self._asking:
@@ -85,7 +81,7 @@ class RolloutProcess:
                 self._end()
                 self._child = _Child(self._make)
                 if self._weights.exists():
-                    self._whole(self._child.ask("use_weights", self._weights))
+                    list(self._child.ask("use_weights", self._weights))
             return self._child
 
     def _end(self) -> None:

@@ -23,8 +23,6 @@ from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.lanes import from_lane, lane
 from cass_ray.lift.lowering.matrix_unit import Fragments
 from cass_ray.lift.lowering.semantics.matrix_product import (
-    MatrixShape,
-    fragments,
     fused_halves,
     fused_singles,
     gather,
@@ -68,8 +66,8 @@ def _metadata(ctx: LoweringContext, i: DecodedInstruction, words: int, lanes: in
 
 def _stored(ctx: LoweringContext, i: DecodedInstruction, words: int) -> Fragments:
     """A as it is stored, ``words`` registers a row, and B, which is whole."""
-    rows = fragments(ctx, i, MatrixShape(2, words)).rows
-    return Fragments(rows, plain_registers(ctx, i, i.operands[2], 2 * words))
+    a = plain_registers(ctx, i, i.operands[1], 2 * words)
+    return Fragments([a[0::2], a[1::2]], plain_registers(ctx, i, i.operands[2], 2 * words))
 
 
 # Integers: A is made whole
