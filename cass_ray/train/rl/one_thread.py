@@ -21,7 +21,7 @@ class OneThread:
     """
 
     def __init__(self, work: Callable[[], bool], name: str) -> None:
-        self._work, self._name = work, name
+        self._work, self._name, self._open = work, name, True
         self._calls: SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = SimpleQueue()
         self._started = Lock()
         self._thread: Thread | None = None
@@ -36,9 +36,16 @@ class OneThread:
         self._calls.put((made, function))
         return made.result()
 
+    def close(self) -> None:
+        """Waits for the calls that were made and ends the thread; no call may follow."""
+        self.call(self._end)
+
+    def _end(self) -> None:
+        self._open = False
+
     def _run(self) -> None:
         more = False
-        while True:
+        while self._open:
             try:
                 made, function = self._calls.get(block=not more)
             except Empty:

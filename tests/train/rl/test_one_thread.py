@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
@@ -19,14 +20,18 @@ def test_a_call_is_made_although_work_never_ends() -> None:
         threads.add(threading.get_ident())
         return True
 
-    one = OneThread(work, "works")
-    one.call(lambda: None)
-    while not done[0]:
-        pass
-    assert one.call(threading.get_ident) in threads and len(threads) == 1
-    with pytest.raises(KeyError):
-        one.call(lambda: {}[1])
-    assert one.call(lambda: 2) == 2
+    with closing(OneThread(work, "works")) as one:
+        one.call(lambda: None)
+        while not done[0]:
+            pass
+        assert one.call(threading.get_ident) in threads and len(threads) == 1
+        with pytest.raises(KeyError):
+            one.call(lambda: {}[1])
+        assert one.call(lambda: 2) == 2
+    (thread,) = threads
+    for running in threading.enumerate():
+        if running.ident == thread:
+            running.join()
 
 
 def lost_after(*items: int) -> Iterator[int]:
