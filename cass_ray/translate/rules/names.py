@@ -280,7 +280,12 @@ def rename_matrix_functions(unit: Rewrite) -> None:
         unit.report(offset, "nvcuda::wmma", Severity.WARNING, message)
 
 
-_ALSO_OF_THE_HOST = frozenset({"clock"})
+_ALSO_OF_THE_HOST = frozenset(
+    {
+        *("clock", "lrint", "lrintf", "llrint", "llrintf", "lround", "lroundf", "llround"),
+        *("llroundf", "ilogb", "ilogbf", "scalbln", "scalblnf", "remquo", "remquof", "sincos"),
+    }
+)
 """Device functions whose names are C's, too."""
 
 

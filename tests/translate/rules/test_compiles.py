@@ -32,7 +32,8 @@ __global__ void k(float*f,double*d,unsigned*u,int*i,__nv_bfloat16*b,
   u[10]=__reduce_max_sync(m,u[0]); __syncwarp(m);
   u[11]=__ballot_sync(m,p)+__any_sync(m,p)+__all_sync(m,p)+__uni_sync(m,p)+__activemask();
  u[12]=__uhadd(u[0],u[1])+__urhadd(u[0],u[1]); i[4]=__rhadd(i[0],i[1]);
- u[13]=max(i[5],u[6])+min(i[7],u[8]);
+ u[13]=max(i[5],u[6])+min(i[7],u[8]); i[8]=__float2ll_rn(f[0])+lrintf(f[1]);
+ float sine,cosine; sincos(f[2],&sine,&cosine); f[3]=__saturatef(sine)+remquof(f[1],f[2],i);
 }
 """
 
@@ -159,6 +160,8 @@ __global__ void k(half* h, half2* h2, __nv_bfloat16* b, __nv_fp8_e4m3* f, float4
   h2[0] = __hmax2(h2[1], __hmin2(h2[2], h2[3]));
   h[0] = htanh(h[1]);
   b[2] = __ushort_as_bfloat16(3);
+  b[3] = __hfma(__int2bfloat16_rz(3), __double2bfloat16(0.5), b[4]);
+  h[3] = __hne(h[1], h[2]) ? __ushort2half_ru(7) : __hmul_sat(h[1], h[2]);
   b[0] = __shfl_down_sync(0xffffffffu, b[1], 2);
   atomicAdd(h2, h2[0]);
   f[0] = __nv_fp8_e4m3(b[0]);

@@ -66,6 +66,12 @@ __host__ __device__ inline fp8x2_storage halfraw2_to_fp8x2(__half2_raw x, fp8_sa
     __builtin_memcpy(pair, &x, sizeof pair);
     return float2_to_fp8x2(make_float2(__half2float(pair[0]), __half2float(pair[1])), saturate, kind);
 }
+__host__ __device__ inline fp8x2_storage bfloat16raw2_to_fp8x2(__hip_bfloat162_raw x, fp8_saturation saturate,
+                                                               fp8_interpretation kind) {
+    __hip_bfloat16 pair[2];
+    __builtin_memcpy(pair, &x, sizeof pair);
+    return float2_to_fp8x2(make_float2(__bfloat162float(pair[0]), __bfloat162float(pair[1])), saturate, kind);
+}
 // Every 8-bit float is a half.
 __host__ __device__ inline float fp8_value(fp8_storage x, fp8_interpretation kind) {
     const int mantissa = kind == FP8_E4M3 ? 3 : 2, bias = kind == FP8_E4M3 ? 7 : 15;
