@@ -13,6 +13,7 @@ from cass_ray.lift import module
 from cass_ray.lift.errors import CompilerFailure, LifterBug, LiftError, UnknownForm, Unsupported
 from cass_ray.lift.frontend import listing as listings
 from cass_ray.lift.frontend.host_names import kernels_lacking, names_for_host
+from cass_ray.lift.frontend.nan_literals import with_bits_of_nans
 from cass_ray.lift.llvm import emit
 from cass_ray.lift.lowering.target import lift_target
 from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE, AmdToolchain
@@ -157,6 +158,7 @@ def lift_listing(
     started = time.thread_time()
     parsed = cubin if isinstance(cubin, Cubin) else Cubin.parse(cubin)
     target = lift_target(architecture, native_matrices=native_matrices)
+    listing = with_bits_of_nans(listing, parsed)
     made = module.build(parsed, listing, names, target, clusters=clusters)
     if made.failures and not (partial and made.kernels):
         raise next(iter(made.failures.values()))

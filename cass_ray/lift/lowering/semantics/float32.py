@@ -14,7 +14,7 @@ from cass_ray.assembly.wave_mode import (
     set_rounding,
 )
 from cass_ray.lift.frontend.instruction import DecodedInstruction
-from cass_ray.lift.frontend.operands import Operand, Register
+from cass_ray.lift.frontend.operands import Immediate, Operand, Register
 from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, float_bits, i32
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.semantics.predicate import join, write_pair
@@ -239,6 +239,8 @@ def compare_to_register(ctx: LoweringContext, i: DecodedInstruction) -> None:
 def select(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """One of two numbers, chosen by a predicate."""
     target, yes, no, condition = i.operands.exactly(4)
+    if any(isinstance(each, Immediate) and "NAN" in each.text for each in (yes, no)):
+        raise i.unknown("copies the bits of a NaN that a listing does not tell")
     values = [flushed(ctx, i, operand) for operand in (yes, no)]
     words = [ctx.ir.cast("bitcast", value, "i32") for value in values]
     ctx.write(target, ctx.select(ctx.predicate(condition), *words))
