@@ -1,8 +1,8 @@
 """Literals that nvdisasm prints as a NaN, by their bits.
 
-The text is the same for every NaN, and ``FSEL`` copies the bits: ``FSEL R5, R9, -QNAN, P2`` gives the
-high word of a double's infinity, 0xfff00000, where a logarithm's argument is zero. The machine code
-has them.
+The text is the same for every NaN, and ``FSEL`` copies the bits: ``FSEL R5, R9, -QNAN, P2`` gives
+the high word of a double's infinity, 0xfff00000, where a logarithm's argument is zero. The machine
+code has them.
 """
 
 from __future__ import annotations

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 import pytest
 
-from cass_ray.lift import UnknownForm, lift_cubin, lift_text
+from cass_ray.lift import UnknownForm, lift_text
 from cass_ray.lift.frontend.nan_literals import with_bits_of_nans
 from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.nvidia.elf import Cubin
@@ -40,7 +40,6 @@ def test_a_listing_alone_does_not_say_it(cubin: bytes) -> None:
     (listing,) = find_nvidia().disassemble([cubin])
     with pytest.raises(UnknownForm, match="bits of a NaN"):
         lift_text(listing)
-    assert "4293918720" in lift_cubin(cubin).llvm_ir or "-1048576" in lift_cubin(cubin).llvm_ir
 
 
 @pytest.mark.nvidia
