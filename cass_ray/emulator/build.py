@@ -2,11 +2,16 @@
 
 ``python -m cass_ray.emulator.build`` builds and prints the path of ``libamdhip64.so``. Nothing is
 compiled twice: an object's key covers the compiler, its flags, the source and all headers of ours
-that it includes, so that after an edit only what depends on it is compiled again.
+that it includes, so that after an edit only what depends on it is compiled again. Processes that
+want a build at the same time wait for the first.
+
+Handlers are compiled for the widest SIMD level of this CPU, and portably for others that share the
+cache.
 """
 
 from __future__ import annotations
 
+import fcntl
 import functools
 import os
 import re
@@ -48,7 +53,12 @@ LEVELS: dict[str, tuple[str, ...]] = {
     "avx2": _AVX2,
     "avx512": (*_AVX2, *(f"-mavx512{part}" for part in ("f", "bw", "dq", "vl", "cd"))),
 }
-"""SIMD levels that handlers are compiled for; the CPU decides at run time."""
+"""SIMD levels of handlers, from the narrowest; the CPU decides at run time."""
+_CPU_FLAGS = {
+    "avx2": {"avx2", "fma", "f16c", "bmi2", "abm"},
+    "avx512": {f"avx512{part}" for part in ("f", "bw", "dq", "vl", "cd")},
+}
+"""What ``/proc/cpuinfo`` calls them, beside those of the level before."""
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
@@ -139,9 +149,16 @@ class _Build:
     def _link(self, units: list[_Unit], target: Path, flags: tuple[str, ...]) -> Path:
         if target.exists():
             return target
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with (self.folder / "lock").open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            return self._linked(units, target, flags)
+
+    def _linked(self, units: list[_Unit], target: Path, flags: tuple[str, ...]) -> Path:
+        if target.exists():  # another process has built it
+            return target
         with ThreadPoolExecutor(JOBS) as pool:
             objects = list(pool.map(self._object, units))
-        target.parent.mkdir(parents=True, exist_ok=True)
         command = [self.compiler, "-Wl,-z,now", *flags]
         command += [f"--ld-path={self.clang.linker}", "-pthread", "-ldl", "-lm"]
         command += [
@@ -172,10 +189,22 @@ class _Build:
 def _engine_units() -> list[_Unit]:
     engine = SOURCES / "engine"
     units = _units(engine, _COMMON)
-    for level, flags in LEVELS.items():
-        selected = (*_COMMON, *_HANDLERS, *flags, f"-DCASS_RDNA3_LEVEL={level}")
+    for level in _levels():
+        selected = (*_COMMON, *_HANDLERS, *LEVELS[level], f"-DCASS_RDNA3_LEVEL={level}")
         units += _units(engine / "instructions", selected)
     return units
+
+
+def _levels() -> list[str]:
+    """The portable level, and the widest of this CPU that ``CASS_RDNA3_SIMD`` allows."""
+    found = re.search(r"^flags\s*:(.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    present = set(found[1].split()) if found else set[str]()
+    widest = "portable"
+    for level, flags in _CPU_FLAGS.items():
+        if not flags <= present or os.environ.get("CASS_RDNA3_SIMD") == widest:
+            break
+        widest = level
+    return list(dict.fromkeys(("portable", widest)))
 
 
 _ENGINE_IN_RUNTIME = ("aperture", "isa", "occupancy", "offload_bundle", "processor")
