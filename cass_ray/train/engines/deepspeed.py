@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from cass_ray.train.collectives import start_collectives
 from cass_ray.train.data.collate import Batch
 from cass_ray.train.distributed import DistributedContext
 from cass_ray.train.engines import optimizers
@@ -76,11 +77,7 @@ class DeepSpeedEngine:
         self._scale = accumulation * distributed.world_size
         named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
         bf16 = named[0][1].dtype == torch.bfloat16
-        if distributed.device.type == "cpu":
-            _without_shared_memory_kernels()
-        deepspeed.init_distributed(
-            dist_backend="nccl" if distributed.device.type == "cuda" else "gloo", verbose=False
-        )
+        start_collectives(distributed)
         base = _client_optimizer(model, zero, optimizer, distributed)
         self._engine, self._zero, _, _ = deepspeed.initialize(
             model=model,
@@ -215,13 +212,3 @@ def _client_optimizer(
         return optimizer
     fused = distributed.device.type == "cuda" and settings.kind == "adamw"
     return optimizers.make_optimizer(groups, settings, fused=fused)
-
-
-def _without_shared_memory_kernels() -> None:
-    """Keep DeepSpeed from compiling its shared-memory collectives (44 s); gloo does their work."""
-    import deepspeed
-    from deepspeed.accelerator import get_accelerator
-
-    builder = get_accelerator().create_op_builder("ShareMemCommBuilder")
-    if builder is not None:
-        deepspeed.ops.__compatible_ops__[builder.NAME] = False

@@ -14,6 +14,7 @@ import torch
 import torch.distributed as dist
 
 from cass_ray.llm.pretrained import ModelError
+from cass_ray.train.collectives import start_collectives
 from cass_ray.train.distributed import DistributedContext
 
 HeadAttention = Callable[..., torch.Tensor]
@@ -38,11 +39,9 @@ def make_exchange(
     Every worker of the process group has to call this, and the result as often as the others that
     share its rows. The result takes what ``local`` takes, with this worker's tokens alone.
     """
-    import deepspeed
     from deepspeed.sequence.layer import DistributedAttention
 
-    # DeepSpeed's collectives want its own start; it takes the process group that is there.
-    deepspeed.init_distributed(dist_backend=dist.get_backend(), verbose=False)
+    start_collectives(distributed)
     size = distributed.sequence_size
     groups = [
         dist.new_group(list(range(first, first + size)))
