@@ -29,9 +29,9 @@ def run(lifter: ContainerLifter, executable: Path, processor: str) -> Completed:
 @pytest.mark.parametrize(
     ("architecture", "processor"),
     [
-        ("sm_80", "gfx1100"),
         ("sm_90", "gfx942"),
         ("sm_120", "gfx1100"),
+        pytest.param("sm_80", "gfx1100", marks=pytest.mark.slow),
         pytest.param("sm_80", "gfx942", marks=pytest.mark.slow),
         pytest.param("sm_90", "gfx1100", marks=pytest.mark.slow),
         pytest.param("sm_120", "gfx942", marks=pytest.mark.slow),

@@ -62,7 +62,7 @@ def found(lifter: ContainerLifter, executable: Path, processor: str, sections: i
     return checksums
 
 
-@pytest.mark.parametrize("processor", ["gfx1100", "gfx942"])
+@pytest.mark.parametrize("processor", [pytest.param("gfx1100", marks=pytest.mark.slow), "gfx942"])
 def test_some_products_are_an_h100s(
     lifter: ContainerLifter, build: Callable[..., Path], processor: str
 ) -> None:
