@@ -10,6 +10,7 @@ register that is loaded from there, the load is dead, and so is the store before
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Container
 from dataclasses import dataclass
 
 from cass_ray.lift.analysis.call_places import CallPlace, part_of
@@ -63,17 +64,26 @@ class _Liveness:
                 of_block = flow.accesses(place)
                 own = found.get(place, [None] * len(of_block))
                 self._accesses[place] = [(*each, a) for each, a in zip(of_block, own, strict=True)]
-        self._words = self._words_of_parts()
+        words = self._words_of_parts(("LDL", "STL"))
+        self._loaded = self._words_of_parts(("LDL",))
+        """Others may be arguments, which a callee may index."""
+        self._read_by_calls: dict[CallPlace, set[Live]] = {}
+        for place in flow.calls:
+            if (part := part_of(place[0])) is not None:
+                read = frames.read_by_calls(part, place)
+                self._read_by_calls[place] = {word for word in words[part] if word in read}
         self._before: dict[CallPlace, frozenset[Live]] = dict.fromkeys(flow.successors, frozenset())
         self._results: dict[CodePlace, frozenset[str]] = dict.fromkeys(flow.functions, frozenset())
         self._solve()
 
-    def _words_of_parts(self) -> dict[CodePlace | None, frozenset[Live]]:
-        found: dict[CodePlace | None, set[Live]] = defaultdict(set)
+    def _words_of_parts(self, opcodes: Container[str]) -> dict[CodePlace | None, set[int]]:
+        """The words of its frame that such instructions of each part access."""
+        found: dict[CodePlace | None, set[int]] = defaultdict(set)
         for place, accesses in self._accesses.items():
-            for _, _, access in accesses:
-                found[part_of(place[0])].update(access.offsets if access else ())
-        return {part: frozenset(words) for part, words in found.items()}
+            for code_place, _, access in accesses:
+                if access and self._flow.instruction_at(code_place).opcode in opcodes:
+                    found[part_of(place[0])].update(access.offsets)
+        return found
 
     def _solve(self) -> None:
         dependents: dict[CallPlace, set[CallPlace]] = defaultdict(set)
@@ -115,10 +125,9 @@ class _Liveness:
             live |= self._before[following]
         for call in self._flow.calls.get(place, ()):
             live |= self._arguments(call.callee)
-            if self._frames.conduct[call.callee].reaches_caller:
-                live |= self._words.get(part, frozenset())
         if part is not None and place in self._flow.returns:
             live |= self._results[part]
+        live |= self._read_by_calls.get(place, frozenset())
         return live
 
     def _arguments(self, part: CodePlace) -> frozenset[str]:
@@ -128,10 +137,11 @@ class _Liveness:
     def _live_before(self, place: CallPlace, dead: set[CodePlace] | None = None) -> frozenset[Live]:
         """What is live before a block; stores in it that nothing reads are added to ``dead``."""
         live = self._live_after(place)
+        loaded = self._loaded[part_of(place[0])]
         for code_place, access, words in reversed(self._accesses[place]):
             opcode = self._flow.instruction_at(code_place).opcode if words else ""
             if words and opcode == "STL":
-                if live.isdisjoint(words.offsets):
+                if live.isdisjoint(words.offsets) and loaded.issuperset(words.offsets):
                     if dead is not None:
                         dead.add(code_place)
                     continue

@@ -9,17 +9,21 @@ was entered, and what lies at known distances from its stack pointer R1. Of a ca
 has found for the callee: at first that everything is preserved, then less, until nothing changes.
 What is left holds by induction over the depth of calls.
 
-Words of the frame are followed only where its address stays in R1, or is dropped: through a pointer
-that was made of it they could be changed. That an address which was not made of R1 does not lead
-into the frame is what C++ promises of pointers to other objects, and what ptxas relies on itself.
+Words are followed where no pointer leads to them. One that is made of R1, to index an array or to
+pass its address on, may lead to any word of the frame that belongs to the code which makes it, or
+to one further down; not to the frames of those that called it, whose objects are others. That an
+address which was not made of R1 does not lead into the frame is what C++ promises of pointers to
+other objects, and what ptxas relies on itself. Arguments that a caller leaves at the end of its
+frame are the exception: its callee may index them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeGuard
 
-from cass_ray.lift.analysis.call_places import CallPlace
+from cass_ray.lift.analysis.call_places import CallPlace, CallStack
 from cass_ray.lift.analysis.liveness import CodePlace, RegisterAccess
 from cass_ray.lift.analysis.part_flow import PartFlow, entry_of
 from cass_ray.lift.frontend.instruction import DecodedInstruction
@@ -29,6 +33,8 @@ STACK_POINTER = "R1"
 _WORD = 4
 _BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "32": 4, "64": 8, "128": 16}
 _ADDITIONS = frozenset({"IADD3", "IADD", "VIADD"})
+ANYWHERE = 1 << 32
+"""More than any frame has, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +62,23 @@ class FrameState:
     """Those that may differ from their value at the entry; None is anything."""
     words: dict[int, Known] = field(default_factory=dict)
     """Words of the frame by their distance from R1 at the entry, in bytes."""
+    tops: tuple[int, ...] = (0,)
+    """Where the frames end of the function and of what it has called by a copy, as distances."""
 
     def of(self, name: str) -> Known | None:
         """The value of a register."""
         return self.registers.get(name, _at_entry(name))
 
     def copy(self) -> FrameState:
-        return FrameState(dict(self.registers), dict(self.words))
+        return FrameState(dict(self.registers), dict(self.words), self.tops)
+
+    def entered(self, stack: CallStack) -> FrameState:
+        """The same in a block of ``stack``: of code that a copy called, or of its caller."""
+        missing = len(stack) - len(self.tops)
+        top = self.of(STACK_POINTER)
+        own = top.offset if isinstance(top, FrameAddress) else ANYWHERE
+        tops = (*self.tops, *[own] * missing) if missing > 0 else self.tops[: len(stack)]
+        return FrameState(dict(self.registers), dict(self.words), tops)
 
 
 def _at_entry(name: str) -> Known:
@@ -74,10 +90,12 @@ class Conduct:
     """What a function does to the registers and frames of its callers."""
 
     preserved: frozenset[str]
-    reaches_caller: bool = False
-    """Whether it may read or write the frame of its caller by an offset from R1."""
-    hides_frame: bool = True
-    """Whether no address of its own frame is anywhere but in R1."""
+    reads_above: int = 0
+    """Bytes of its caller's frame, from R1 at the entry on, that it may read."""
+    writes_above: int = 0
+    """Those that it may write."""
+    exposed: int = -ANYWHERE
+    """Pointers may lead to what lies below, in bytes from R1 at the entry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +130,10 @@ class FrameAnalysis:
                 changes = changes or found != known
                 self.conduct[part] = found
 
+    def read_by_calls(self, part: CodePlace, place: CallPlace) -> range:
+        """Distances of the part's own frame that the calls at the end of a block may read."""
+        return self._runs[part].read_by_calls(place)
+
     def frame_accesses(self, part: CodePlace) -> dict[CallPlace, list[FrameAccess | None]]:
         """For each block of a function, its instructions' accesses of the frame in order."""
         run = self._runs[part]
@@ -125,21 +147,22 @@ class _OneFunction:
         self, whole: FrameAnalysis, flow: PartFlow, part: CodePlace, believed: Conduct
     ) -> None:
         self._whole, self._flow, self._part, self._believed = whole, flow, part, believed
-        self._hides = believed.hides_frame
-        self._reaches = believed.reaches_caller
+        self._exposed = believed.exposed
+        self._reads, self._writes = believed.reads_above, believed.writes_above
         self._before: dict[CallPlace, FrameState] = {}
 
     def conduct(self) -> Conduct:
         """What the function does, as far as is believed of those that it calls."""
-        self._follow()
-        if self._believed.hides_frame and not self._hides:
-            self._follow()  # words of the frame are not followed this time
+        exposed = None
+        while exposed != self._exposed:  # fewer words are followed each time
+            exposed = self._exposed
+            self._follow()
         preserved = self._believed.preserved
         for place in self._flow.returns & set(self._before):
             after = self._after(place)
             preserved = frozenset(n for n in preserved if after.of(n) == _at_entry(n))
             self._look_for_addresses(after)
-        return Conduct(preserved, self._reaches, self._hides)
+        return Conduct(preserved, self._reads, self._writes, self._exposed)
 
     def _follow(self) -> None:
         """States before every block."""
@@ -151,26 +174,37 @@ class _OneFunction:
             after = self._after(place)
             for following in self._flow.within(place):
                 known = self._before.get(following)
-                joined = after.copy() if known is None else self._joined(known, after)
+                there = after.entered(following[0])
+                joined = there if known is None else self._joined(known, there)
                 if known is None or joined != known:
                     self._before[following] = joined
                     pending.append(following)
 
     def _joined(self, one: FrameState, other: FrameState) -> FrameState:
+        tops = tuple(map(max, one.tops, other.tops))
         registers: dict[str, Known | None] = {}
         for name in one.registers.keys() | other.registers.keys():
-            value = self._common(one.of(name), other.of(name))
+            value = self._common(one.of(name), other.of(name), tops)
             if value != _at_entry(name):
                 registers[name] = value
         words = {n: value for n, value in one.words.items() if other.words.get(n) == value}
-        return FrameState(registers, words)
+        return FrameState(registers, words, tops)
 
-    def _common(self, one: Known | None, other: Known | None) -> Known | None:
+    def _common(self, one: Known | None, other: Known | None, tops: Sequence[int]) -> Known | None:
         if one == other:
             return one
-        if isinstance(one, FrameAddress) or isinstance(other, FrameAddress):
-            self._hides = False  # an address that is not followed any more
+        for value in (one, other):  # an address is not followed any more
+            self._expose(value, tops)
         return None
+
+    def _expose(self, value: Known | None, tops: Sequence[int]) -> None:
+        """A pointer may be made of ``value``, and lead to all of the frame that it points to."""
+        if not isinstance(value, FrameAddress):
+            return
+        top = min((top for top in tops if top > value.offset), default=ANYWHERE)
+        self._exposed = max(self._exposed, min(top, 0))
+        if top > 0:  # arguments that the caller left
+            self._reads = self._writes = ANYWHERE
 
     def _after(self, place: CallPlace) -> FrameState:
         """The state at the end of a block, its calls done."""
@@ -180,6 +214,18 @@ class _OneFunction:
         for call in self._flow.calls.get(place, ()):
             self._call(state, call.callee)
         return state
+
+    def read_by_calls(self, place: CallPlace) -> range:
+        calls = self._flow.calls.get(place, ())
+        most = max((self._whole.conduct[call.callee].reads_above for call in calls), default=0)
+        if not most or place not in self._before:
+            return range(0)
+        state = self._before[place].copy()
+        for code_place, access in self._flow.accesses(place):
+            self._step(state, self._flow.instruction_at(code_place), access)
+        top = state.of(STACK_POINTER)
+        first = top.offset if isinstance(top, FrameAddress) else -ANYWHERE
+        return range(first, first + most if isinstance(top, FrameAddress) else ANYWHERE)
 
     def accesses(self, place: CallPlace) -> list[FrameAccess | None]:
         """The accesses of the frame by a block's instructions."""
@@ -205,11 +251,11 @@ class _OneFunction:
         elif (copied := _copied(i, state)) is not None:
             made |= copied
             reads.clear()
-        if any(isinstance(state.of(name), FrameAddress) for name in reads):
-            self._hides = False
+        for name in reads:
+            self._expose(state.of(name), state.tops)
         for name, result in made.items():
             is_sure = access.guard is None
-            value = result if is_sure else self._common(state.of(name), result)
+            value = result if is_sure else self._common(state.of(name), result, state.tops)
             state.registers[name] = value
             if value == _at_entry(name):
                 del state.registers[name]
@@ -218,8 +264,8 @@ class _OneFunction:
         """Where an access begins, in bytes from R1 at the entry; None for another object."""
         address = next(o for o in i.operands if isinstance(o, Address))
         if len(address.terms) != 1 or address.terms[0].suffixes:
-            if any(isinstance(state.of(t.name), FrameAddress) for t in address.terms):
-                self._hides = False
+            for term in address.terms:
+                self._expose(state.of(term.name), state.tops)
             return None
         base = state.of(address.terms[0].name)
         return base.offset + address.offset if isinstance(base, FrameAddress) else None
@@ -230,13 +276,17 @@ class _OneFunction:
         if start is None:
             return None
         size = _BYTES[i.one_of(*_BYTES, default="32")]
-        if start + size > 0:
-            self._reaches = True
+        first, end = start - start % _WORD, start + size
+        if end > 0:
+            if i.opcode == "STL":
+                self._writes = max(self._writes, end)
+            else:
+                self._reads = max(self._reads, end)
+            if first < 0:
+                self._exposed = max(self._exposed, end)
+        if end > 0 or first < self._exposed:
             return None
-        if not self._hides:
-            return None
-        first = start - start % _WORD
-        offsets = tuple(range(first, start + size, _WORD))
+        offsets = tuple(range(first, end, _WORD))
         return FrameAccess(offsets, start == first and size >= _WORD)
 
     def _store(self, state: FrameState, i: DecodedInstruction, *, is_guarded: bool) -> None:
@@ -268,20 +318,29 @@ class _OneFunction:
         if not isinstance(top, FrameAddress):
             state.words.clear()
         else:  # what lies below is the callee's
-            state.words = {n: value for n, value in state.words.items() if n >= top.offset}
-        if conduct.reaches_caller:
-            state.words.clear()
-            self._reaches = True  # how far up is not known
+            first = top.offset + conduct.writes_above
+            state.words = {n: value for n, value in state.words.items() if n >= first}
+        self._reads = max(self._reads, _reach(top, conduct.reads_above))
+        self._writes = max(self._writes, _reach(top, conduct.writes_above))
         for name in self._whole.written[callee] - conduct.preserved:
             state.registers[name] = None
 
     def _look_for_addresses(self, state: FrameState) -> None:
         """Addresses of the frame that others see: of a register beside R1."""
         for name, value in state.registers.items():
-            if isinstance(value, FrameAddress) and name != STACK_POINTER:
-                self._hides = False
+            if name != STACK_POINTER:
+                self._expose(value, state.tops)
         if not isinstance(state.of(STACK_POINTER), FrameAddress):
-            self._hides = False
+            self._exposed = 0
+
+
+def _reach(top: Known | None, above: int) -> int:
+    """How far up a call reaches, with ``top`` in R1, whose callee reaches ``above`` that."""
+    if not above:
+        return 0
+    if not isinstance(top, FrameAddress) or top.offset > 0:  # further in each recursion
+        return ANYWHERE
+    return max(0, min(top.offset + above, ANYWHERE))
 
 
 def _address_registers(i: DecodedInstruction) -> set[str]:

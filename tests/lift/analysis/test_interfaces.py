@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cass_ray.assembly.sass import SassInstruction
-from cass_ray.lift.analysis.call_places import CallPlace
+from cass_ray.lift.analysis.call_places import CallFrame, CallPlace
 from cass_ray.lift.analysis.interfaces import Interface, interfaces
 from cass_ray.lift.analysis.liveness import CodePlace, LivenessBlock, RegisterAccess
 from cass_ray.lift.analysis.part_flow import FunctionCall, PartFlow, entry_of
@@ -196,6 +196,89 @@ def test_what_is_called_changes_the_stack_pointer() -> None:
     conduct = FrameAnalysis(made.flow()).conduct
     assert "R1" not in conduct[SECOND].preserved
     assert "R16" not in conduct[FIRST].preserved
+
+
+POINTER = ("IADD3 R6, PT, PT, R1, R5, RZ", "R1 R5", "R6")
+"""To any word of an array, by its index."""
+THROUGH = ("STL [R6], R4", "R4 R6", "")
+
+
+def with_copy(*copied: Line) -> Program:
+    """The function saves R16, goes through a copy of another one, and loads R16 again."""
+    made = program_of()
+    stack = entry_of(FIRST)[0]
+    inside: CallPlace = (stack, "f", 0x80)
+    copy: CallPlace = ((*stack, CallFrame(SECOND, "f", 0x80)), "g", 0)
+    made.block(entry_of(FIRST), PUSH, SAVE, CHANGE, successors=[copy])
+    made.block(copy, *copied, successors=[inside])
+    made.block(inside, RESTORE, POP, RETURN)
+    return made
+
+
+def test_an_array_of_code_that_is_called_by_a_copy_lies_in_its_own_frame() -> None:
+    made = with_copy(PUSH, POINTER, THROUGH, POP)
+    assert "R16" in FrameAnalysis(made.flow()).conduct[FIRST].preserved
+    assert interfaces(made.flow(), drops_stores=True).dead_stores == {("f", 0x10)}
+
+
+def test_what_it_saves_itself_lies_there_too() -> None:
+    saved = ("STL [R1], R17", "R1 R17", "")
+    change, restore = ("MOV R17, R4", "R4", "R17"), ("LDL R17, [R1]", "R1", "R17")
+    made = with_copy(PUSH, saved, change, POINTER, THROUGH, restore, POP)
+    found = FrameAnalysis(made.flow()).conduct[FIRST].preserved
+    assert "R16" in found and "R17" not in found
+    made = with_copy(PUSH, saved, change, restore, POP)
+    assert "R17" in FrameAnalysis(made.flow()).conduct[FIRST].preserved
+
+
+def test_code_without_a_frame_indexes_that_of_its_caller() -> None:
+    made = with_copy(POINTER, THROUGH)
+    assert "R16" not in FrameAnalysis(made.flow()).conduct[FIRST].preserved
+
+
+def test_a_pointer_above_its_own_frame_leads_to_its_caller_s() -> None:
+    above = ("IADD3 R7, PT, PT, R1, 0x10, RZ", "R1", "R7")
+    indexed = ("IADD3 R6, PT, PT, R7, R5, RZ", "R7 R5", "R6")
+    made = with_copy(PUSH, above, indexed, THROUGH, POP)
+    assert "R16" not in FrameAnalysis(made.flow()).conduct[FIRST].preserved
+
+
+def test_arguments_in_the_frame_are_read_and_what_is_saved_above_them_is_kept() -> None:
+    made = program_of()
+    inside: CallPlace = (entry_of(FIRST)[0], "f", 0x80)
+    passed = ("STL [R1], R17", "R1 R17", "")
+    reused = ("LDL R9, [R1]", "R1", "R9")  # nobody wants it
+    made.block(entry_of(FIRST), PUSH, SAVE, passed, CHANGE, successors=[inside], calls=SECOND)
+    made.block(inside, reused, RESTORE, POP, RETURN)
+    made.block(entry_of(SECOND), ("LDL R4, [R1]", "R1", "R4"), RETURN)
+    assert "R16" in FrameAnalysis(made.flow()).conduct[FIRST].preserved
+    assert interfaces(made.flow(), drops_stores=True).dead_stores == {("f", 0x10)}
+
+
+def test_arguments_that_are_indexed_are_stored() -> None:
+    made = program_of()
+    inside: CallPlace = (entry_of(FIRST)[0], "f", 0x80)
+    passed = ("STL [R1], R17", "R1 R17", "")
+    made.block(entry_of(FIRST), PUSH, passed, successors=[inside], calls=SECOND)
+    made.block(inside, POP, RETURN)
+    load = ("LDL R4, [R6]", "R6", "R4")
+    made.block(entry_of(SECOND), PUSH, POINTER, load, POP, RETURN)
+    assert not interfaces(made.flow(), drops_stores=True).dead_stores
+
+
+def test_recursion_reads_arguments_that_each_call_stores() -> None:
+    made = program_of()
+    stack = entry_of(FIRST)[0]
+    again, end = (stack, "f", 0x80), (stack, "f", 0x100)
+    argument = ("LDL R16, [R1+0x10]", "R1", "R16")
+    made.block(entry_of(FIRST), PUSH, SAVE, argument, successors=[again, end])
+    passed = ("STL [R1], R16", "R1 R16", "")
+    made.block(again, passed, successors=[end], calls=FIRST)
+    made.block(end, ("FADD R4, R4, R16", "R4 R16", "R4"), RESTORE, POP, RETURN)
+    conduct = FrameAnalysis(made.flow()).conduct[FIRST]
+    assert conduct.preserved == {"R1", "R16"}
+    assert (conduct.reads_above, conduct.writes_above) == (4, 0)
+    assert interfaces(made.flow(), drops_stores=True).dead_stores == {("f", 0x10)}
 
 
 def recursive(*before: Line) -> Program:
