@@ -341,7 +341,7 @@ def flushes_denormals(instructions: list[DecodedInstruction]) -> bool:
 def _reads_single_precision(i: DecodedInstruction) -> bool:
     if i.opcode.removeprefix("U") in ("F2I", "FRND"):
         return not (i.has("F64") or i.has("F16"))
-    if i.opcode == "F2F":
+    if i.opcode.removeprefix("U") == "F2F":
         return i.has("F32")
     return i.opcode.removeprefix("U") in _SINGLE_PRECISION
 

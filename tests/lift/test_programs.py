@@ -29,6 +29,7 @@ PROGRAMS = {
     "printing.cu": 16,
     "divisions.cu": 144,
     "function_table.cu": 16,
+    "uniform_halves.cu": 30,
 }
 """Lines that each of them prints."""
 

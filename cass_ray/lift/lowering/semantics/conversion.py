@@ -247,6 +247,7 @@ def _clamped(ctx: LoweringContext, value: Value, kind: str) -> Value:
     "F2F{,.FTZ}.{F64.F32,F32.F64,F16.F32,F32.F16,F64.F16,F16.F64,BF16.F32,BF16.F16,F16.BF16,BF16.F64,F64.BF16,F32.BF16,F32.F32,F64.F64}{,.RM,.RP,.RZ}"
 )
 @lowers("F2F{,.FTZ}.{F32.F32,F64.F64}.{TRUNC,FLOOR,CEIL}", "F2F.{TRUNC,FLOOR,CEIL}")
+@lowers("UF2F{,.FTZ}.{F16.F32,F32.F16,BF16.F32,F32.BF16}{,.RM,.RP,.RZ}")
 def float_to_float(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Between precisions; of one precision it rounds to an integral value."""
     kinds = [m for m in i.modifiers if m in ("F16", "BF16", "F32", "F64")] or ["F32", "F32"]
