@@ -199,6 +199,8 @@ class Divisions:
         return one == other or (bool(magnitude) and magnitude == self._operands(other, _MAGNITUDE))
 
     def _negated(self, value: Value) -> Value | None:
+        if value.name.isdecimal():  # ptxas knows warpSize late, and still divides by 32
+            return i32(-int(value.name))
         zero, positive = self._operands(value, "sub") or (None, None)
         return positive if zero == i32(0) else None
 
@@ -213,8 +215,16 @@ class Divisions:
         return whole if bits == i64(32) else None
 
     def _negative_multiples(self, product: Value, divisor: Value) -> list[Value]:
-        """Each ``x`` for which ``product`` is written as ``-x * divisor`` or ``x * -divisor``."""
+        """Each ``x`` for which ``product`` is written as ``-x * divisor`` or ``x * -divisor``.
+
+        A power of two may be a shift.
+        """
         found = []
+        shifted, bits = self._operands(product, "shl") or (None, None)
+        if shifted is not None and bits is not None and bits.name.isdecimal():
+            multiple = self._negated(shifted)
+            if multiple is not None and divisor == i32(1 << int(bits.name)):
+                found.append(multiple)
         for one, other in self._either_way(product, "mul"):
             negated = self._negated(one)
             if negated is None:

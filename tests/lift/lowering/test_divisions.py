@@ -131,3 +131,58 @@ def test_the_estimate_is_close_enough(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_estimate_is_close_enough_for_each_divisor(tmp_path: Path) -> None:
     assert _estimates_out_of_bounds(tmp_path, (1, 1 << 32)) == 0
+
+
+# nvcc 13.0, sm_90: threadIdx.x / warpSize, of which ptxas learns late that it is 32; R4 is x % warpSize.
+_BY_WARP_SIZE = (
+    "I2F.U32.RP R0, 0x20",
+    "HFMA2.MMA R2, -RZ, RZ, 0, 0",
+    "MUFU.RCP R0, R0",
+    "IADD3 R8, R0, 0xffffffe, RZ",
+    "F2I.FTZ.U32.TRUNC.NTZ R3, R8",
+    "LEA R5, -R3, RZ, 0x5",
+    "IMAD.HI.U32 R2, R3, R5, R2",
+    "IMAD.HI.U32 R11, R2, R10, RZ",
+    "IMAD R9, R11, -0x20, R10",
+    "ISETP.GE.U32.AND P0, PT, R9, 0x20, PT",
+    "@P0 IADD3 R9, R9, -0x20, RZ",
+    "@P0 IADD3 R11, R11, 0x1, RZ",
+    "ISETP.GE.U32.AND P1, PT, R9, 0x20, PT",
+)
+_QUOTIENT_BY_WARP_SIZE = ("@P1 IADD3 R11, R11, 0x1, RZ", "MOV R4, R11")
+_REMAINDER_BY_WARP_SIZE = ("@P1 IADD3 R9, R9, -0x20, RZ", "MOV R4, R9")
+
+
+def by_warp_size(*changes: tuple[str, str], last: tuple[str, ...]) -> str:
+    steps = [*_BY_WARP_SIZE, *last]
+    for old, new in changes:
+        assert any(old in line for line in steps)
+        steps = [line.replace(old, new) for line in steps]
+    return lifted(80, "gfx1100", "S2R R10, SR_TID.X", *steps, *_AFTER)
+
+
+@pytest.mark.parametrize(
+    ("last", "opcode"), [(_QUOTIENT_BY_WARP_SIZE, "udiv"), (_REMAINDER_BY_WARP_SIZE, "urem")]
+)
+def test_division_by_the_size_of_a_warp(last: tuple[str, ...], opcode: str) -> None:
+    assert f"{opcode} i32 " in by_warp_size(last=last)
+
+
+@pytest.mark.parametrize("last", [_QUOTIENT_BY_WARP_SIZE, _REMAINDER_BY_WARP_SIZE])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("LEA R5, -R3, RZ, 0x5", "LEA R5, -R3, RZ, 0x4"),
+        ("LEA R5, -R3, RZ, 0x5", "LEA R5, R3, RZ, 0x5"),
+        ("I2F.U32.RP R0, 0x20", "I2F.U32.RP R0, 0x40"),
+        ("R11, -0x20, R10", "R11, -0x40, R10"),
+        ("R11, -0x20, R10", "R11, 0x20, R10"),
+        ("@P0 IADD3 R9, R9, -0x20, RZ", "@P0 IADD3 R9, R9, -0x1f, RZ"),
+        ("P1, PT, R9, 0x20, PT", "P1, PT, R9, 0x21, PT"),
+    ],
+)
+def test_steps_of_different_numbers_are_no_division(
+    old: str, new: str, last: tuple[str, ...]
+) -> None:
+    made = by_warp_size((old, new), last=last)
+    assert "udiv i32" not in made and "urem i32" not in made
