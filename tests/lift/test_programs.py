@@ -35,7 +35,7 @@ PROGRAMS = {
 
 
 ON_OTHERS = [
-    ("textures.cu", "gfx1201"),
+    pytest.param("textures.cu", "gfx1201", marks=pytest.mark.slow),
     ("packed.cu", "gfx1201"),
     ("wide.cu", "gfx1201"),
     ("printing.cu", "gfx942"),

@@ -49,7 +49,13 @@ def assert_as_on_the_gpu(forms: list[Form], architecture: int) -> None:
 
 @pytest.mark.nvidia
 @pytest.mark.amd
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize(
+    "architecture",
+    [
+        pytest.param(each, marks=[] if each in (80, 90, 120) else pytest.mark.slow)
+        for each in ARCHITECTURES
+    ],
+)
 def test_sample_of_forms(tools: None, architecture: int) -> None:
     chosen = list(all_forms().values())[architecture % SAMPLE :: SAMPLE]
     assert_as_on_the_gpu(chosen, architecture)

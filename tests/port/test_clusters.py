@@ -108,8 +108,15 @@ spaces: 256, 0 wrong
 """
 
 
-@pytest.mark.parametrize("processor", PROCESSORS)
-@pytest.mark.parametrize("architecture", ["sm_90", "sm_120"])
+@pytest.mark.parametrize(
+    ("architecture", "processor"),
+    [
+        ("sm_90", "gfx942"),
+        ("sm_120", "gfx1100"),
+        pytest.param("sm_90", "gfx1100", marks=pytest.mark.slow),
+        pytest.param("sm_120", "gfx942", marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize(
     ("program", "wanted"),
     [

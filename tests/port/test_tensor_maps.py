@@ -19,7 +19,7 @@ NO_MAPS = {f"2d, {kind}: no map (801)" for kind in ("nan f32 ftz", "nan tf32", "
 """Elements that the hardware may change on the way are refused."""
 
 
-@pytest.mark.parametrize("processor", ["gfx1100", "gfx942"])
+@pytest.mark.parametrize("processor", [pytest.param("gfx1100", marks=pytest.mark.slow), "gfx942"])
 def test_tiles_arrive_as_the_texts_say(
     lifter: ContainerLifter, build: Callable[..., Path], processor: str
 ) -> None:

@@ -18,14 +18,19 @@ from cass_ray.port.running import execute, port
 
 pytestmark = [pytest.mark.nvidia, pytest.mark.amd]
 
+SCALED = "scaled products: 0 of 6 wrong\n"
+PRODUCTS = "products: 0 of 47 wrong\n"
 
-@pytest.mark.parametrize("processor", ["gfx1100", "gfx942"])
+
 @pytest.mark.parametrize(
-    ("program", "wanted"),
+    ("program", "wanted", "processor"),
     [
-        ("tensor_memory.cu", ""),
-        ("tensor_scales.cu", "scaled products: 0 of 6 wrong\n"),
-        pytest.param("tensor_products.cu", "products: 0 of 47 wrong\n", marks=pytest.mark.slow),
+        ("tensor_memory.cu", "", "gfx1100"),
+        ("tensor_memory.cu", "", "gfx942"),
+        ("tensor_scales.cu", SCALED, "gfx1100"),
+        pytest.param("tensor_scales.cu", SCALED, "gfx942", marks=pytest.mark.slow),
+        pytest.param("tensor_products.cu", PRODUCTS, "gfx1100", marks=pytest.mark.slow),
+        pytest.param("tensor_products.cu", PRODUCTS, "gfx942", marks=pytest.mark.slow),
     ],
 )
 def test_programs_of_tensor_memory(

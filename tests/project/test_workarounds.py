@@ -153,7 +153,12 @@ def test_unoptimized_code_is_made_again_with_registers_of_their_own(
 
 @pytest.mark.amd
 @pytest.mark.parametrize(
-    ("program", "level"), [(COMPUTED, "-O2"), (IN_A_FUNCTION, "-O2"), (SEVERAL_FUNCTIONS, "-O0")]
+    ("program", "level"),
+    [
+        pytest.param(COMPUTED, "-O2", marks=pytest.mark.slow),
+        (IN_A_FUNCTION, "-O2"),
+        pytest.param(SEVERAL_FUNCTIONS, "-O0", marks=pytest.mark.slow),
+    ],
 )
 def test_without_python_spilled_scalars_go_to_memory(
     prefix: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, level: str

@@ -133,7 +133,7 @@ def test_the_estimate_is_close_enough_for_each_divisor(tmp_path: Path) -> None:
     assert _estimates_out_of_bounds(tmp_path, (1, 1 << 32)) == 0
 
 
-# nvcc 13.0, sm_90: threadIdx.x / warpSize, of which ptxas learns late that it is 32; R4 is x % warpSize.
+# nvcc 13.0, sm_90: threadIdx.x / warpSize, of which ptxas learns late that it is 32.
 _BY_WARP_SIZE = (
     "I2F.U32.RP R0, 0x20",
     "HFMA2.MMA R2, -RZ, RZ, 0, 0",
