@@ -259,6 +259,16 @@ DIAGNOSTICS: tuple[Diagnostic, ...] = (
         r"ends? without a return",
     ),
     Diagnostic(
+        "CASS1030",
+        "Operators and functions that HIP computes otherwise",
+        "HIP's headers define an operator or a function of the same name that gives other results"
+        " for some arguments. Functions are replaced where that is possible; operators of HIP's own"
+        " classes and Bessel functions of any order are not.",
+        "Call the function of CUDA's that the finding names, or make sure that no such argument"
+        " comes.",
+        r"^HIP computes",
+    ),
+    Diagnostic(
         "CASS2001",
         "The port does not build",
         "The project's own build command failed with ROCm's tools.",

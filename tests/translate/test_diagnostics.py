@@ -34,6 +34,8 @@ def test_numbers_are_unique_and_in_order() -> None:
         ("/* never ends\nint x;", "CASS1011"),
         ("cuda::barrier<cuda::thread_scope_device> b;", "CASS1012"),
         ("#include <TH/TH.h>\nint n = THCudaTensor_size(state, x, 0);", "CASS1027"),
+        ("__global__ void f(float* p) { *p = jnf(2, *p); }", "CASS1030"),
+        ("__global__ void f(half* p) { half a = p[1]; p[0] = a <= p[2]; }", "CASS1030"),
         ("cudaNobodyKnows(1);", "CASS1000"),
     ],
 )

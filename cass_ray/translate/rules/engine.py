@@ -50,7 +50,7 @@ _SNIPPETS = (
         "extremes",
     ),
     *("average", "rounding", "rounded_quotients"),
-    *("simd", "dot", "exact"),
+    *("simd", "dot", "exact", "dynamic_programming"),
     *("half", "half_operators", "half_functions", "half_atomics", "half_bits", "bfloat16"),
     *("bfloat16_bits", "half_rounding", "half_comparisons", "half_arithmetic"),
     *("average_or_sum", "fp8"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from cass_ray.translate.protocol import Severity
 from cass_ray.translate.rules.rewrite import Rewrite
 from cass_ray.translate.rules.vectors import definition_start
 
@@ -12,6 +13,7 @@ _BFLOAT16 = ("__nv_bfloat16", "__nv_bfloat162", "nv_bfloat16", "nv_bfloat162")
 _VALUE = re.compile(r"\s+[A-Za-z_]\w*\s*[=;,()\[{:]")
 _FOR_THE_DEVICE = re.compile(r"\b__(?:global|device)__\b")
 _LONGEST_HEAD = 400
+_COMPARISON = re.compile(r"[<>]=(?!=)")
 _OPERATOR = re.compile(r"[-+*/]=?|[<>]=?|==|!=")
 
 
@@ -26,6 +28,27 @@ def add_operators(unit: Rewrite) -> None:
     if "atomicAdd" in unit.words and unit.words.keys() & {*_TYPES, *_BFLOAT16}:
         unit.snippets.add("half_atomics")
     _add_host_operators(unit)
+    _report_comparisons(unit)
+
+
+def _report_comparisons(unit: Rewrite) -> None:
+    """Say so where numbers of these types may be compared by HIP's own operators."""
+    values = (
+        offset
+        for word in (*_TYPES, *_BFLOAT16[1::2])
+        for offset in unit.words.get(word, ())
+        if offset in unit.device and _VALUE.match(unit.source.code, offset + len(word))
+    )
+    offset = min(values, default=None)
+    if offset is not None and _COMPARISON.search(unit.source.code):
+        message = (
+            "HIP computes <= and >= of half numbers, which are true for NaN, and comparisons of"
+            " pairs by operators of its own"
+        )
+        advice = (
+            "where numbers may be NaN, or pairs are compared: __hle, __hge, __hble2 and their kin"
+        )
+        unit.report(offset, "half", Severity.NOTE, message, advice)
 
 
 def _add_host_operators(unit: Rewrite) -> None:

@@ -36,6 +36,7 @@ _INTRINSICS = {
 }
 
 
+_OF_AN_ORDER = ("jn", "jnf", "yn", "ynf")
 _GROUPS = {
     "labeled_partition": "vote for the members with __ballot and loop over them",
     "binary_partition": "vote for the members with __ballot and loop over them",
@@ -95,6 +96,16 @@ def report_leftovers(unit: Rewrite) -> None:
             _report(unit, word, offsets, message, Severity.ERROR, _GROUPS[word])
     _report_namespaces(unit)
     _report_device_launches(unit)
+    _report_bessel_functions(unit)
+
+
+def _report_bessel_functions(unit: Rewrite) -> None:
+    for word in _OF_AN_ORDER:
+        for offset in unit.words.get(word, ()):
+            if offset in unit.device and unit.call(offset, word) and not unit.is_own(word):
+                message = f"HIP computes {word} by a recurrence that loses all digits where the "
+                message += "argument is smaller than the order"
+                unit.report(offset, word, Severity.WARNING, message)
 
 
 def _report(

@@ -284,6 +284,7 @@ _ALSO_OF_THE_HOST = frozenset(
     {
         *("clock", "lrint", "lrintf", "llrint", "llrintf", "lround", "lroundf", "llround"),
         *("llroundf", "ilogb", "ilogbf", "scalbln", "scalblnf", "remquo", "remquof", "sincos"),
+        *("tgamma", "tgammaf"),
     }
 )
 """Device functions whose names are C's, too."""

@@ -33,7 +33,8 @@ __global__ void k(float*f,double*d,unsigned*u,int*i,__nv_bfloat16*b,
   u[11]=__ballot_sync(m,p)+__any_sync(m,p)+__all_sync(m,p)+__uni_sync(m,p)+__activemask();
  u[12]=__uhadd(u[0],u[1])+__urhadd(u[0],u[1]); i[4]=__rhadd(i[0],i[1]);
  u[13]=max(i[5],u[6])+min(i[7],u[8]); i[8]=__float2ll_rn(f[0])+lrintf(f[1]);
- float sine,cosine; sincos(f[2],&sine,&cosine); f[3]=__saturatef(sine)+remquof(f[1],f[2],i);
+ i[9]=__viaddmax_s32_relu(i[0],i[1],i[2]); float sine,cosine; sincos(f[2],&sine,&cosine);
+  f[3]=__saturatef(sine)+remquof(f[1],f[2],i);
 }
 """
 

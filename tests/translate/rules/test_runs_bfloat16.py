@@ -1,7 +1,8 @@
-"""The bits of bfloat16 numbers, in kernels and in host code.
+"""Bits and roundings of bfloat16 and half numbers, in kernels and in host code.
 
-Expected values: a bfloat16 number is the upper half of a float (IEEE 754), by Python's ``struct``.
-HIP's functions of these names convert the number in place of taking its bits.
+Expected values: a bfloat16 number is the upper half of a float (IEEE 754), by Python's ``struct``,
+and by hand. HIP's functions of these names convert the number in place of taking its bits, and
+round to nearest or to zero whatever the name says.
 """
 
 from __future__ import annotations
@@ -44,6 +45,26 @@ __host__ __device__ void fill(unsigned* out, const float* in, int n) {
   *out++ = __bfloat16_as_ushort(CUDART_ONE_BF16);
 }
 
+__host__ __device__ void fill_rounded(int* out) {
+  const __half half = __float2half(2.5f), quarter = __float2half(-2.25f);
+  *out++ = __half2int_rn(half);
+  *out++ = __half2short_ru(half);
+  *out++ = (int)__half2ll_rd(quarter);
+  *out++ = __half2int_rz(quarter);
+  *out++ = (int)__half2float(__float2half_rz(2051.0f));
+  *out++ = (int)__half2float(__float2half_ru(2049.0f));
+  *out++ = (int)__half2float(__float2half_rd(-2049.0f));
+  *out++ = (int)__half2float(__int2half_rd(2051));
+  *out++ = __half2float(__uint2half_ru(100000u)) > 65504.0f;
+  *out++ = __bfloat16_as_ushort(__double2bfloat16(1.0 + 1.0 / 256 + 1.0 / (1ll << 40)));
+  *out++ = __bfloat16_as_ushort(__ll2bfloat16_rn((1ll << 40) + (1ll << 32) + 1));
+  *out++ = __bfloat162int_rn(__float2bfloat16(-3.5f));
+  const __nv_bfloat16 nan = CUDART_NAN_BF16, one = CUDART_ONE_BF16;
+  *out++ = __hne(nan, one) + 2 * __hneu(nan, one) + 4 * __hneu(one, one);
+}
+
+__global__ void rounded(int* out) { fill_rounded(out); }
+
 __global__ void kernel(unsigned* out, const float* in, int n) { fill(out, in, n); }
 
 int main() {
@@ -60,6 +81,10 @@ int main() {
     cudaDeviceSynchronize();
     printf("%s:", side);
     for (int i = 0; i < words; ++i) printf(" %x", out[i]);
+    if (*side == 'd') rounded<<<1, 1>>>((int*)out); else fill_rounded((int*)out);
+    cudaDeviceSynchronize();
+    printf("\nrounded on %s:", side);
+    for (int i = 0; i < 13; ++i) printf(" %d", (int)out[i]);
     printf("\n");
   }
 }
@@ -88,3 +113,13 @@ def test_bits_of_bfloat16(lines: dict[str, str], side: str) -> None:
         expected += [bits, sign_extended, bits, bits | bits << 16, bits << 16, bits << 16]
     expected += [0x7F80, 0x7F7F, 1, 0x8000, 0x3F80]
     assert lines[side].split() == [f"{word:x}" for word in expected]
+
+
+@pytest.mark.amd
+@pytest.mark.parametrize("side", ["device", "host"])
+def test_roundings(lines: dict[str, str], side: str) -> None:
+    """2.5 to even, up; -2.25 down, to zero. Halves above 2048 are even: 2051 down, 2049 up, -2049
+    down, 2051 down; more than 65504 up is infinite. Just more than half way between 1 and 0x3f81,
+    which is 1 + 1/128, and between 2^40, 0x5380, and the next; -3.5 to even; NaN is not ordered."""
+    expected = [2, 3, -3, -2, 2050, 2050, -2050, 2050, 1, 0x3F81, 0x5381, -4, 2]
+    assert [int(word) for word in lines[f"rounded on {side}"].split()] == expected

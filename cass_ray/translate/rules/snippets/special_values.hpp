@@ -34,5 +34,17 @@ __host__ __device__ inline void sincos(double x, double* sine, double* cosine) {
 __host__ __device__ inline void sincos(float x, float* sine, float* cosine) { ::sincosf(x, sine, cosine); }
 __device__ inline void sincospi(double x, double* sine, double* cosine) { ::sincospi(x, sine, cosine); }
 __device__ inline void sincospi(float x, float* sine, float* cosine) { ::sincospif(x, sine, cosine); }
+// An odd function; HIP's gives NaN below -8.
+__device__ inline double cyl_bessel_i1(double x) { return x < 0.0 ? -::cyl_bessel_i1(-x) : ::cyl_bessel_i1(x); }
+__device__ inline float cyl_bessel_i1(float x) { return x < 0.0f ? -::cyl_bessel_i1f(-x) : ::cyl_bessel_i1f(x); }
+// HIP's is zero below -33, long before it has no number of its size.
+__host__ __device__ inline double tgamma(double x) { return ::tgamma(x); }
+__host__ __device__ inline float tgamma(float x) {
+    return x < -30.0f ? static_cast<float>(::tgamma(static_cast<double>(x))) : ::tgammaf(x);
+}
+template <typename T>
+__host__ __device__ inline double tgamma(T x) { return cass::tgamma(static_cast<double>(x)); }
+// By logarithms, as CUDA's: NaN of a negative number.
+__device__ inline float powf_by_logarithm(float x, float y) { return exp2f(y * __log2f(x)); }
 }  // namespace cass
 #endif

@@ -1,0 +1,1 @@
+"""CUDA's device functions one by one, as Nvidia computes them and as the translation does."""
