@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from benchmarks.lift.cubins import Ways, compile_unit
 from benchmarks.translate.intrinsics.declarations import Declaration
 from benchmarks.translate.intrinsics.kinds import ROWS, SLOT, Kind, rows, unpack
 from benchmarks.translate.intrinsics.programs import (
@@ -30,7 +29,7 @@ from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.nvidia.elf import Cubin
 from cass_ray.toolchain.sandbox.process import Limits
 from cass_ray.toolchain.sandbox.process import run as run_process
-from cass_ray.toolchain.unit import Unit
+from cass_ray.toolchain.unit import CompileFailure, Unit
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.project.program import translate_program
 from cass_ray.translate.protocol import Finding
@@ -85,7 +84,7 @@ def measure(functions: tuple[Declaration, ...], architecture: str) -> Iterator[O
     with tempfile.TemporaryDirectory() as name:
         sides = _translated(program(functions), Path(name))
         cubin = _by_nvcc(sides, architecture)
-        _checked_by_clang(sides)
+        _checked_by_clang(sides, "device")
         host = _by_clang(sides)
         _run_both(sides, host, cubin)
         yield from sides.outcomes
@@ -112,12 +111,13 @@ def _by_nvcc(sides: Sides, architecture: str) -> bytes:
         root = sides.folder / "cuda"
         root.mkdir(exist_ok=True)
         (root / MAIN).write_text(sides.cuda)
-        ways = Ways(native=True, limits=_LIMITS)
-        cubins, message = compile_unit(
-            find_nvidia(), Unit(root, PurePosixPath(MAIN)), [architecture], ways
-        )
-        if cubins:
-            return cubins[architecture]
+        unit = Unit(root, PurePosixPath(MAIN))
+        try:
+            made = find_nvidia().compile(unit, [architecture], limits=_LIMITS)
+        except CompileFailure as failure:
+            message = failure.diagnostic
+        else:
+            return made.cubins[architecture]
         lines = {int(line) for line in _NVCC_ERROR.findall(message)}
         refused = {number_at(sides.cuda, line) for line in lines} - {None}
         refused &= sides.remaining
@@ -135,39 +135,41 @@ def _drop(sides: Sides, numbers: set[int | None]) -> None:
     sides.remaining -= set(gone)
 
 
-def _checked_by_clang(sides: Sides) -> None:
-    """Leave the functions out whose calls clang refuses."""
+def _checked_by_clang(sides: Sides, side: str) -> None:
+    """Leave the functions out whose calls clang refuses, against HIP's own headers alone."""
     amd = find_amd()
-    path = sides.folder / MAIN
-    for side in ("--cuda-device-only", "--cuda-host-only"):
-        path.write_text(sides.hip)
-        flags = code_flags(DEFAULT_AMD_ARCHITECTURE, "-O1", 5)
-        command: list[str | Path] = [amd.clang, *flags, side]
-        command += ["-fsyntax-only", "-ferror-limit=0", "-w", f"--rocm-path={amd.rocm_path}"]
-        command += [MAIN]
-        done = run_process(command, cwd=sides.folder, limits=_LIMITS)
-        if done.ok:
-            continue
-        refused: dict[int, str] = {}
-        said = ""
-        for match in _CLANG_ERROR.finditer(done.stderr_text):
-            said = match[3] if match[2] == "error" else said
-            number = number_at(sides.hip, int(match[1]))
-            if number is not None and said:
-                refused.setdefault(number, said)
-        if not refused:
-            raise RuntimeError(done.stderr_text[:4000])
-        for number, message in refused.items():
-            sides.outcomes[number].not_by_clang = message
-        _drop(sides, set(refused))
+    (sides.folder / MAIN).write_text(sides.hip)
+    flags = code_flags(DEFAULT_AMD_ARCHITECTURE, "-O1", 5)
+    command: list[str | Path] = [amd.clang, *flags, f"--cuda-{side}-only", "-fsyntax-only", "-w"]
+    command += ["-ferror-limit=0", f"--rocm-path={amd.rocm_path}", MAIN]
+    done = run_process(command, cwd=sides.folder, limits=_LIMITS)
+    refused: dict[int, str] = {}
+    said = ""
+    for match in _CLANG_ERROR.finditer(done.stderr_text):
+        said = match[3] if match[2] == "error" else said
+        number = number_at(sides.hip, int(match[1]))
+        if number is not None and said:
+            refused.setdefault(number, said)
+    if not done.ok and not refused:
+        raise RuntimeError(done.stderr_text[:4000])
+    for number, message in refused.items():
+        sides.outcomes[number].not_by_clang = message
+    _drop(sides, set(refused))
 
 
 def _by_clang(sides: Sides) -> AmdOutput:
     root = sides.folder / "hip"
     root.mkdir()
-    (root / MAIN).write_text(sides.hip)
     unit = Unit(root, PurePosixPath(MAIN))
-    return find_amd().compile(unit, DEFAULT_AMD_ARCHITECTURE, optimization="-O3", limits=_LIMITS)
+    for _ in range(2):
+        (root / MAIN).write_text(sides.hip)
+        try:
+            return find_amd().compile(
+                unit, DEFAULT_AMD_ARCHITECTURE, optimization="-O3", limits=_LIMITS
+            )
+        except CompileFailure:
+            _checked_by_clang(sides, "host")
+    raise RuntimeError("clang refuses what it has taken")
 
 
 def _run_both(sides: Sides, host: AmdOutput, cubin: bytes) -> None:
