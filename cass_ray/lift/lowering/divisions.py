@@ -24,7 +24,8 @@ the comparison has become a constant, and what depends on it is gone otherwise.
 
 from __future__ import annotations
 
-from cass_ray.lift.llvm.builder import FALSE, TRUE, IRBuilder, Value, i32, i64
+from cass_ray.lift.llvm.builder import FALSE, IRBuilder, Value, i32, i64
+from cass_ray.lift.lowering.patterns import Patterns
 
 _LESS_THAN_2_TO_32 = i32(0xFFFFFFE)
 """Added to a float's bits: 2^32 times as much, less two units in the last place."""
@@ -32,14 +33,13 @@ _RECIPROCAL = "llvm.amdgcn.rcp.f32"
 _TRUNCATION = "v_cvt_u32_f32 $0, $1"
 _MAGNITUDE = "llvm.abs.i32"
 _QUOTIENT_BY_ZERO = i32(2)
-_NOTHING: tuple[Value, ...] = ()
 
 
-class Divisions:
-    """Finds the last step of a division."""
+class Divisions(Patterns):
+    """Finds the last step of a division; by ``warpSize``, too, of which ptxas learns late."""
 
     def __init__(self, ir: IRBuilder) -> None:
-        self._ir = ir
+        super().__init__(ir)
         self._rounded_up: dict[str, Value] = {}
 
     def note_rounded_up(self, number: Value, word: Value, *, unsigned: bool) -> None:
@@ -178,35 +178,12 @@ class Divisions:
 
     # What values are
 
-    def _operands(self, value: Value | None, opcode: str) -> tuple[Value, ...]:
-        """What ``opcode`` made ``value`` of; nothing where another did."""
-        made = self._ir.definition(value) if value is not None else None
-        return made.operands if made is not None and made.opcode == opcode else _NOTHING
-
-    def _either_way(self, value: Value | None, opcode: str) -> list[tuple[Value, Value]]:
-        """The operands of a commutative ``opcode`` in both orders; none where another was it."""
-        operands = self._operands(value, opcode)
-        if not operands:
-            return []
-        left, right = operands
-        return [(left, right), (right, left)]
-
     def _same(self, one: Value | None, other: Value | None) -> bool:
         """Whether two values are one, or magnitudes of one."""
         if one is None or other is None:
             return False
         magnitude = self._operands(one, _MAGNITUDE)
         return one == other or (bool(magnitude) and magnitude == self._operands(other, _MAGNITUDE))
-
-    def _negated(self, value: Value) -> Value | None:
-        if value.name.isdecimal():  # ptxas knows warpSize late, and still divides by 32
-            return i32(-int(value.name))
-        zero, positive = self._operands(value, "sub") or (None, None)
-        return positive if zero == i32(0) else None
-
-    def _widened(self, value: Value | None) -> Value | None:
-        """The word that was extended with zeros."""
-        return next(iter(self._operands(value, "zext")), None)
 
     def _high(self, value: Value | None) -> Value | None:
         """The 64 bits of which ``value`` is the high word."""
@@ -247,9 +224,8 @@ class Divisions:
 
     def _at_least(self, condition: Value) -> tuple[Value | None, Value | None]:
         """The words of which the first is compared to be no less than the second, unsigned."""
-        opposite = self._operands(condition, "xor")
-        inverted = bool(opposite) and opposite[1] == TRUE
-        compared = self._ir.definition(opposite[0] if inverted else condition)
+        plain, inverted = self._uninverted(condition)
+        compared = self._ir.definition(plain)
         if compared is None or len(compared.operands) != 2:
             return None, None
         left, right = compared.operands

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 from cass_ray.lift.analysis.liveness import RegisterAccess
 from cass_ray.lift.llvm.builder import CodePart, IRBuilder, Value, i32
+from cass_ray.lift.lowering.bit_scans import BitScans
 from cass_ray.lift.lowering.divisions import Divisions
 from cass_ray.lift.lowering.handles import HandleWords
 
@@ -30,6 +31,7 @@ class RegisterFile:
         self._ir = ir
         self._handles = handles
         self.divisions = Divisions(ir)
+        self._bit_scans = BitScans(ir)
         self._types_in: dict[CodePart, dict[str, str]] = {}
         self._types = self._types_in.setdefault(None, {})
         """Of the present part: LLVM's types of what needs an alloca, by name."""
@@ -128,10 +130,14 @@ class RegisterFile:
         for name, value in made.items():
             if name not in unneeded:
                 before = self.read(name, value.type)
-                known = self.divisions.last_step(guard, value, before)
+                known = self._known(guard, value, before)
                 self._put(name, known or self._handles.select(guard, value, before))
             else:
                 self._put(name, value)
+
+    def _known(self, guard: Value, value: Value, before: Value) -> Value | None:
+        steps = (guard, value, before)
+        return self.divisions.last_step(*steps) or self._bit_scans.last_step(*steps)
 
     @contextmanager
     def skipped_unless(

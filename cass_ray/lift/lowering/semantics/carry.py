@@ -253,20 +253,21 @@ def _with_carry(
     carries_in: Sequence[Operand],
     carries_out: Sequence[Operand],
 ) -> None:
+    carries = [value for operand in carries_in if (value := ctx.predicate(operand)) != FALSE]
     if not carries_out:
         terms = [_high_term(ctx, operand) for operand in operands]
         if add_high(ctx, target, terms, carries_in) is not None:
             return
         total = ctx.ir.sum(*(ctx.integer(operand) for operand in operands))
-        for carry in carries_in:
-            total = ctx.ir.op("add", total, ctx.ir.cast("zext", ctx.predicate(carry), "i32"))
+        for carry in carries:
+            total = ctx.ir.op("add", total, ctx.ir.cast("zext", carry, "i32"))
         ctx.write(target, total)
         return
     total = i64(0)
     for operand in operands:
         total = ctx.ir.op("add", total, _carrying(ctx, _term(ctx, operand)))
-    for carry in carries_in:
-        total = ctx.ir.op("add", total, ctx.ir.cast("zext", ctx.predicate(carry), "i64"))
+    for carry in carries:
+        total = ctx.ir.op("add", total, ctx.ir.cast("zext", carry, "i64"))
     ctx.write(target, ctx.ir.low(total))
     for number, predicate in enumerate(carries_out):
         ctx.write_predicate(predicate, ctx.ir.icmp("ugt", ctx.ir.high(total), i32(number)))
@@ -276,13 +277,15 @@ def _with_carry(
 def multiply_add_with_carry(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Low word of a product, plus a word and a carry, with a carry out."""
     carries_out, rest = _carries_and_terms(i)
-    product = ctx.ir.op("mul", ctx.integer(rest[0]), ctx.integer(rest[1]))
-    if product.number == 0:
-        _with_carry(ctx, i.operands[0], [rest[2]], rest[3:], carries_out)
+    factor, other, term = rest[:3].exactly(3)
+    if ctx.integer(other).number == 1:  # ptxas' other way to add
+        _with_carry(ctx, i.operands[0], [factor, term], rest[3:], carries_out)
         return
-    total = ctx.ir.op(
-        "add", ctx.ir.cast("zext", product, "i64"), _carrying(ctx, _term(ctx, rest[2]))
-    )
+    product = ctx.ir.op("mul", ctx.integer(factor), ctx.integer(other))
+    if product.number == 0:
+        _with_carry(ctx, i.operands[0], [term], rest[3:], carries_out)
+        return
+    total = ctx.ir.op("add", ctx.ir.cast("zext", product, "i64"), _carrying(ctx, _term(ctx, term)))
     for carry in rest[3:]:
         total = ctx.ir.op("add", total, ctx.ir.cast("zext", ctx.predicate(carry), "i64"))
     ctx.write(i.operands[0], ctx.ir.low(total))

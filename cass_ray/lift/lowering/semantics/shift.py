@@ -57,8 +57,10 @@ def funnel_shift(ctx: LoweringContext, i: DecodedInstruction) -> None:
         ctx.write(target, value)
         return
     # The amount counts up to the width of the type; beyond it everything is gone.
-    count = ctx.ir.call("i32", "llvm.umin.i32", count, i32(width)) if number is None else count
-    count = i32(min(number, width)) if number is not None else count
+    if number is not None:
+        count = i32(min(number, width))
+    elif width == 32:
+        count = ctx.ir.call("i32", "llvm.umin.i32", count, i32(width))
     pair, distance = ctx.ir.pair(lo, hi), ctx.ir.cast("zext", count, "i64")
     shifted = clamped_shift(ctx, "shl" if i.has("L") else right, pair, distance)
     ctx.write(target, ctx.ir.high(shifted) if i.has("HI") else ctx.ir.low(shifted))
