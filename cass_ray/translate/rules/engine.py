@@ -54,7 +54,7 @@ _SNIPPETS = (
     *("half", "half_operators", "half_functions", "half_atomics", "half_bits", "bfloat16"),
     *("bfloat16_bits", "half_rounding", "half_comparisons", "half_arithmetic"),
     *("average_or_sum", "fp8"),
-    *("out_of_range", "special_values"),
+    *("half_as_bits", "out_of_range", "special_values", "host_functions"),
     *("clock", "nanosleep", "space", "fragments", "cache", "bits", "numeric", "copy", "pipeline"),
     "surface",
     *("images", "image_arrays", "image_copies", "image_moves", "image_objects", "image_queries"),

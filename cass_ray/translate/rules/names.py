@@ -288,6 +288,8 @@ _ALSO_OF_THE_HOST = frozenset(
     }
 )
 """Device functions whose names are C's, too."""
+_LACKED_BY_HOSTS = frozenset({"rsqrt", "rsqrtf", "rcbrt", "rcbrtf"})
+"""Functions that HIP has for devices and lacks for the host."""
 
 
 def rename_device_functions(unit: Rewrite) -> None:
@@ -304,6 +306,8 @@ def rename_device_functions(unit: Rewrite) -> None:
             continue
         for offset in offsets:
             if word in _ALSO_OF_THE_HOST and offset not in unit.device:
+                continue
+            if word in _LACKED_BY_HOSTS and offset in unit.device:
                 continue
             if not unit.is_member(offset) and not unit.is_declaration(offset, word):
                 unit.rename(offset, word, found.hip)

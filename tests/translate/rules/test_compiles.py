@@ -180,6 +180,7 @@ int launch(CUfunction f) {
   return cuFuncSetBlockShape(f, 8, 8, 1) + cuParamSeti(f, 0, 3) + cuLaunchGrid(f, 1, 1);
 }
 half sum(half a, half b) { return __hadd(a, b) + a * b; }
+float root(half a) { return a == CUDART_ONE_FP16 ? __half_as_ushort(a) : rsqrtf(a); }
 int prefetch(void* p) {
   cudaMemLocation place = {cudaMemLocationTypeHost, 0};
   CubDebugExit(CubDebug(cudaMemPrefetchAsync(p, 4, place, 0)));

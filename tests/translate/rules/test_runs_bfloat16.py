@@ -60,6 +60,8 @@ __host__ __device__ void fill_rounded(int* out) {
   *out++ = __bfloat16_as_ushort(__ll2bfloat16_rn((1ll << 40) + (1ll << 32) + 1));
   *out++ = __bfloat162int_rn(__float2bfloat16(-3.5f));
   const __nv_bfloat16 nan = CUDART_NAN_BF16, one = CUDART_ONE_BF16;
+  *out++ = __half_as_ushort(CUDART_MAX_NORMAL_FP16);
+  *out++ = (int)(1000 * __half2float(__ushort_as_half((unsigned short)__half_as_short(half))));
   *out++ = __hne(nan, one) + 2 * __hneu(nan, one) + 4 * __hneu(one, one);
 }
 
@@ -84,9 +86,10 @@ int main() {
     if (*side == 'd') rounded<<<1, 1>>>((int*)out); else fill_rounded((int*)out);
     cudaDeviceSynchronize();
     printf("\nrounded on %s:", side);
-    for (int i = 0; i < 13; ++i) printf(" %d", (int)out[i]);
+    for (int i = 0; i < 15; ++i) printf(" %d", (int)out[i]);
     printf("\n");
   }
+  printf("roots: %g %g\n", rsqrtf(16.0f), rcbrt(8.0));
 }
 """
 VALUES = [1.0, -2.5, 0.0, -0.0, 3.0e38, 1.0e-40]
@@ -116,10 +119,16 @@ def test_bits_of_bfloat16(lines: dict[str, str], side: str) -> None:
 
 
 @pytest.mark.amd
+def test_roots_in_host_code(lines: dict[str, str]) -> None:
+    assert lines["roots"] == "0.25 0.5"
+
+
+@pytest.mark.amd
 @pytest.mark.parametrize("side", ["device", "host"])
 def test_roundings(lines: dict[str, str], side: str) -> None:
     """2.5 to even, up; -2.25 down, to zero. Halves above 2048 are even: 2051 down, 2049 up, -2049
     down, 2051 down; more than 65504 up is infinite. Just more than half way between 1 and 0x3f81,
-    which is 1 + 1/128, and between 2^40, 0x5380, and the next; -3.5 to even; NaN is not ordered."""
-    expected = [2, 3, -3, -2, 2050, 2050, -2050, 2050, 1, 0x3F81, 0x5381, -4, 2]
+    which is 1 + 1/128, and between 2^40, 0x5380, and the next; -3.5 to even;
+    65504; the bits of 2.5 and back; NaN is not ordered."""
+    expected = [2, 3, -3, -2, 2050, 2050, -2050, 2050, 1, 0x3F81, 0x5381, -4, 0x7BFF, 2500, 2]
     assert [int(word) for word in lines[f"rounded on {side}"].split()] == expected
