@@ -302,7 +302,9 @@ def rename_device_functions(unit: Rewrite) -> None:
             continue
         # A program adds overloads of the cached loads and stores for types of its own; other
         # functions that it defines under CUDA's name are its own altogether.
-        if unit.declares(word) and found.snippet != "cache":
+        # A name without underscores in front may be an overload of another file's, too.
+        is_own = unit.declares(word) if word.startswith("__") else unit.is_own(word)
+        if is_own and found.snippet != "cache":
             continue
         for offset in offsets:
             if word in _ALSO_OF_THE_HOST and offset not in unit.device:

@@ -216,3 +216,15 @@ def test_a_constant_that_is_called_as_a_type_of_cudas_is_the_programs() -> None:
     )
     assert hip(source) == source
     assert hip("enum cudaError e; f(a, cudaError(1));\n") == "hipError_t e; f(a, hipError_t(1));\n"
+
+
+def test_overloads_of_other_files_keep_their_name() -> None:
+    source = "__device__ void f(Angles a, float* p) { sincos(a, p, p + 1); }\n"
+    assert "cass::sincos(a, p" in hip(source)
+    assert hip(source, declared=frozenset({"sincos"})) == source
+
+
+def test_reciprocal_roots_are_replaced_in_host_code_alone() -> None:
+    assert "cass" not in hip("__device__ float f(float x) { return rsqrtf(x); }\n")
+    assert "return cass::rsqrtf(x); }" in hip("float f(float x) { return rsqrtf(x); }\n")
+    assert "at::rsqrt(x)" in hip("Tensor f(Tensor x) { return at::rsqrt(x); }\n")
