@@ -10,10 +10,9 @@ from cass_ray.translate.rules.vectors import definition_start
 
 _TYPES = ("half", "__half", "half2", "__half2")
 _BFLOAT16 = ("__nv_bfloat16", "__nv_bfloat162", "nv_bfloat16", "nv_bfloat162")
-_VALUE = re.compile(r"\s+[A-Za-z_]\w*\s*[=;,()\[{:]")
+_VALUE = re.compile(r"\s+([A-Za-z_]\w*)\s*[=;,()\[{:]")
 _FOR_THE_DEVICE = re.compile(r"\b__(?:global|device)__\b")
 _LONGEST_HEAD = 400
-_COMPARISON = re.compile(r"[<>]=(?!=)")
 _OPERATOR = re.compile(r"[-+*/]=?|[<>]=?|==|!=")
 
 
@@ -32,15 +31,18 @@ def add_operators(unit: Rewrite) -> None:
 
 
 def _report_comparisons(unit: Rewrite) -> None:
-    """Say so where numbers of these types may be compared by HIP's own operators."""
-    values = (
-        offset
+    """Say so where a value that is declared with these types is compared by HIP's own operator."""
+    values = {
+        named[1]
         for word in (*_TYPES, *_BFLOAT16[1::2])
         for offset in unit.words.get(word, ())
-        if offset in unit.device and _VALUE.match(unit.source.code, offset + len(word))
-    )
-    offset = min(values, default=None)
-    if offset is not None and _COMPARISON.search(unit.source.code):
+        if offset in unit.device and (named := _VALUE.match(unit.source.code, offset + len(word)))
+    }
+    if not values:
+        return
+    name = rf"(?:{'|'.join(sorted(values))})\b"
+    comparison = rf"\b{name}(?:\[[^][]*\])?\s*[<>]=(?!=)|(?<![<>])[<>]=\s*{name}(?!\s*\()"
+    if found := re.search(comparison, unit.source.code):
         message = (
             "HIP computes <= and >= of half numbers, which are true for NaN, and comparisons of"
             " pairs by operators of its own"
@@ -48,7 +50,7 @@ def _report_comparisons(unit: Rewrite) -> None:
         advice = (
             "where numbers may be NaN, or pairs are compared: __hle, __hge, __hble2 and their kin"
         )
-        unit.report(offset, "half", Severity.NOTE, message, advice)
+        unit.report(found.start(), "half", Severity.NOTE, message, advice)
 
 
 def _add_host_operators(unit: Rewrite) -> None:
