@@ -43,6 +43,21 @@ def must_keep_loads(blocks: Graph, entry: CodePlace, instruction_at: Instruction
     return any(map(uses_words, found)) or polls_shared(blocks, entry, instruction_at)
 
 
+def hasty_looks(
+    blocks: Graph, entry: CodePlace, instruction_at: InstructionAt
+) -> frozenset[CodePlace]:
+    """Loads of global memory in loops that wait for what they load, and do not pause themselves.
+
+    Nvidia's scheduler lets other warps go on; on AMD such loops pause (``__ockl_grid_sync``).
+    """
+    found: set[CodePlace] = set()
+    for places in waiting_loops(blocks, entry, instruction_at):
+        body = {place: instruction_at(place) for place in places}
+        if not any(i.opcode == "NANOSLEEP" or i.opcode in _ATOMIC for i in body.values()):
+            found |= {p for p, i in body.items() if i.opcode in _LOADS and i.has("STRONG")}
+    return frozenset(found)
+
+
 def polls_shared(blocks: Graph, entry: CodePlace, instruction_at: InstructionAt) -> bool:
     """Whether a loop loads one word of shared memory again and again, as one that waits does.
 

@@ -38,6 +38,8 @@ class KernelEnvironment:
     uses_tensor_memory: bool = False
     unrolled: frozenset[CodePlace] = frozenset()
     """Branches back to the beginning of loops that LLVM is to unroll."""
+    hasty_looks: frozenset[CodePlace] = frozenset()
+    """Loads before which other waves get a turn."""
 
     @property
     def suffix(self) -> str:

@@ -129,6 +129,8 @@ class InstructionLowering:
             guard = instruction.guard
             access = liveness.RegisterAccess((guard.name, guard.inverted) if guard else None)
             with self.lowering(code, instruction, access):
+                if (code.name, instruction.address) in context.environment.hasty_looks:
+                    context.ir.call_void("llvm.amdgcn.s.sleep", i32(1))
                 form.semantics(context, instruction)
                 context.ir.bound_stretch()
                 if self._waits is not None:

@@ -15,7 +15,7 @@ from cass_ray.lift.analysis.interfaces import Interfaces, interfaces
 from cass_ray.lift.analysis.pairing import must_take_turns
 from cass_ray.lift.analysis.part_flow import PartFlow
 from cass_ray.lift.analysis.phase_waits import PhaseWaits, phase_waits
-from cass_ray.lift.analysis.polling import must_keep_loads
+from cass_ray.lift.analysis.polling import hasty_looks, must_keep_loads
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend.blocks import block_of, runs_of
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES, CodeSection, CubinCode
@@ -65,7 +65,10 @@ class KernelLifter:
                 self.shows_clusters = shows_clusters(*graph)
                 keeps = must_keep_loads(*graph)
                 known = replace(
-                    self.environment, keeps_shared_loads=keeps, unrolled=loops_to_unroll(*graph)
+                    self.environment,
+                    keeps_shared_loads=keeps,
+                    unrolled=loops_to_unroll(*graph),
+                    hasty_looks=hasty_looks(*graph),
                 )
                 changes = known != self.environment
                 self.environment = known
