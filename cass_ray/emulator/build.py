@@ -48,15 +48,16 @@ _HANDLERS = (
     "-Wno-psabi",
 )
 _AVX2 = ("-mavx2", "-mfma", "-mf16c", "-mbmi2", "-mlzcnt", "-mno-vzeroupper")
+_AVX512 = tuple(f"avx512{part}" for part in ("f", "bw", "dq", "vl", "cd"))
 LEVELS: dict[str, tuple[str, ...]] = {
     "portable": (),
     "avx2": _AVX2,
-    "avx512": (*_AVX2, *(f"-mavx512{part}" for part in ("f", "bw", "dq", "vl", "cd"))),
+    "avx512": (*_AVX2, *(f"-m{name}" for name in _AVX512)),
 }
 """SIMD levels of handlers, from the narrowest; the CPU decides at run time."""
 _CPU_FLAGS = {
     "avx2": {"avx2", "fma", "f16c", "bmi2", "abm"},
-    "avx512": {f"avx512{part}" for part in ("f", "bw", "dq", "vl", "cd")},
+    "avx512": set(_AVX512),
 }
 """What ``/proc/cpuinfo`` calls them, beside those of the level before."""
 

@@ -14,6 +14,7 @@ from cass_ray.port.executable import read_executable
 from cass_ray.port.lifting import ContainerLifter
 from cass_ray.port.running import execute, port
 from cass_ray.toolchain.sandbox.process import Completed
+from tests.port.pairs import NEWER_TO_BOTH_WAVES
 
 pytestmark = [pytest.mark.nvidia, pytest.mark.amd]
 
@@ -29,12 +30,9 @@ def run(lifter: ContainerLifter, executable: Path, processor: str) -> Completed:
 @pytest.mark.parametrize(
     ("architecture", "processor"),
     [
-        ("sm_90", "gfx942"),
-        ("sm_120", "gfx1100"),
+        *NEWER_TO_BOTH_WAVES,
         pytest.param("sm_80", "gfx1100", marks=pytest.mark.slow),
         pytest.param("sm_80", "gfx942", marks=pytest.mark.slow),
-        pytest.param("sm_90", "gfx1100", marks=pytest.mark.slow),
-        pytest.param("sm_120", "gfx942", marks=pytest.mark.slow),
     ],
 )
 def test_barriers_do_what_the_ptx_isa_says(
@@ -47,12 +45,7 @@ def test_barriers_do_what_the_ptx_isa_says(
 
 @pytest.mark.parametrize(
     ("architecture", "processor"),
-    [
-        ("sm_90", "gfx942"),
-        ("sm_120", "gfx1100"),
-        pytest.param("sm_90", "gfx1100", marks=pytest.mark.slow),
-        pytest.param("sm_120", "gfx942", marks=pytest.mark.slow),
-    ],
+    NEWER_TO_BOTH_WAVES,
 )
 def test_numbers_are_reduced_each_at_once(
     lifter: ContainerLifter, build: Callable[..., Path], architecture: str, processor: str

@@ -14,6 +14,7 @@ from cass_ray.port.executable import read_executable
 from cass_ray.port.lifting import ContainerLifter
 from cass_ray.port.running import execute, port
 from cass_ray.toolchain.sandbox.process import Completed
+from tests.port.pairs import NEWER_TO_BOTH_WAVES
 
 pytestmark = [pytest.mark.nvidia, pytest.mark.amd]
 
@@ -110,12 +111,7 @@ spaces: 256, 0 wrong
 
 @pytest.mark.parametrize(
     ("architecture", "processor"),
-    [
-        ("sm_90", "gfx942"),
-        ("sm_120", "gfx1100"),
-        pytest.param("sm_90", "gfx1100", marks=pytest.mark.slow),
-        pytest.param("sm_120", "gfx942", marks=pytest.mark.slow),
-    ],
+    NEWER_TO_BOTH_WAVES,
 )
 @pytest.mark.parametrize(
     ("program", "wanted"),

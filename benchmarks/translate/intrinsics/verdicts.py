@@ -15,7 +15,7 @@ class Verdict(StrEnum):
     """The outcome in a word."""
 
     SAME = "same bits"
-    CLOSE = "approximations as near as documented"
+    CLOSE = "approximations within an allowance"
     KNOWN = "differs for a reason that is known"
     LABELLED = "differs, with a finding"
     REFUSED = "does not compile, with a finding"

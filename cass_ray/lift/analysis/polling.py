@@ -50,11 +50,14 @@ def hasty_looks(
 
     Nvidia's scheduler lets other warps go on; on AMD such loops pause (``__ockl_grid_sync``).
     """
+    accesses = (each for block in blocks.values() for each in block.accesses)
+    if not any(_is_strong_load(instruction_at(place)) for place, _ in accesses):
+        return frozenset()
     found: set[CodePlace] = set()
     for places in waiting_loops(blocks, entry, instruction_at):
         body = {place: instruction_at(place) for place in places}
         if not any(i.opcode == "NANOSLEEP" or i.opcode in _ATOMIC for i in body.values()):
-            found |= {p for p, i in body.items() if i.opcode in _LOADS and i.has("STRONG")}
+            found |= {place for place, i in body.items() if _is_strong_load(i)}
     return frozenset(found)
 
 
@@ -79,9 +82,14 @@ def flag_in_shared(body: list[DecodedInstruction]) -> DecodedInstruction | None:
 
     Who writes there is in the same block, maybe in the same wave.
     """
-    if any(i.opcode in _ATOMIC or (i.opcode in _LOADS and i.has("STRONG")) for i in body):
+    if any(i.opcode in _ATOMIC or _is_strong_load(i) for i in body):
         return None
     return next((i for i in body if i.opcode == "LDS"), None)
+
+
+def _is_strong_load(i: DecodedInstruction) -> bool:
+    """Whether it loads what others may write meanwhile, and says so."""
+    return i.opcode in _LOADS and i.has("STRONG")
 
 
 def _may_wait(body: list[DecodedInstruction]) -> bool:
@@ -90,7 +98,7 @@ def _may_wait(body: list[DecodedInstruction]) -> bool:
         return False
     if any(map(tests_phase, body)):
         return True
-    if any(i.opcode in _ATOMIC or (i.opcode in _LOADS and i.has("STRONG")) for i in body):
+    if any(i.opcode in _ATOMIC or _is_strong_load(i) for i in body):
         return True
     # Variables of code that is not optimized are in the stack: nothing can be said of its loops.
     return any(i.opcode in _LOADS for i in body) and not any(i.opcode == "STL" for i in body)

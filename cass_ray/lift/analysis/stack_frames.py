@@ -74,11 +74,12 @@ class FrameState:
 
     def entered(self, stack: CallStack) -> FrameState:
         """The same in a block of ``stack``: of code that a copy called, or of its caller."""
-        missing = len(stack) - len(self.tops)
         top = self.of(STACK_POINTER)
         own = top.offset if isinstance(top, FrameAddress) else ANYWHERE
-        tops = (*self.tops, *[own] * missing) if missing > 0 else self.tops[: len(stack)]
-        return FrameState(dict(self.registers), dict(self.words), tops)
+        missing = len(stack) - len(self.tops)
+        made = self.copy()
+        made.tops = (*self.tops[: len(stack)], *[own] * missing)
+        return made
 
 
 def _at_entry(name: str) -> Known:
@@ -208,9 +209,7 @@ class _OneFunction:
 
     def _after(self, place: CallPlace) -> FrameState:
         """The state at the end of a block, its calls done."""
-        state = self._before[place].copy()
-        for code_place, access in self._flow.accesses(place):
-            self._step(state, self._flow.instruction_at(code_place), access)
+        state = self._before_calls(place)
         for call in self._flow.calls.get(place, ()):
             self._call(state, call.callee)
         return state
@@ -220,12 +219,16 @@ class _OneFunction:
         most = max((self._whole.conduct[call.callee].reads_above for call in calls), default=0)
         if not most or place not in self._before:
             return range(0)
+        top = self._before_calls(place).of(STACK_POINTER)
+        if not isinstance(top, FrameAddress):
+            return range(-ANYWHERE, ANYWHERE)
+        return range(top.offset, top.offset + most)
+
+    def _before_calls(self, place: CallPlace) -> FrameState:
         state = self._before[place].copy()
         for code_place, access in self._flow.accesses(place):
             self._step(state, self._flow.instruction_at(code_place), access)
-        top = state.of(STACK_POINTER)
-        first = top.offset if isinstance(top, FrameAddress) else -ANYWHERE
-        return range(first, first + most if isinstance(top, FrameAddress) else ANYWHERE)
+        return state
 
     def accesses(self, place: CallPlace) -> list[FrameAccess | None]:
         """The accesses of the frame by a block's instructions."""

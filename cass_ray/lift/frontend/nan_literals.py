@@ -22,6 +22,8 @@ _AT = slice(4, 8)
 
 def with_bits_of_nans(listing: str, cubin: Cubin) -> str:
     """``listing`` with the bits of what ``FSEL`` may copy, where ``cubin`` has its machine code."""
+    if "NAN" not in listing:
+        return listing
     code = {each.name.removeprefix(".text."): each.data for each in cubin.code_sections}
     pieces: list[str] = []
     place, content = 0, b""

@@ -107,6 +107,5 @@ class BitScans(Patterns):
     def _carries(self, value: Value, total: Value | None) -> bool:
         """Whether ``value`` is 1 where the upper word of ``total`` is not zero, and 0 else."""
         upper, zero = self._operands(self._widened(value), "ugt") or (None, None)
-        (shifted,) = self._operands(upper, "trunc") or (None,)
-        whole, bits = self._operands(shifted, "lshr") or (None, None)
-        return zero == i32(0) and bits == i64(32) and whole is not None and whole == total
+        whole = self._high(upper)
+        return zero == i32(0) and whole is not None and whole == total

@@ -185,12 +185,6 @@ class Divisions(Patterns):
         magnitude = self._operands(one, _MAGNITUDE)
         return one == other or (bool(magnitude) and magnitude == self._operands(other, _MAGNITUDE))
 
-    def _high(self, value: Value | None) -> Value | None:
-        """The 64 bits of which ``value`` is the high word."""
-        (shifted,) = self._operands(value, "trunc") or (None,)
-        whole, bits = self._operands(shifted, "lshr") or (None, None)
-        return whole if bits == i64(32) else None
-
     def _negative_multiples(self, product: Value, divisor: Value) -> list[Value]:
         """Each ``x`` for which ``product`` is written as ``-x * divisor`` or ``x * -divisor``.
 

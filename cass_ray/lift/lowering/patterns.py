@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cass_ray.lift.llvm.builder import TRUE, IRBuilder, Value, i32
+from cass_ray.lift.llvm.builder import TRUE, IRBuilder, Value, i32, i64
 
 _NOTHING: tuple[Value, ...] = ()
 
@@ -35,6 +35,12 @@ class Patterns:
     def _widened(self, value: Value | None) -> Value | None:
         """The word that was extended with zeros."""
         return next(iter(self._operands(value, "zext")), None)
+
+    def _high(self, value: Value | None) -> Value | None:
+        """The 64 bits of which ``value`` is the high word."""
+        (shifted,) = self._operands(value, "trunc") or (None,)
+        whole, bits = self._operands(shifted, "lshr") or (None, None)
+        return whole if bits == i64(32) else None
 
     def _uninverted(self, condition: Value) -> tuple[Value, bool]:
         """A condition without its inversion, and whether it had one."""

@@ -39,6 +39,8 @@ class OneThread:
     def close(self) -> None:
         """Waits for the calls that were made and ends the thread; no call may follow."""
         self.call(self._end)
+        if self._thread is not None:
+            self._thread.join()
 
     def _end(self) -> None:
         self._open = False

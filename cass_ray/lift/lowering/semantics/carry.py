@@ -49,6 +49,11 @@ def _scaled_word(ctx: LoweringContext, term: Term) -> Value:
     return ctx.ir.op("shl", term.word, i32(term.scale)) if term.scale else term.word
 
 
+def _taken(ctx: LoweringContext, carries_in: Sequence[Operand]) -> list[Value]:
+    """The carries in, without those that are never set."""
+    return [value for operand in carries_in if (value := ctx.predicate(operand)) != FALSE]
+
+
 def _is_zero(term: Term) -> bool:
     return term.word.number == 0 and not term.negated
 
@@ -94,7 +99,7 @@ def add_high(
 
     None where the carries are of no sum that fits; then nothing is written.
     """
-    carries = [value for operand in carries_in if (value := ctx.predicate(operand)) != FALSE]
+    carries = _taken(ctx, carries_in)
     low = ctx.carries.sum_of(carries[0]) if len(carries) == 1 else None
     if low is None or any(term.scale for term in low.terms):
         return None
@@ -253,7 +258,7 @@ def _with_carry(
     carries_in: Sequence[Operand],
     carries_out: Sequence[Operand],
 ) -> None:
-    carries = [value for operand in carries_in if (value := ctx.predicate(operand)) != FALSE]
+    carries = _taken(ctx, carries_in)
     if not carries_out:
         terms = [_high_term(ctx, operand) for operand in operands]
         if add_high(ctx, target, terms, carries_in) is not None:
@@ -391,7 +396,7 @@ def _as_wide_sum(
     carries_in: Sequence[Operand],
 ) -> bool:
     """Write both halves at once where the carry is that of the scaled low words."""
-    carries = [value for operand in carries_in if (value := ctx.predicate(operand)) != FALSE]
+    carries = _taken(ctx, carries_in)
     low = ctx.carries.sum_of(carries[0]) if len(carries) == 1 else None
     if low is None or len(low.terms) != 2:
         return False
