@@ -196,6 +196,7 @@ class RlWorker:
     def _lead(self, leader: Any, model: Any, form: Any, source: str, done: int) -> None:
         from cass_ray.train.data.prepare import pair_files, read_pairs
         from cass_ray.train.rl.asked import questions_of
+        from cass_ray.train.rl.guidance import reference_answer
         from cass_ray.train.rl.model_folder import save_policy
         from cass_ray.train.rl.questions import QuestionChooser
         from cass_ray.train.rl.trainer import RlTrainer
@@ -238,6 +239,7 @@ class RlWorker:
             settings.out,
             say=say,
             after_step=keep,
+            reference=partial(reference_answer, form, settings.sampling.max_new_tokens),
         )
         summary = vars(trainer.run()) | {"model": str(folder), "begun_at": done}
         (settings.out / SUMMARY).write_text(json.dumps(summary, indent=1))

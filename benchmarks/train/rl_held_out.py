@@ -8,6 +8,7 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -101,7 +102,8 @@ def write_worth(
 ) -> None:
     """Judge the files ``public-*.jsonl`` in ``answers``; write a line of JSON each, say the sums.
 
-    ``same``: the compiler makes the code of the rules' translation of it, as for the reward.
+    ``same``: the compiler makes the code of the rules' translation of it, as for the reward;
+    ``to_the_word``: with the rules' helpers of ``min`` and ``max`` too, as in the first six runs.
     """
     asked = {program.name: program for program in read_programs(programs)}
     work = [
@@ -119,7 +121,11 @@ def write_worth(
     for row in rows:
         kind = asked[row["task"]].file if row["task"].startswith("fresh-") else "public"
         sums[f"{row['label']} {kind}"].update(
-            answers=1, compile=row["compiles"], same=row["same"], rules=row["as_rules"]
+            answers=1,
+            compile=row["compiles"],
+            same=row["same"],
+            to_the_word=row["to_the_word"],
+            rules=row["as_rules"],
         )
     for label, counts in sorted(sums.items()):
         say(f"{answers.name} {label}: {dict(counts)}")
@@ -141,7 +147,9 @@ def gains(before: Path, after: Path) -> Iterator[str]:
     yield "| answers | programs | number | right before | after | points | became right, wrong |"
     yield "|---|---|---|---|---|---|---|"
     for (label, kind), pairs in sorted(groups.items()):
-        for what in ("same", "compiles"):
+        for what in ("same", "to_the_word", "compiles"):
+            if any(what not in row for pair in pairs for row in pair):
+                continue  # judged before there were two judges
             old, new = (sum(pair[side][what] for pair in pairs) for side in (0, 1))
             won = sum(b[what] > a[what] for a, b in pairs)
             yield (
@@ -176,9 +184,11 @@ def _judged(
     label, task, temperature, cuda, code = work
     row = {"label": label, "task": task, "temperature": temperature}
     if code is None:
-        return row | {"outcome": "no program", "compiles": False, "same": False, "as_rules": False}
+        kinds = ("compiles", "same", "to_the_word", "as_rules")
+        return row | {"outcome": "no program"} | dict.fromkeys(kinds, False)
     judge = make_judge(tools, optimization=optimization)
     verdict = judge.of(cuda, code)
+    strict = replace(judge, extremes=False).of(cuda, code)
     try:
         compiles = judge.compiles(code)
     except Starved:
@@ -187,5 +197,6 @@ def _judged(
         "outcome": verdict.outcome.value,
         "compiles": compiles,
         "same": verdict.outcome is Outcome.COMPILED and bool(verdict.reference),
+        "to_the_word": strict.outcome is Outcome.COMPILED and bool(strict.reference),
         "as_rules": code == by_rules(cuda),
     }

@@ -144,6 +144,7 @@ def run(out: Path, options: argparse.Namespace) -> None:
     from cass_ray.execute.rewards.processes import ProcessRewards
     from cass_ray.train.distributed import DistributedContext
     from cass_ray.train.rl.average import AveragedWeights
+    from cass_ray.train.rl.guidance import reference_answer
     from cass_ray.train.rl.learner import Learner, PolicyModel, policy_engine
     from cass_ray.train.rl.model_folder import save_policy
     from cass_ray.train.rl.questions import QuestionChooser
@@ -208,6 +209,7 @@ def run(out: Path, options: argparse.Namespace) -> None:
         until,
         say,
         save,
+        partial(reference_answer, form, settings.sampling.max_new_tokens),
     )
     try:
         summary = trainer.run()

@@ -13,6 +13,7 @@ import json
 import re
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -25,6 +26,7 @@ from cass_ray.config import StrictModel
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.dataset.schema import Reason, clip_diagnostic
 from cass_ray.execute.backends.base import unit_on_disk
+from cass_ray.execute.rewards.extremes import spelled_apart
 from cass_ray.execute.rewards.faithful import left_out
 from cass_ray.execute.rewards.unseen import all_emitted, headers_of_hip, never_emitted
 from cass_ray.execute.rewards.verdicts import Outcome, RewardItem, RewardVerdict, undecided
@@ -35,10 +37,13 @@ from cass_ray.toolchain.sandbox.process import Starved
 from cass_ray.toolchain.unit import CompileFailure
 from cass_ray.translate.rules import RulesTranslator
 
-_FORMAT = "7"
+_FORMAT, _CODE_FORMAT = "8", "7"
+"""Of verdicts and of code, as they are kept."""
 _FENCES = ("hip", "cpp", "c++", "cuda", "cu", "c")
 _NAMES_ORIGIN = re.compile(r"[ \t]*\.(?:file|ident|loc)\b")
 _COMMENT = re.compile(r"[ \t]*[;#][ ].*$")
+OTHERWISE_SPELLED = "min or max of one type is spelled otherwise than the rules do"
+"""The reason of an answer that is right and begins so."""
 _FAILED = "does not compile: "
 """What is kept of a failure begins so."""
 _KNOWN = 4096
@@ -90,6 +95,9 @@ class CompileJudge:
     credit: CompileCredit = field(default_factory=CompileCredit)
     architecture: str = DEFAULT_AMD_ARCHITECTURE
     optimization: str = "-O1"
+    extremes: bool = True
+    """Whether ``min`` and ``max`` of two arguments of one type may be written with the rules'
+    helper or without it."""
     _known: dict[str, str] = field(default_factory=dict)
 
     def judge(self, item: RewardItem) -> RewardVerdict:
@@ -126,7 +134,8 @@ class CompileJudge:
         if self.cache is None:
             return self._judged(question, code)
         parts = ["compile reward", _FORMAT, self.credit.model_dump_json(), self.architecture]
-        key = digest([*parts, self.optimization, self.toolchain.fingerprint, question, code])
+        how = [self.optimization, str(self.extremes)]
+        key = digest([*parts, *how, self.toolchain.fingerprint, question, code])
         if (found := self.cache.get(key)) is not None:
             return RewardVerdict.model_validate_json(found)
         made = self._judged(question, code)
@@ -135,6 +144,30 @@ class CompileJudge:
         return made
 
     def _judged(self, question: str, code: str) -> RewardVerdict:
+        verdict = self._judged_as_written(question, code)
+        if not self.extremes or verdict.outcome not in (Outcome.FORGED, Outcome.OTHER_CODE):
+            return verdict
+        compared = spelled_apart(_translation(question), code)
+        if compared is None or not self._same_code([code], compared):
+            return verdict
+        return RewardVerdict(
+            reward=self.credit.compiled,
+            outcome=Outcome.COMPILED,
+            reason=f"{OTHERWISE_SPELLED}; as it is written: {verdict.reason}",
+            reference="the code of the rules' translation",
+        )
+
+    def _same_code(self, compile_too: Sequence[str], compared: tuple[str, str]) -> bool:
+        """Whether the compiler takes all of these programs and makes one code of two."""
+        try:
+            made = [self._code(each) for each in (*compile_too, *compared)]
+        except CompileFailure as failure:
+            if failure.reason in _BY_LOAD:
+                raise Starved(f"{failure.reason.value}: {failure.tool}") from failure
+            return False
+        return made[-1] == made[-2]
+
+    def _judged_as_written(self, question: str, code: str) -> RewardVerdict:
         if lacking := left_out(question, _translation(question), code):
             return RewardVerdict(reward=0.0, outcome=Outcome.FORGED, reason=lacking)
         if code == _translation(question) and self.credit.unproved == self.credit.compiled:
@@ -175,7 +208,7 @@ class CompileJudge:
     def _code(self, code: str) -> str:
         """Digest of what the compiler makes of a program; kept. Raises ``CompileFailure``."""
         flags = [self.architecture, self.optimization, self.toolchain.fingerprint]
-        key = digest(["compiled code", _FORMAT, *flags, code])
+        key = digest(["compiled code", _CODE_FORMAT, *flags, code])
         kept = self._known.get(key)
         if kept is None and self.cache is not None and (found := self.cache.get(key)) is not None:
             kept = found.decode()

@@ -16,7 +16,7 @@ from cass_ray.train.distributed import DistributedContext
 from cass_ray.train.engines.optimizers import learning_rate
 from cass_ray.train.engines.replicated import ReplicatedEngine
 from cass_ray.train.rl.objective import advantages, answer_weights, policy_loss
-from cass_ray.train.rl.policy import AnswerBatch, answer_scores
+from cass_ray.train.rl.policy import AnswerBatch, answer_scores, on_device
 from cass_ray.train.rl.rollouts import Rollout, edit_marks
 from cass_ray.train.rl.settings import RlSettings
 from cass_ray.train.settings import ZeroSettings
@@ -49,6 +49,8 @@ class PolicyBatch:
     """(tokens,)."""
     weight: torch.Tensor
     """(tokens,)."""
+    known: torch.Tensor
+    """Bool (tokens,): of known right answers, which no policy drew; their ratio is 1."""
 
 
 class PolicyModel(nn.Module):
@@ -80,13 +82,13 @@ class PolicyModel(nn.Module):
                 edits=batch.edits,
             )
 
-        scores, known = scored(self.model), None
+        scores, first = scored(self.model), None
         if objective.kl:
             with torch.no_grad():
-                known = scored(self._reference[0]).log_probs
-        made = policy_loss(
-            scores.log_probs, batch.old, batch.advantage, batch.weight, objective, known
-        )
+                first = scored(self._reference[0]).log_probs
+        new = scores.log_probs
+        old = torch.where(batch.known, new.detach(), batch.old)
+        made = policy_loss(new, old, batch.advantage, batch.weight, objective, first)
         self._count("clipped", made.clipped)
         self._count("divergence", made.divergence)
         self._count("entropy", (scores.entropy * (batch.weight > 0)).sum())
@@ -269,16 +271,17 @@ class Learner:
             answers = AnswerBatch.of(questions, [own for [own] in tokens], device)
         sizes = torch.tensor([len(each.tokens) for each in rollouts])
 
-        def spread(values: Sequence[float]) -> torch.Tensor:
-            return torch.tensor(values).repeat_interleave(sizes).to(device)
+        def spread(values: Sequence[float | bool]) -> torch.Tensor:
+            return on_device(torch.tensor(values).repeat_interleave(sizes), device)
 
         old = torch.tensor([chance for each in rollouts for chance in each.log_probs])
         return PolicyBatch(
             answers,
             edit_marks(self._form, [each.question for each in rollouts]),
-            old.to(device),
+            on_device(old, device),
             spread([row[1] for row in rows]),
             spread([row[2] for row in rows]),
+            spread([each.is_reference for each in rollouts]),
         )
 
     def weights(self) -> dict[str, torch.Tensor]:

@@ -90,33 +90,42 @@ class AnswerBatch:
         ids: list[list[int]] = []
         positions: list[list[int]] = []
         segments: list[list[int]] = []
-        found: list[tuple[int, int, int, int]] = []
-        number = 0
+        places: list[int] = []
+        tokens: list[int] = []
+        rows: list[int] = []
+        lengths: list[int] = []
         for row, (question, own) in enumerate(zip(questions, answers, strict=True)):
             size, whole = len(question), list(question)
-            places, parts = list(range(size)), [0] * size
+            there, parts = list(range(size)), [0] * size
             for part, answer in enumerate(own, 1):
-                before = size - 1
-                for place, token in enumerate(answer):
-                    found.append((row, before, token, number))
-                    before = len(whole) + place
+                behind = range(len(whole), len(whole) + len(answer) - 1)
+                places += [size - 1, *behind] if answer else []
+                tokens += answer
+                rows.append(row)
+                lengths.append(len(answer))
                 whole += answer[:-1]
-                places += range(size, size + len(answer) - 1)
-                parts += [part] * (len(answer) - 1)
-                number += 1
+                there += range(size, size + len(behind))
+                parts += [part] * len(behind)
             ids.append(whole)
-            positions.append(places)
+            positions.append(there)
             segments.append(parts)
-        columns = torch.tensor(found, dtype=torch.long).view(-1, 4).to(device)
+        sizes = torch.tensor(lengths)
         shared = SharedRows(_padded(positions, 0, device), _padded(segments, -1, device))
         return cls(
             _padded(ids, 0, device),
-            rows=columns[:, 0],
-            places=columns[:, 1],
-            tokens=columns[:, 2],
-            answers=columns[:, 3],
+            rows=on_device(torch.tensor(rows).repeat_interleave(sizes), device),
+            places=on_device(torch.tensor(places), device),
+            tokens=on_device(torch.tensor(tokens), device),
+            answers=on_device(torch.arange(len(lengths)).repeat_interleave(sizes), device),
             shared=shared,
         )
+
+
+def on_device(tensor: torch.Tensor, device: torch.device | str) -> torch.Tensor:
+    """``tensor`` on ``device``; a GPU is not waited for, which may be at something else."""
+    if torch.device(device).type != "cuda":
+        return tensor.to(device)
+    return tensor.pin_memory().to(device, non_blocking=True)
 
 
 _ALIGNED = 16
@@ -125,7 +134,8 @@ _ALIGNED = 16
 
 def _padded(rows: Sequence[list[int]], filler: int, device: torch.device | str) -> torch.Tensor:
     longest = -(-max(map(len, rows)) // _ALIGNED) * _ALIGNED
-    return torch.tensor([row + [filler] * (longest - len(row)) for row in rows]).to(device)
+    made = torch.tensor([row + [filler] * (longest - len(row)) for row in rows])
+    return on_device(made, device)
 
 
 @dataclass(frozen=True)
@@ -174,7 +184,8 @@ def answer_scores(
 def _impossible(batch: AnswerBatch, edits: EditMarks, end: int, vocabulary: int) -> torch.Tensor:
     """Bool (tokens, vocabulary): what could not come there."""
     device = batch.ids.device
-    lines = torch.tensor([-1 if number is None else number for number in edits.lines]).to(device)
+    known = torch.tensor([-1 if number is None else number for number in edits.lines])
+    lines = on_device(known, device)
     there = lines[batch.answers]
     before = _lines_before(batch, edits)
     numbers = torch.arange(vocabulary, device=device) - edits.first
@@ -189,12 +200,12 @@ def _impossible(batch: AnswerBatch, edits: EditMarks, end: int, vocabulary: int)
 
 def _lines_before(batch: AnswerBatch, edits: EditMarks) -> torch.Tensor:
     """(tokens,): the line of the last mark before each answer token; -1 before the first."""
-    made: list[int] = []
-    last, answer = -1, -1
-    for each, token in zip(batch.answers.tolist(), batch.tokens.tolist(), strict=True):
-        last = -1 if each != answer else last
-        answer = each
-        made.append(last)
-        number = token - edits.first
-        last = number if 0 <= number < edits.marks else last
-    return torch.tensor(made, dtype=torch.long, device=batch.ids.device)
+    numbers = batch.tokens - edits.first
+    marked = (numbers >= 0) & (numbers < edits.marks)
+    places = torch.arange(len(numbers), device=numbers.device)
+    # Of each token and those before it, the last mark; then that of the token before.
+    last = torch.where(marked, places, -1).cummax(0).values.roll(1)
+    last[:1] = -1
+    there = last.clamp(min=0)
+    of_own = (last >= 0) & (batch.answers[there] == batch.answers)
+    return torch.where(of_own, numbers[there], -1)

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from cass_ray.execute.rewards.verdicts import RewardVerdict
-from cass_ray.train.rl.rollouts import Rollout
+from cass_ray.train.rl.rollouts import Question, Rollout
 
-ANSWERS, QUESTIONS = "answers.jsonl", "questions.jsonl"
+ANSWERS, QUESTIONS, GUIDED = "answers.jsonl", "questions.jsonl", "guided.jsonl"
 
 
 class RewardRecords:
@@ -25,6 +25,7 @@ class RewardRecords:
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
         self._answers, self._questions = folder / ANSWERS, folder / QUESTIONS
         self._known = {row["id"] for row in _rows(self._questions)}
 
@@ -54,6 +55,10 @@ class RewardRecords:
             )
         _append(self._answers, rows)
 
+    def keep_guided(self, step: int, questions: Sequence[Question]) -> None:
+        """Questions whose known answer was learned from in ``step``."""
+        _append(self._folder / GUIDED, [{"step": step, "question": each.id} for each in questions])
+
 
 def read_answers(folder: Path) -> Iterator[dict[str, Any]]:
     """The answers in ``folder``, in the order in which they were judged."""
@@ -68,6 +73,8 @@ def _difference(translation: str, code: str | None) -> list[str]:
 
 
 def _append(path: Path, rows: Sequence[dict[str, Any]]) -> None:
+    if not rows:
+        return
     with path.open("a", encoding="utf-8") as stream:
         stream.writelines(json.dumps(row) + "\n" for row in rows)
 

@@ -55,6 +55,8 @@ class Rollout:
     """The program that it makes; None where it makes none."""
     problem: str = ""
     """Why not."""
+    is_reference: bool = False
+    """Whether no policy drew it: it is the known right answer."""
 
 
 class RolloutMaker(Protocol):

@@ -51,11 +51,24 @@ class SamplingSettings(StrictModel):
     """Steps for which a question is not asked again."""
 
 
+class GuidanceSettings(StrictModel):
+    """What is done with groups of which no answer is right (``cass_ray/train/rl/guidance.py``)."""
+
+    kind: Literal["none", "reference"] = "none"
+    """``none``: nothing is learned from them, and what a run learns it has drawn itself.
+    ``reference``: the known translation takes the place of one answer, which is imitation."""
+    most: float = Field(default=0.25, gt=0, lt=1)
+    """Of the groups that a step learns from, those that are guided, at most."""
+    steps: int = Field(default=0, ge=0)
+    """Steps with guidance, from the first one; 0: all."""
+
+
 class RlSettings(StrictModel):
     """A run of reinforcement learning from a supervised model."""
 
     objective: ObjectiveSettings = ObjectiveSettings()
     sampling: SamplingSettings = SamplingSettings()
+    guidance: GuidanceSettings = GuidanceSettings()
     optimizer: OptimizerSettings = OptimizerSettings(
         learning_rate=2e-6, betas=(0.9, 0.95), schedule="constant", warmup_ratio=0.0
     )

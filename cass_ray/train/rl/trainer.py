@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import random
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import Protocol
@@ -20,11 +22,12 @@ from cass_ray.execute.rewards.verdicts import (
     Rewarder,
     RewardVerdict,
 )
+from cass_ray.train.rl.guidance import Reference, guided, right_answer
 from cass_ray.train.rl.in_first_words import AskedItem
 from cass_ray.train.rl.learner import JudgedGroup
 from cass_ray.train.rl.questions import QuestionChooser
 from cass_ray.train.rl.records import RewardRecords
-from cass_ray.train.rl.rollouts import Rollout, RolloutMaker
+from cass_ray.train.rl.rollouts import Question, Rollout, RolloutMaker
 from cass_ray.train.rl.settings import RlSettings
 
 METRICS = "metrics.jsonl"
@@ -32,6 +35,8 @@ _LOST = 3
 """Batches that may be lost beyond those that were learned from."""
 _JUDGED_AT_ONCE = 64
 """Groups whose verdicts are waited for at once, of all batches."""
+
+_OfGroup = tuple[list[RewardVerdict], Rollout | None]
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,8 @@ class JudgedStep:
     rollout_seconds: float
     reward_seconds: float
     """From the last answer to the last verdict: the others were judged meanwhile."""
+    references: list[Rollout | None]
+    """What may stand for an answer of a group that has none right."""
     policy: int
     """Learner's steps that the weights had behind them which drew the answers."""
 
@@ -97,12 +104,15 @@ class RlTrainer:
     say: Callable[[str], None] = print
     after_step: Callable[[int, Mapping[str, torch.Tensor]], None] = lambda step, weights: None
     """Hears of each step that was made, with the weights that came of it."""
+    reference: Reference = lambda question: None
+    """Known right answers, for ``settings.guidance``."""
 
     def __post_init__(self) -> None:
         self.out.mkdir(parents=True, exist_ok=True)
         self._records = RewardRecords(self.out)
         self._choosing = Lock()
         self._asked = 0
+        self._chance = random.Random(self.settings.seed)
         self._judges = ThreadPoolExecutor(_JUDGED_AT_ONCE, "cass-rl-judge")
 
     def run(self) -> RlSummary:
@@ -145,13 +155,31 @@ class RlTrainer:
         with self._choosing:
             questions = self.chooser.choose(step)
         started = time.monotonic()
-        groups, waiting = list[list[Rollout]](), list[Future[list[RewardVerdict]]]()
+        groups, waiting = list[list[Rollout]](), list[Future[_OfGroup]]()
         for group in self.maker.rollouts(questions):
             groups.append(group)
-            waiting.append(self._judges.submit(judge_group, group, self.rewards))
+            waiting.append(self._judges.submit(self._of_group, group))
         drawn = time.monotonic()
-        verdicts = [each.result() for each in waiting]
-        return JudgedStep(groups, verdicts, drawn - started, time.monotonic() - drawn, policy)
+        verdicts, references = [], []
+        for each in waiting:
+            of_group, reference = each.result()
+            verdicts.append(of_group)
+            references.append(reference)
+        seconds = drawn - started, time.monotonic() - drawn
+        return JudgedStep(groups, verdicts, *seconds, references, policy)
+
+    def _of_group(self, group: list[Rollout]) -> _OfGroup:
+        """Verdicts, and the known answer where it is asked for."""
+        verdicts = judge_group(group, self.rewards)
+        if not self._is_guided():
+            return verdicts, None
+        judge = partial(judge_group, rewards=self.rewards)
+        return verdicts, right_answer(group, verdicts, self.reference, judge)
+
+    def _is_guided(self) -> bool:
+        guidance = self.settings.guidance
+        within = not guidance.steps or self.learner.steps < guidance.steps
+        return guidance.kind == "reference" and within
 
     def _learn(self, judged: JudgedStep, waited: float, summary: RlSummary) -> None:
         started, number = time.monotonic(), summary.steps
@@ -159,11 +187,16 @@ class RlTrainer:
         for rollouts, verdicts in zip(judged.groups, judged.verdicts, strict=True):
             rewards = [math.nan if each.reward is None else each.reward for each in verdicts]
             groups.append(JudgedGroup(rollouts, rewards))
-            known = [reward for reward in rewards if not math.isnan(reward)]
+            heard = [reward for reward in rewards if not math.isnan(reward)]
             with self._choosing:
-                self.chooser.heard(rollouts[0].question, known, self._asked)
+                self.chooser.heard(rollouts[0].question, heard, self._asked)
             self._records.keep(number, rollouts, verdicts)
         behind = self.learner.steps - judged.policy
+        known = list[Question]()
+        if self._is_guided():
+            most = self.settings.guidance.most
+            groups, known = guided(groups, judged.references, most, self._chance)
+            self._records.keep_guided(number, known)
         measured = self.learner.step(groups)
         learned = time.monotonic()
         weights = self.learner.weights()
@@ -176,6 +209,7 @@ class RlTrainer:
             "seconds_weights": time.monotonic() - learned,
         }
         values = {"step": number, "behind": behind, **measured, **_shares(judged), **seconds}
+        values["guided"] = len(known)
         values["mixed_known"] = self.chooser.mixed
         with (self.out / METRICS).open("a") as stream:
             stream.write(json.dumps(values) + "\n")
