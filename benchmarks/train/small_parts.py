@@ -3,6 +3,7 @@
     P="python -m benchmarks.train.small_parts"
     $P snapshot OUT/run --to FOLDER          # the newest checkpoint of a run as an int8 copy
     $P cut FOLDER --to PARTS [--bytes N]     # FOLDER of files as PARTS/part.00, part.01 …
+    $P cut MODEL --to PARTS --bf16           # a model with its weights in bf16
     $P join PARTS --to FOLDER                # and back, every file checked
 
 A snapshot can be gone on from once it is joined (``small_model run --base FOLDER``): its weights
@@ -20,17 +21,20 @@ from pathlib import Path
 
 import pyarrow as pa
 
-PART_BYTES = 16_000_000
+PART_BYTES = 15_000_000
 _LEVEL = 3
 _BF16 = 2
 """Bytes of a number whose bytes are sorted by place."""
 
 
-def cut(folder: Path, out: Path, part_bytes: int = PART_BYTES) -> list[Path]:
-    """Write the files of ``folder`` as parts of at most ``part_bytes``; the parts, in order."""
+def cut(folder: Path, out: Path, part_bytes: int = PART_BYTES, bf16: bool = False) -> list[Path]:
+    """Write the files of ``folder`` as parts of at most ``part_bytes``; the parts, in order.
+
+    With ``bf16`` weights of more bytes are made bf16.
+    """
     index, content = [], []
     for path in sorted(p for p in folder.iterdir() if p.is_file()):
-        data = path.read_bytes()
+        data = _in_bf16(path) if bf16 and path.suffix == ".safetensors" else path.read_bytes()
         places = _BF16 if path.suffix == ".safetensors" else 1
         planes = [data[place::places] for place in range(places)]
         packed = [
@@ -52,6 +56,19 @@ def cut(folder: Path, out: Path, part_bytes: int = PART_BYTES) -> list[Path]:
         parts.append(out / f"part.{number:02}")
         parts[-1].write_bytes(whole[start : start + part_bytes])
     return parts
+
+
+def _in_bf16(path: Path) -> bytes:
+    import torch
+    from safetensors.torch import load_file, save
+
+    weights = load_file(path)
+    low = {
+        name: tensor.to(torch.bfloat16) if tensor.is_floating_point() else tensor
+        for name, tensor in weights.items()
+    }
+    made: bytes = save(low, {"format": "pt"})
+    return made
 
 
 def join(parts: Path, out: Path) -> list[Path]:
@@ -148,6 +165,7 @@ def arguments() -> argparse.ArgumentParser:
         command.add_argument("--to", type=Path, required=True)
         if name == "cut":
             command.add_argument("--bytes", type=int, default=PART_BYTES)
+            command.add_argument("--bf16", action="store_true", help="Weights of more bytes.")
         if name == "join":
             command.add_argument("--bf16", action="store_true", help="Restore an int8 copy.")
     return parser
@@ -158,7 +176,8 @@ def main() -> None:
     if options.command == "snapshot":
         print(f"step {snapshot(options.source, options.to)}")
     elif options.command == "cut":
-        print(len(cut(options.source, options.to, options.bytes)), "parts")
+        parts = cut(options.source, options.to, options.bytes, options.bf16)
+        print(len(parts), "parts")
     else:
         print(*join(options.source, options.to))
         if options.bf16:

@@ -38,12 +38,15 @@ _RL = (
     "--set", "sampling.beyond_reference=1.5",
     "--set", "sampling.revisited=0.25",
     "--set", "sampling.questions=64",
-    "--set", "sampling.mixed=32",
+    "--set", "sampling.mixed=26",
     "--set", "sampling.most_questions=112",
     "--set", "sampling.group=16",
+    "--set", "guidance.kind=reference",
+    "--set", "guidance.most=0.25",
+    "--set", "guidance.steps=120",
     "--set", "ahead=2",
     "--set", "steps=500",
-    "--measure-every", "100",
+    "--measure-every", "60",
 )  # fmt: skip
 """Reward only for what is right. Why these values: benchmarks/results/rl.md."""
 _SHARED = (
@@ -292,13 +295,11 @@ def _worth(answers: str, to: str) -> Callable[[Context], list[Lane]]:
 
 
 def _weights(model: str, to: str) -> Callable[[Context], list[Lane]]:
-    """A model as an int8 copy in parts that are taken home when they are asked for."""
+    """A model in parts that are taken home when they are asked for, as it can be gone on from."""
 
     def lanes(at: Context) -> list[Lane]:
-        copy = at.out / f"weights/{to}.int8"
-        int8 = [sys.executable, "-m", "cass_ray.llm.int8_weights", str(at.out / model), str(copy)]
-        cut = module("small_parts", "cut", copy, "--to", at.out / f"weights/{to}")
-        return [Lane([int8, cut])]
+        parts = at.out / f"weights/{to}"
+        return [Lane([module("small_parts", "cut", at.out / model, "--to", parts, "--bf16")])]
 
     return lanes
 
@@ -386,6 +387,8 @@ def phases(plan: Plan) -> list[Phase]:
               before_end=_rl_end, grace=20, least=30, records=_records("rl")),
         Phase("answered_rl", GPUS, [_answers(RL_MODEL, "answers_rl", plan.learning)],
               after=("reinforced",), longest=answering, grace=20, records=answered),
+        Phase("weights_rl", CPUS, [_weights(RL_MODEL, "rl")], after=("reinforced",),
+              before_end=_home),
         Phase("worth_rl", CPUS, [_worth("answers_rl", "worth_rl.jsonl")], ("judge",),
               after=("answered_rl",), before_end=_home, records=("worth*.jsonl",)),
         *(_figures() if plan.has_figures else ()),
@@ -394,14 +397,12 @@ def phases(plan: Plan) -> list[Phase]:
             if plan.more and plan.has_figures and plan.second
             else ()
         ),
-        Phase("weights_rl", CPUS, [_weights(RL_MODEL, "rl")], after=("reinforced",),
-              before_end=_home),
     ]  # fmt: skip
     return made if plan.more else made + _scaling_last(plan)
 
 
 def _records(folder: str) -> tuple[str, ...]:
-    names = ("metrics.jsonl", "summary.json", "answers.jsonl", "questions.jsonl")
+    names = ("metrics.jsonl", "summary.json", "answers.jsonl", "questions.jsonl", "guided.jsonl")
     return (*(f"{folder}/{name}" for name in names), f"{folder}-*/*.jsonl")
 
 

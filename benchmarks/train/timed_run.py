@@ -7,8 +7,9 @@
 
 ``PARTS`` is what ``benchmarks.train.timed_parts`` wrote; a folder comes with each of the first
 calls. The last call is repeated to the end, one right after the other where a machine that nobody
-calls is given away; ``--weights supervised:0`` (``:3``, ``:6``; ``rl:0`` …) brings three parts of a
-model along. ``--code --again`` takes a mended tree and runs once more what failed.
+calls is given away; ``--until PHASE`` waits for one. ``--weights supervised:0`` (``:4``, ``:8``;
+``rl:0`` …) brings four parts of a model in place of the records. ``--code --again`` takes a mended
+tree and runs once more what failed.
 
 A process in a session of its own runs the phases (:mod:`benchmarks.train.timed_phases`): data,
 supervised training on all GPUs, its answers, reinforcement learning, the answers after it; beside
@@ -68,6 +69,8 @@ _SOFTLY = 5
 """Seconds in which a process may end by itself."""
 MARK = "CASS_TIMED_RUN"
 """The variable that marks the processes of a run: its folder, the phase and the lane."""
+_BEFORE_END = 8
+"""Seconds before the machine is gone at which a call must begin to take things home."""
 _LOOK = 0.2
 """Seconds between looks at what has changed."""
 
@@ -333,6 +336,13 @@ def wait(out: Path, seconds: float, known: set[str]) -> None:
         time.sleep(_LOOK)
 
 
+def wait_until(out: Path, seconds: float, name: str) -> None:
+    """Until the phase ``name`` has ended, the machine is nearly gone, or nothing runs any more."""
+    until = time.time() + min(seconds, read_plan(out).end - _BEFORE_END - time.time())
+    while time.time() < until and marker(out, name) is None and conducted(out):
+        time.sleep(_LOOK)
+
+
 def status(out: Path) -> dict[str, Any]:
     """What has ended and how, what is running, and the last lines of its logs."""
     plan = read_plan(out)
@@ -413,12 +423,15 @@ def call(options: argparse.Namespace) -> None:
         take_parts(folder, out)
     known_phases = _ended(out)
     begin(out)
-    wait(out, options.wait, known_phases)
-    if options.home:
+    if options.until:
+        wait_until(out, options.wait, options.until)
+    else:
+        wait(out, options.wait, known_phases)
+    if options.home and options.weights:
+        name, first = options.weights.split(":")
+        take_weights(out, options.home, name, int(first), options.weights_number)
+    elif options.home:
         take_home(out, options.home)
-        if options.weights:
-            name, first = options.weights.split(":")
-            take_weights(out, options.home, name, int(first), options.weights_number)
     print(json.dumps(status(out), indent=1), flush=True)
 
 
@@ -429,15 +442,17 @@ _PLANNED = (
 )  # fmt: skip
 
 
-def main() -> None:
+def arguments() -> argparse.ArgumentParser:
+    """What a call takes."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
     parser.add_argument("out", type=Path)
     parser.add_argument("--parts", type=Path, nargs="*", default=[], help="Folders that arrived.")
     parser.add_argument("--seconds", type=float, help="Until the machine is gone.")
     parser.add_argument("--wait", type=float, default=0, help="Seconds, at most.")
+    parser.add_argument("--until", metavar="PHASE", help="Wait until this one has ended.")
     parser.add_argument("--home", type=Path, help="Where status and records are copied.")
     parser.add_argument("--weights", metavar="NAME:FIRST", help="supervised or rl; from this part.")
-    parser.add_argument("--weights-number", type=int, default=3, help="Parts of a model.")
+    parser.add_argument("--weights-number", type=int, default=4, help="Parts of a model.")
     parser.add_argument(
         "--again", nargs="*", metavar="PHASE", help="Interrupt; run these and what failed again."
     )
@@ -451,7 +466,11 @@ def main() -> None:
             kind = int if name.endswith("gpus") else float
             flag = f"--{name.replace('_', '-')}"
             parser.add_argument(flag, type=kind, help="With --seconds: of the plan.")
-    options = parser.parse_args()
+    return parser
+
+
+def main() -> None:
+    options = arguments().parse_args()
     options.out = options.out.resolve()
     if not options.conduct:
         call(options)

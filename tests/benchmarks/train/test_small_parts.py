@@ -6,6 +6,8 @@ import random
 from pathlib import Path
 
 import pytest
+import torch
+from safetensors.torch import load_file, save_file
 
 from benchmarks.train.small_parts import cut, join
 
@@ -50,3 +52,16 @@ def test_another_models_part_is_an_error(model: Path, tmp_path: Path) -> None:
     (tmp_path / "parts/part.00").write_bytes(whole)
     with pytest.raises(ValueError, match=r"config\.json is not what it was"):
         join(tmp_path / "parts", tmp_path / "joined")
+
+
+def test_weights_may_be_cut_as_bf16(model: Path, tmp_path: Path) -> None:
+    whole = {"a": torch.tensor([1.0, 1.001, -3e38]), "b": torch.arange(3)}
+    save_file(whole, model / "model.safetensors", {"format": "pt"})
+    cut(model, tmp_path / "parts", 700, bf16=True)
+    join(tmp_path / "parts", tmp_path / "joined")
+    made = load_file(tmp_path / "joined/model.safetensors")
+    # bf16 has 8 bits of a number: beside 1 the next one is 1.0078125.
+    assert made["a"].dtype == torch.bfloat16
+    assert made["a"][:2].tolist() == [1.0, 1.0]
+    assert made["a"][2].item() == pytest.approx(-3e38, rel=0.004)
+    assert torch.equal(made["b"], whole["b"])

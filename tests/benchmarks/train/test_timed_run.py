@@ -314,3 +314,43 @@ def test_a_part_that_is_not_whole_is_an_error(parts: list[Path], tmp_path: Path)
     (parts[0] / "judge.00").write_bytes(b"x" * 6999)
     with pytest.raises(ValueError, match=r"judge\.00 did not arrive whole"):
         take_parts(parts[0], tmp_path / "out")
+
+
+def test_a_call_may_wait_for_one_phase(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not for others, not beyond the machine's end, and not where nothing runs."""
+    (tmp_path / "done").mkdir()
+    monkeypatch.setattr(timed_run, "conducted", lambda out: True)
+
+    def waited(seconds: float, left: float = 100) -> float:
+        timed_run.write_plan(Plan(time.time() + left), tmp_path)
+        started = time.monotonic()
+        timed_run.wait_until(tmp_path, seconds, "weights")
+        return time.monotonic() - started
+
+    (tmp_path / "done/judge.json").write_text('{"problem": ""}')
+    assert 0.9 < waited(1) < 5
+    assert waited(60, left=9) < 5  # it is taken home 8 seconds before the end
+    (tmp_path / "done/weights.json").write_text('{"problem": ""}')
+    assert waited(60) < 1
+    (tmp_path / "done/weights.json").unlink()
+    monkeypatch.setattr(timed_run, "conducted", lambda out: False)
+    assert waited(60) < 1
+
+
+def test_a_call_brings_weights_or_records(run: Callable[..., Path], tmp_path: Path) -> None:
+    out = run(Phase("made", CPUS, [shell("echo 1 > data")], records=("data",)))
+    parts = out / "weights/rl"
+    parts.mkdir(parents=True)
+    for number in range(6):
+        (parts / f"part.{number:02}").write_text(str(number))
+    for more, wanted in (
+        ({"weights": "rl:4"}, {"rl/part.04", "rl/part.05"}),
+        ({"weights": "rl:0"}, {f"rl/part.0{number}" for number in range(4)}),
+        ({}, {"status.json", "records.00"}),
+    ):
+        home = tmp_path / f"home{len(wanted)}{len(more)}"
+        options = timed_run.arguments().parse_args([str(out), "--home", str(home)])
+        vars(options).update(more)
+        timed_run.call(options)
+        found = {str(path.relative_to(home)) for path in home.rglob("*") if path.is_file()}
+        assert found == wanted
