@@ -247,10 +247,10 @@ class CompileJudge:
                 )
                 for side in (Side.DEVICE, Side.HOST)
             ]
-        return digest(map(_without_origin, sides))
+        return digest(map(without_origin, sides))
 
 
-def _without_origin(assembly: str) -> str:
+def without_origin(assembly: str) -> str:
     """``assembly`` without where it came from, and comments of lines without strings."""
     lines = []
     for line in assembly.split("\n"):

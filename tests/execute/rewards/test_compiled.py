@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from cass_ray.cache import ContentCache
-from cass_ray.execute.rewards.compiled import CompileCredit, CompileJudge, _without_origin
+from cass_ray.execute.rewards.compiled import CompileCredit, CompileJudge, without_origin
 from cass_ray.execute.rewards.processes import ProcessRewards
 from cass_ray.execute.rewards.verdicts import Outcome, RewardItem, RewardVerdict
 from cass_ray.translate.rules import RulesTranslator
@@ -196,5 +196,5 @@ def test_what_answers_are_compared_with_can_be_compiled_ahead(backend, tmp_path,
 def test_comments_and_lines_of_the_source_are_no_difference_of_code():
     one = '\t.file\t1 "a.hip"\n\tv_mov_b32 v0, 1 ; of a\n\t.ascii\t"x ; # y"\n'
     other = '\t.file\t1 "b.hip"\n\tv_mov_b32 v0, 1\n\t.ascii\t"x ; # y"\n'
-    assert _without_origin(one) == _without_origin(other)
-    assert _without_origin(one) != _without_origin(one.replace("# y", "# z"))
+    assert without_origin(one) == without_origin(other)
+    assert without_origin(one) != without_origin(one.replace("# y", "# z"))
