@@ -11,11 +11,13 @@ module stops at messages.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypedDict
 
+from cass_ray.assembly import sass
+from cass_ray.assembly.compact import compact, expand
 from cass_ray.config import did_you_mean
 from cass_ray.task import Direction, Level, Task
 
@@ -27,13 +29,23 @@ class Message(TypedDict):
     content: str
 
 
+Rewriting = Callable[[str], str]
+
+
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """One task in words: the instruction and the names of both fences."""
+    """One task in words: the instruction and the names of both fences.
+
+    ``shorten_question`` and ``shorten_answer`` make of code what is written in a fence, ``read``
+    makes code of an answer again; all three may raise ``ValueError``.
+    """
 
     instruction: str
     question_fence: str
     answer_fence: str
+    shorten_question: Rewriting = str
+    shorten_answer: Rewriting = str
+    read: Rewriting = str
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +68,25 @@ class PromptFormat:
         return self.wordings[task]
 
     def question(self, task: Task, code: str) -> str:
-        """What the user says. Raises ``ValueError`` where the format has no such task."""
+        """What the user says.
+
+        Raises ``ValueError`` where the format has no such task, or cannot write ``code``.
+        """
         wording = self.wording(task)
-        return f"{wording.instruction}{self.gap}{self._fenced(wording.question_fence, code)}"
+        written = self._fenced(wording.question_fence, wording.shorten_question(code))
+        return f"{wording.instruction}{self.gap}{written}"
 
     def answer(self, task: Task, code: str) -> str:
-        """What the model is to say: the code in its fence and nothing else."""
-        return self._fenced(self.wording(task).answer_fence, code)
+        """What the model is to say: the code in its fence and nothing else.
+
+        Raises ``ValueError`` as :meth:`question` does.
+        """
+        wording = self.wording(task)
+        return self._fenced(wording.answer_fence, wording.shorten_answer(code))
+
+    def code(self, task: Task, written: str) -> str:
+        """The code that an answer's fence holds. Raises ``ValueError`` where it is none."""
+        return self.wording(task).read(written)
 
     def messages(self, task: Task, code: str) -> list[Message]:
         """The conversation up to the answer."""
@@ -121,7 +145,36 @@ OURS = PromptFormat(
 )
 """The format of the models trained here."""
 
-FORMATS: Mapping[str, PromptFormat] = MappingProxyType({item.name: item for item in (OURS, CASS)})
+COMPACT = PromptFormat(
+    name="compact",
+    wordings=MappingProxyType(
+        {
+            **OURS.wordings,
+            _ASSEMBLY: Wording(
+                "Translate this SASS, the Nvidia GPU assembly of a program's kernels, to RDNA3.",
+                "sass",
+                "rdna3",
+                shorten_question=sass.without_reuse,
+                shorten_answer=compact,
+                read=expand,
+            ),
+            _ASSEMBLY_BACK: Wording(
+                "Translate this RDNA3, the AMD GPU assembly of a program's kernels, to SASS.",
+                "rdna3",
+                "sass",
+                shorten_question=compact,
+                shorten_answer=sass.without_reuse,
+            ),
+        }
+    ),
+    gap="\n\n",
+    growing_fences=True,
+)
+"""``OURS`` with assembly that leaves out what can be written again: for small models."""
+
+FORMATS: Mapping[str, PromptFormat] = MappingProxyType(
+    {item.name: item for item in (OURS, CASS, COMPACT)}
+)
 
 
 def prompt_format(name: str) -> PromptFormat:

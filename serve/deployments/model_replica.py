@@ -59,7 +59,6 @@ class ModelReplica:
         layout = self._translator.format
         try:
             messages = layout.messages(task, request.source)
-            fence = layout.wording(task).answer_fence
         except ValueError as error:
             raise TranslatorError(str(error)) from None
         text: list[str] = []
@@ -72,7 +71,7 @@ class ModelReplica:
             else:
                 text.append(piece)
                 yield piece
-        yield self._answer(request, "".join(text), fence, produced, started)
+        yield self._answer(request, task, "".join(text), produced, started)
 
     async def _formatted(
         self, form: TranslationFormat, request: TranslateRequest, temperature: float, started: float
@@ -132,9 +131,16 @@ class ModelReplica:
         return None
 
     def _answer(
-        self, request: TranslateRequest, text: str, fence: str, produced: Produced, started: float
+        self, request: TranslateRequest, task: Task, text: str, produced: Produced, started: float
     ) -> EngineAnswer:
-        found = extract(text, (fence,))
+        layout, code = self._translator.format, None
+        found = extract(text, (layout.wording(task).answer_fence,))
+        failed = "" if found is not None else "the model's answer holds no code block"
+        if found is not None:
+            try:
+                code = layout.code(task, found.code)
+            except ValueError as error:
+                failed = f"no usable answer: {error}"
         cut = found is not None and not found.closed and not produced.ended
         findings = []
         if cut:
@@ -143,11 +149,11 @@ class ModelReplica:
                 FindingModel(line=0, column=0, name="", severity="error", message=message)
             )
         return EngineAnswer(
-            source=request.source if found is None else found.code,
+            source=request.source if code is None else code,
             version=self._translator.version,
             findings=findings,
-            counts=CountsModel(converted=int(found is not None)),
+            counts=CountsModel(converted=int(code is not None)),
             usage=Usage(prompt_tokens=produced.prompt_tokens, completion_tokens=produced.tokens),
             seconds=time.perf_counter() - started,
-            failed="" if found is not None else "the model's answer holds no code block",
+            failed=failed,
         )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cass_ray.assembly import sass
+from cass_ray.assembly.compact import CompactError
 from cass_ray.dataset.schema import Verified
 from cass_ray.llm.chat_format import ChatTokenizer, encode_with_answer
 from cass_ray.llm.prompts import PromptFormat, prompt_format
@@ -54,7 +55,7 @@ class ExampleMaker:
     def examples(self, pair: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         """Rows of ``EXAMPLE_SCHEMA``, also for what is dropped."""
         for task in self.settings.parsed_tasks:
-            for code in _codes(pair, task, self.settings):
+            for code in codes(pair, task, self.settings):
                 row = self._example(task, code.question, code.answer)
                 if _LEVELS.get(code.verified, 0) < _LEVELS[self.settings.require]:
                     row |= _dropped(f"not {self.settings.require}")
@@ -70,9 +71,11 @@ class ExampleMaker:
         if not question.strip() or not answer.strip():
             return _dropped("no code")
         style: PromptFormat = prompt_format(self.settings.prompt)
-        tokens, start = encode_with_answer(
-            self.tokenizer, style.messages(task, question), style.answer(task, answer)
-        )
+        try:
+            asked, said = style.messages(task, question), style.answer(task, answer)
+        except CompactError:
+            return _dropped("assembly that has no compact form")
+        tokens, start = encode_with_answer(self.tokenizer, asked, said)
         if len(tokens) > self.settings.window:
             return _dropped("longer than the window")
         return {"tokens": tokens, "answer_start": start, "dropped": ""}
@@ -83,7 +86,7 @@ def _dropped(reason: str) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class _Code:
+class Code:
     """Both sides of an example; ``suffix`` goes after the task's name."""
 
     suffix: str
@@ -92,12 +95,12 @@ class _Code:
     verified: str
 
 
-def _codes(pair: Mapping[str, Any], task: Task, settings: DataSettings) -> Iterator[_Code]:
+def codes(pair: Mapping[str, Any], task: Task, settings: DataSettings) -> Iterator[Code]:
     """One of the source level; at the assembly level one for each Nvidia architecture asked for."""
     question, answer = task.columns
     verified = pair["verified"] or Verified.NONE.value
     if task.level is Level.SOURCE:
-        yield _Code("", pair[question] or "", pair[answer] or "", verified)
+        yield Code("", pair[question] or "", pair[answer] or "", verified)
         return
     listings = {item["arch"]: item["sass"] for item in pair["cuda_device_by_arch"] or ()}
     lifted = {item["arch"]: item for item in pair.get(LIFTED) or ()}
@@ -109,7 +112,7 @@ def _codes(pair: Mapping[str, Any], task: Task, settings: DataSettings) -> Itera
             made = lifted.get(name) if name else next(iter(lifted.values()), None)
             amd, verified = (made["rdna3"], made["verified"]) if made else ("", verified)
         sides = {"cuda_device": nvidia, "hip_device": amd}
-        yield _Code(f":{name}" if name else "", sides[question], sides[answer], verified)
+        yield Code(f":{name}" if name else "", sides[question], sides[answer], verified)
 
 
 def split_rows(

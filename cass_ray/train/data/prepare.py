@@ -5,15 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from cass_ray.assembly.compact import CompactError
 from cass_ray.dataset.parquet import file_version, parquet_dataset, parquet_files
 from cass_ray.dataset.schema import PAIR_SCHEMA
 from cass_ray.llm.chat_format import check_tokenizer
 from cass_ray.llm.pretrained import ModelError, load_config, load_tokenizer, positions
 from cass_ray.llm.prompts import prompt_format
+from cass_ray.task import Level
 from cass_ray.train.data.examples import COLUMNS, LIFTED, DataError, split_rows
 from cass_ray.train.data.token_store import write_examples
 from cass_ray.train.run_files import RunFiles
@@ -68,11 +71,17 @@ def make_tokenizer(settings: TrainSettings, files: list[str]) -> Any:
     from cass_ray.train.data.tokenizer import train_tokenizer
 
     assert settings.model.fresh is not None
-    return train_tokenizer(_texts(settings, files), settings.model.fresh.vocab_size)
+    levels = {task.level for task in settings.data.parsed_tasks}
+    return train_tokenizer(
+        _texts(settings, files),
+        settings.model.fresh.vocab_size,
+        assembly=levels == {Level.ASSEMBLY},
+    )
 
 
 def _texts(settings: TrainSettings, files: list[str]) -> Iterator[str]:
-    from cass_ray.train.data.examples import is_held_out
+    """Questions and answers, as they are written, of pairs that are learned from."""
+    from cass_ray.train.data.examples import codes, is_held_out
 
     style = prompt_format(settings.data.prompt)
     left = _TOKENIZER_CHARACTERS
@@ -80,10 +89,11 @@ def _texts(settings: TrainSettings, files: list[str]) -> Iterator[str]:
         if is_held_out(row["id"], settings.data.held_out):
             continue
         for task in settings.data.parsed_tasks:
-            question, answer = (row[column] or "" for column in task.columns)
-            yield style.question(task, question)
-            yield style.answer(task, answer)
-            left -= len(question) + len(answer)
+            for code in codes(row, task, settings.data):
+                with suppress(CompactError):
+                    yield (question := style.question(task, code.question))
+                    yield (answer := style.answer(task, code.answer))
+                    left -= len(question) + len(answer)
         if left < 0:
             return
 

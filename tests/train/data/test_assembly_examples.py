@@ -1,0 +1,61 @@
+"""Examples of the assembly level: what a model of SASS and RDNA3 sees, and in how many tokens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cass_ray.assembly.compact import compact
+from cass_ray.llm.prompts import COMPACT
+from cass_ray.task import Direction, Level, Task
+from cass_ray.train.data.examples import ExampleMaker
+from cass_ray.train.data.tokenizer import train_tokenizer
+from cass_ray.train.settings import DataSettings
+from tests.assembly import samples
+
+TASK = Task(Level.ASSEMBLY, Direction.CUDA_TO_HIP)
+SASS, RDNA3 = samples.read("kernels.sm_90.nvdisasm.sass"), samples.read("kernels.gfx1100.s")
+
+
+def pair(**more: Any) -> dict[str, Any]:
+    listing = {"arch": "sm_90", "sass": SASS}
+    row = {"id": "0" * 64, "verified": "compiled", "cuda_source": "", "hip_source": ""}
+    return row | {"cuda_device": SASS, "cuda_device_by_arch": [listing], "hip_device": RDNA3} | more
+
+
+def settings(**more: Any) -> DataSettings:
+    given = {"pairs": ["out"], "tasks": ["assembly"], "prompt": "compact", "window": 65536}
+    return DataSettings.model_validate(given | more)
+
+
+def test_an_assembly_tokenizer_has_whole_mnemonics_and_operands() -> None:
+    text = "v_add_nc_u32_e32 v3, v1, v2\nLDG.E R7, desc[UR4][R2.64]\nv_mov_b64 v[0:1], s[12:13]\n"
+    tokenizer = train_tokenizer([text] * 50, 1000, assembly=True)
+    pieces = tokenizer.convert_ids_to_tokens(tokenizer(text)["input_ids"])
+    assert pieces[:4] == ["v_add_nc_u32_e32", "Ġv3", ",Ġv1", ",Ġv2"]
+    assert {"LDG.E", "Ġv[0:1]", ",Ġs[12:13]"} <= set(pieces)
+    assert tokenizer.decode(tokenizer(text)["input_ids"]) == text
+
+
+def test_pieces_of_assembly_take_fewer_tokens_than_those_of_source() -> None:
+    text = COMPACT.question(TASK, SASS) + COMPACT.answer(TASK, RDNA3)
+    as_source, as_assembly = (
+        len(train_tokenizer([text], 1500, assembly=assembly)(text)["input_ids"])
+        for assembly in (False, True)
+    )
+    assert as_assembly < 0.8 * as_source
+
+
+def test_an_example_holds_the_compact_form() -> None:
+    tokenizer = train_tokenizer([COMPACT.answer(TASK, RDNA3)], 1500, assembly=True)
+    (example,) = ExampleMaker(settings(), tokenizer).examples(pair())
+    answer = tokenizer.decode(example["tokens"][example["answer_start"] :])
+    assert answer.startswith("```rdna3\n" + compact(RDNA3)[:300])
+    assert ".reuse" in SASS
+    assert ".reuse" not in tokenizer.decode(example["tokens"])
+
+
+def test_what_has_no_compact_form_is_dropped_with_the_reason() -> None:
+    tokenizer = train_tokenizer(["x"], 300, assembly=True)
+    other = pair(hip_device=RDNA3.replace("\t\t.amdhsa_wavefront_size32 1\n", ""))
+    (example,) = ExampleMaker(settings(), tokenizer).examples(other)
+    assert example["dropped"] == "assembly that has no compact form"
