@@ -87,36 +87,35 @@ class AnswerBatch:
         The scores are those of :meth:`of` with each answer in a row of its own. The last token of
         an answer is not in its row: nothing is drawn after it.
         """
-        ids: list[list[int]] = []
-        positions: list[list[int]] = []
-        segments: list[list[int]] = []
-        places: list[int] = []
+        ids: list[torch.Tensor] = []
+        positions: list[torch.Tensor] = []
+        segments: list[torch.Tensor] = []
+        places: list[torch.Tensor] = []
         tokens: list[int] = []
         rows: list[int] = []
-        lengths: list[int] = []
         for row, (question, own) in enumerate(zip(questions, answers, strict=True)):
             size, whole = len(question), list(question)
-            there, parts = list(range(size)), [0] * size
-            for part, answer in enumerate(own, 1):
-                behind = range(len(whole), len(whole) + len(answer) - 1)
-                places += [size - 1, *behind] if answer else []
+            there = [torch.arange(size)]
+            for answer in filter(len, own):
+                behind = len(answer) - 1
+                places += [torch.tensor([size - 1]), torch.arange(behind) + len(whole)]
+                there.append(torch.arange(behind) + size)
+                whole += answer[:-1]
+            for answer in own:
                 tokens += answer
                 rows.append(row)
-                lengths.append(len(answer))
-                whole += answer[:-1]
-                there += range(size, size + len(behind))
-                parts += [part] * len(behind)
-            ids.append(whole)
-            positions.append(there)
-            segments.append(parts)
-        sizes = torch.tensor(lengths)
+            sizes = torch.tensor([size, *(max(len(answer) - 1, 0) for answer in own)])
+            ids.append(torch.tensor(whole))
+            positions.append(torch.cat(there))
+            segments.append(torch.arange(len(own) + 1).repeat_interleave(sizes))
+        lengths = torch.tensor([len(answer) for own in answers for answer in own])
         shared = SharedRows(_padded(positions, 0, device), _padded(segments, -1, device))
         return cls(
             _padded(ids, 0, device),
-            rows=on_device(torch.tensor(rows).repeat_interleave(sizes), device),
-            places=on_device(torch.tensor(places), device),
+            rows=on_device(torch.tensor(rows).repeat_interleave(lengths), device),
+            places=on_device(torch.cat(places), device),
             tokens=on_device(torch.tensor(tokens), device),
-            answers=on_device(torch.arange(len(lengths)).repeat_interleave(sizes), device),
+            answers=on_device(torch.arange(len(rows)).repeat_interleave(lengths), device),
             shared=shared,
         )
 
@@ -132,9 +131,11 @@ _ALIGNED = 16
 """Rows with a mask are as long as a multiple of this: attention's kernels would copy others."""
 
 
-def _padded(rows: Sequence[list[int]], filler: int, device: torch.device | str) -> torch.Tensor:
+def _padded(rows: Sequence[torch.Tensor], filler: int, device: torch.device | str) -> torch.Tensor:
     longest = -(-max(map(len, rows)) // _ALIGNED) * _ALIGNED
-    made = torch.tensor([row + [filler] * (longest - len(row)) for row in rows])
+    made = torch.full((len(rows), longest), filler)
+    for place, row in zip(made, rows, strict=True):
+        place[: len(row)] = row
     return on_device(made, device)
 
 
