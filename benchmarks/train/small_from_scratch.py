@@ -23,6 +23,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from io import TextIOWrapper
 from multiprocessing import get_context
 from pathlib import Path
@@ -321,20 +322,37 @@ def evaluate(run: Path, questions: Path, out: Path, seconds: float) -> dict[str,
     return result | answer_bench(questions, known, model, tokenizer, out, seconds)
 
 
-def run(folder: Path, out: Path, seconds: float, asking: float) -> None:
-    """Train for about ``seconds`` and measure; ``asking`` seconds more go to CASS-Bench."""
+@dataclass(frozen=True)
+class Trained:
+    """What a run gave: settings with the number of its steps, summary, and metrics of each step."""
+
+    settings: TrainSettings
+    summary: Any
+    numbers: list[dict[str, float]]
+
+    def figures(self) -> dict[str, Any]:
+        """For the report of a run: what was trained, how, and how fast."""
+        import torch
+
+        numbers, summary = self.numbers, self.summary
+        model = Path(self.settings.out) / "model"
+        return {
+            "gpu": torch.cuda.get_device_name(0),
+            "parameters": sum(p.numel() for p in _parameters(model)),
+            "settings": self.settings.model_dump(mode="json", exclude={"out"}),
+            "summary": vars(summary) | {"model": "model"},
+            "tokens_per_second": summary.tokens / sum(row["seconds"] for row in numbers),
+            "mfu": sorted(row.get("mfu", 0.0) for row in numbers)[len(numbers) // 2],
+        }
+
+
+def train_until(base: TrainSettings, end: float, started: float) -> Trained:
+    """Train as many steps as end about ``end`` (of ``time.perf_counter``), measured by a trial."""
     import torch
 
     from cass_ray.train.distributed import DistributedContext
     from cass_ray.train.trainer import Trainer
 
-    started = time.perf_counter()
-    target = out.parent / "small-from-scratch"
-    path = target / "run"
-    unpack_pairs(folder / PAIRS, target / "pairs")
-    base = load(TrainSettings, CONFIG, {"out": path, "data": {"pairs": [target / "pairs"]}})
-    counts = make_tokens(base) | {"pairs": json.loads((folder / "counts.json").read_text())}
-    print(f"{counts}; {time.perf_counter() - started:.0f} s", flush=True)
     distributed = DistributedContext(0, 1, torch.device("cuda"))
 
     def hear(step: int, values: dict[str, float]) -> None:
@@ -346,29 +364,33 @@ def run(folder: Path, out: Path, seconds: float, asking: float) -> None:
     trial = base.model_copy(
         update={
             "steps": 16,
-            "checkpoints": base.checkpoints.model_copy(update={"url": str(target / "trial")}),
+            "checkpoints": base.checkpoints.model_copy(
+                update={"url": str(Path(base.out).parent / "trial")}
+            ),
         }
     )
     Trainer(trial, distributed, on_step=hear, say=print).run()
     step_seconds = sorted(row["seconds"] for row in numbers[8:])[4]
-    left = started + seconds - time.perf_counter()
-    steps = max(50, int(0.95 * left / step_seconds))
+    steps = max(50, int(0.95 * (end - time.perf_counter()) / step_seconds))
     print(f"{step_seconds:.3f} s a step: {steps} steps", flush=True)
     every = max(steps // 12, 1)
     evaluation = base.evaluation.model_copy(update={"every": every})
     settings = base.model_copy(update={"steps": steps, "evaluation": evaluation})
     numbers.clear()
-    summary = Trainer(settings, distributed, on_step=hear, say=print).run()
+    return Trained(settings, Trainer(settings, distributed, on_step=hear, say=print).run(), numbers)
+
+
+def run(folder: Path, out: Path, seconds: float, asking: float) -> None:
+    """Train for about ``seconds`` and measure; ``asking`` seconds more go to CASS-Bench."""
+    started = time.perf_counter()
+    target = out.parent / "small-from-scratch"
+    path = target / "run"
+    unpack_pairs(folder / PAIRS, target / "pairs")
+    base = load(TrainSettings, CONFIG, {"out": path, "data": {"pairs": [target / "pairs"]}})
+    counts = make_tokens(base) | {"pairs": json.loads((folder / "counts.json").read_text())}
+    print(f"{counts}; {time.perf_counter() - started:.0f} s", flush=True)
+    result = train_until(base, started + seconds, started).figures() | {"data": counts}
     (out / "metrics.jsonl").write_text((path / "metrics.jsonl").read_text())
-    result: dict[str, Any] = {
-        "gpu": torch.cuda.get_device_name(0),
-        "parameters": sum(p.numel() for p in _parameters(path / "model")),
-        "settings": settings.model_dump(mode="json", exclude={"out"}),
-        "summary": vars(summary) | {"model": "model"},
-        "data": counts,
-        "tokens_per_second": summary.tokens / sum(row["seconds"] for row in numbers),
-        "mfu": sorted(row.get("mfu", 0.0) for row in numbers)[len(numbers) // 2],
-    }
     (out / "small.json").write_text(json.dumps(result, indent=1))
     result |= evaluate(path, folder / "bench.json", out, asking)
     (out / "small.json").write_text(json.dumps(result, indent=1))
