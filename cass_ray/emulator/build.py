@@ -5,8 +5,8 @@ compiled twice: an object's key covers the compiler, its flags, the source and a
 that it includes, so that after an edit only what depends on it is compiled again. Processes that
 want a build at the same time wait for the first.
 
-Handlers are compiled for the widest SIMD level of this CPU, and portably for others that share the
-cache.
+Handlers are compiled for the widest SIMD level of this CPU; others that share the cache have builds
+of their own.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory, mkstemp
 
 from cass_ray.cache import default_directory, digest
+from cass_ray.emulator.build_headers import ENOUGH, precompile, shared_headers
 from cass_ray.toolchain.amd.clang import find_clang
 from cass_ray.toolchain.hip.root import build_hip_root
 
@@ -158,8 +159,7 @@ class _Build:
     def _linked(self, units: list[_Unit], target: Path, flags: tuple[str, ...]) -> Path:
         if target.exists():  # another process has built it
             return target
-        with ThreadPoolExecutor(JOBS) as pool:
-            objects = list(pool.map(self._object, units))
+        objects = self._objects(units)
         command = [self.compiler, "-Wl,-z,now", *flags]
         command += [f"--ld-path={self.clang.linker}", "-pthread", "-ldl", "-lm"]
         command += [
@@ -171,14 +171,46 @@ class _Build:
         _make(target, lambda path: [*command, *map(str, objects), "-o", str(path)])
         return target
 
-    def _object(self, unit: _Unit) -> Path:
-        key = self._key(unit)
-        target = self.objects / f"{key}.o"
-        if not target.exists():
-            self.objects.mkdir(parents=True, exist_ok=True)
-            command = [self.compiler, *unit.flags, "-c", str(unit.source), "-o"]
-            _make(target, lambda path: [*command, str(path)])
-        return target
+    def _objects(self, units: list[_Unit]) -> list[Path]:
+        """The object files of ``units``, in their order; made where they are not there yet."""
+        self.objects.mkdir(parents=True, exist_ok=True)
+        targets = {unit: self.objects / f"{self._key(unit)}.o" for unit in units}
+        missing = [unit for unit, target in targets.items() if not target.exists()]
+        with TemporaryDirectory(dir=self.folder) as folder, ThreadPoolExecutor(JOBS) as pool:
+            headers = self._precompiled(missing, Path(folder), pool)
+            made = [
+                pool.submit(self._compile, unit, targets[unit], headers.get(unit.flags, ()))
+                for unit in missing
+            ]
+            for each in made:
+                each.result()
+        return list(targets.values())
+
+    def _precompiled(
+        self, units: list[_Unit], folder: Path, pool: ThreadPoolExecutor
+    ) -> dict[tuple[str, ...], tuple[str, ...]]:
+        """Flags by flags of units: those that let them share what their headers are parsed to."""
+        groups: dict[tuple[str, ...], list[_Unit]] = {}
+        for unit in units:
+            groups.setdefault(unit.flags, []).append(unit)
+        started = {}
+        for flags, group in groups.items():
+            if len(group) >= ENOUGH:
+                texts = [map(_text, _dependencies(unit.source)) for unit in group]
+                place = folder / str(len(started))
+                place.mkdir()
+                arguments = (self.compiler, flags, shared_headers(texts), place)
+                started[flags] = pool.submit(precompile, *arguments)
+        return {flags: each.result() for flags, each in started.items()}
+
+    def _compile(self, unit: _Unit, target: Path, headers: tuple[str, ...]) -> None:
+        command = [self.compiler, *unit.flags, "-c", str(unit.source), "-o"]
+        if headers:
+            try:
+                return _make(target, lambda path: [*command, str(path), *headers])
+            except BuildFailed:
+                pass  # what the source itself is worth, and says, shows without them
+        return _make(target, lambda path: [*command, str(path)])
 
     def _key(self, unit: _Unit) -> str:
         parts: list[str | bytes] = [self.clang.version, *unit.flags]
@@ -190,14 +222,13 @@ class _Build:
 def _engine_units() -> list[_Unit]:
     engine = SOURCES / "engine"
     units = _units(engine, _COMMON)
-    for level in _levels():
-        selected = (*_COMMON, *_HANDLERS, *LEVELS[level], f"-DCASS_RDNA3_LEVEL={level}")
-        units += _units(engine / "instructions", selected)
-    return units
+    level = _level()
+    selected = (*_COMMON, *_HANDLERS, *LEVELS[level], f"-DCASS_RDNA3_LEVEL={level}")
+    return [*units, *_units(engine / "instructions", selected)]
 
 
-def _levels() -> list[str]:
-    """The portable level, and the widest of this CPU that ``CASS_RDNA3_SIMD`` allows."""
+def _level() -> str:
+    """The widest level of this CPU that ``CASS_RDNA3_SIMD`` allows."""
     found = re.search(r"^flags\s*:(.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     present = set(found[1].split()) if found else set[str]()
     widest = "portable"
@@ -205,7 +236,7 @@ def _levels() -> list[str]:
         if not flags <= present or os.environ.get("CASS_RDNA3_SIMD") == widest:
             break
         widest = level
-    return list(dict.fromkeys(("portable", widest)))
+    return widest
 
 
 _ENGINE_IN_RUNTIME = ("aperture", "isa", "occupancy", "offload_bundle", "processor")
@@ -244,10 +275,14 @@ def _dependencies(source: Path) -> set[Path]:
 
 
 def _included(path: Path) -> Iterator[Path]:
-    for name in _INCLUDE.findall(_content(path).decode()):
+    for name in _INCLUDE.findall(_text(path)):
         header = (path.parent / name).resolve()
         if header.is_file():
             yield header
+
+
+def _text(path: Path) -> str:
+    return _content(path).decode()
 
 
 def _content(path: Path) -> bytes:
@@ -267,7 +302,7 @@ def _compiler(clang: Path) -> Path:
 
 def _make(target: Path, command: Callable[[Path], list[str]]) -> None:
     """Run the command that writes ``target``, by way of a temporary file beside it."""
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    handle, name = mkstemp(dir=target.parent, prefix=f".{target.name}.")
     os.close(handle)
     temporary = Path(name)
     try:

@@ -1,8 +1,8 @@
 """``compile_commands.json`` for clangd: how each C++ file of the engine is compiled.
 
 ``python -m cass_ray.emulator.compile_commands [FILE]`` writes it; ``make compile-commands`` puts it
-at the root of the repository, where clangd looks. Handlers are compiled once a SIMD level; clangd
-is told of the widest, whose code includes that of the others.
+at the root of the repository, where clangd looks. Handlers are compiled for one SIMD level, the
+widest of this CPU; ``CASS_RDNA3_SIMD`` asks for a lower one.
 """
 
 from __future__ import annotations
