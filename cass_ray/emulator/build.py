@@ -18,7 +18,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkstemp
@@ -193,7 +193,7 @@ class _Build:
         groups: dict[tuple[str, ...], list[_Unit]] = {}
         for unit in units:
             groups.setdefault(unit.flags, []).append(unit)
-        started = {}
+        started: dict[tuple[str, ...], Future[tuple[str, ...]]] = {}
         for flags, group in groups.items():
             if len(group) >= ENOUGH:
                 texts = [map(_text, _dependencies(unit.source)) for unit in group]

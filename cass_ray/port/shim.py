@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from cass_ray.cache import default_directory, digest
 from cass_ray.emulator.build import BuildFailed
+from cass_ray.emulator.build_headers import precompile, shared_headers
 from cass_ray.toolchain.amd.clang import find_clang
 from cass_ray.toolchain.hip.root import build_hip_root
 
@@ -89,21 +91,33 @@ def _built(library: _Library, hip_runtime: Path, cache: Path) -> Path:
     if target.exists():
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
+    compiler = (_driver(clang.clang), *_FLAGS, *library.flags, "-isystem", str(root.include))
+    with (target.parent / "lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not target.exists():  # else another process has built it
+            _build(library, compiler, clang.linker, hip_runtime, target)
+    return target
+
+
+def _build(
+    library: _Library, compiler: tuple[str, ...], linker: Path, hip_runtime: Path, target: Path
+) -> None:
     with tempfile.TemporaryDirectory(dir=target.parent) as name:
         folder = Path(name)
         script = folder / "exports.map"
         script.write_text(library.exports.read_text().replace("@VERSION@", library.name))
         made = folder / library.name
-        command = [_driver(clang.clang), *_FLAGS, *library.flags]
-        command += ["-isystem", str(root.include), *map(str, library.sources)]
-        command += [*_LINK, f"-Wl,-soname,{library.name}", f"-Wl,--version-script={script}"]
-        command += [f"--ld-path={clang.linker}", str(hip_runtime)]
-        command += [f"-Wl,-rpath,{hip_runtime.parent}", "-o", str(made)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise BuildFailed(f"{' '.join(command)}\n{done.stderr.strip()}")
-        made.replace(target)
-    return target
+        headers = shared_headers([path.read_text()] for path in library.read)
+        shared = precompile(compiler[0], compiler[1:], headers, folder)
+        rest = [*map(str, library.sources), *_LINK, f"-Wl,-soname,{library.name}"]
+        rest += [f"-Wl,--version-script={script}", f"--ld-path={linker}", str(hip_runtime)]
+        rest += [f"-Wl,-rpath,{hip_runtime.parent}", "-o", str(made)]
+        for command in ([*compiler, *shared, *rest], [*compiler, *rest]):
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode == 0:
+                made.replace(target)
+                return
+        raise BuildFailed(f"{' '.join(command)}\n{done.stderr.strip()}")
 
 
 def _driver(clang: Path) -> str:
