@@ -53,7 +53,7 @@ def program() -> GeneratedProgram:
     return made
 
 
-@pytest.mark.parametrize("mode", ["O0", "G"])
+@pytest.mark.parametrize("mode", ["O0", pytest.param("G", marks=pytest.mark.slow)])
 def test_unoptimized_code(
     bench: LiftingRun, program: GeneratedProgram, mode: str, tmp_path: Path
 ) -> None:

@@ -153,7 +153,13 @@ def test_known_wide_sums(name: str, scale: int) -> None:
 
 @pytest.mark.nvidia
 @pytest.mark.amd
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize(
+    "architecture",
+    [
+        pytest.param(each, marks=[] if each in (75, 90, 120) else pytest.mark.slow)
+        for each in ARCHITECTURES
+    ],
+)
 def test_the_carry_of_a_scaled_difference(tools: None, architecture: int) -> None:
     """``LEA R, P, -R, R, i``: where the scaled word is 0 nothing is borrowed."""
     names = ("minus_wide_lane_30", "minus_wide_constant_31", "uniform_minus_pq_4", "sub_carry_4")

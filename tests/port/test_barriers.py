@@ -55,7 +55,9 @@ def test_numbers_are_reduced_each_at_once(
     assert (done.stdout_text, done.stderr_text, done.returncode) == ("", "", 0)
 
 
-@pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "sm_120"])
+@pytest.mark.parametrize(
+    "architecture", ["sm_80", pytest.param("sm_90", marks=pytest.mark.slow), "sm_120"]
+)
 def test_words_of_shared_memory_are_loaded_again(
     lifter: ContainerLifter, build: Callable[..., Path], architecture: str
 ) -> None:
@@ -121,6 +123,7 @@ def test_lanes_that_differ_in_a_phase_are_right_or_an_error(
     assert "trap" in done.stderr_text
 
 
+BROADCASTS = ("R2UR.BROADCAST", "SYNCS.CCTL.IVALL")
 EACH_LANE_ITS_OWN = r"""
 #include <cstdint>
 #include <cstdio>
@@ -160,10 +163,14 @@ int main() {
 """
 
 
-@pytest.mark.parametrize("processor", ["gfx1100", "gfx942"])
 @pytest.mark.parametrize(
-    ("architecture", "instructions"),
-    [("sm_90", ()), ("sm_100", ("R2UR.BROADCAST", "SYNCS.CCTL.IVALL"))],
+    ("architecture", "instructions", "processor"),
+    [
+        ("sm_90", (), "gfx942"),
+        ("sm_100", BROADCASTS, "gfx1100"),
+        pytest.param("sm_90", (), "gfx1100", marks=pytest.mark.slow),
+        pytest.param("sm_100", BROADCASTS, "gfx942", marks=pytest.mark.slow),
+    ],
 )
 def test_lanes_initialize_barriers_and_copy_in_turns(
     lifter: ContainerLifter,

@@ -12,6 +12,7 @@ from cass_ray.emulator.execution import RunOptions
 from cass_ray.port.executable import read_executable
 from cass_ray.port.lifting import ContainerLifter
 from cass_ray.port.running import execute, port
+from tests.port.pairs import NEWER_TO_BOTH_WAVES
 
 pytestmark = [pytest.mark.nvidia, pytest.mark.amd]
 
@@ -68,8 +69,14 @@ EXPECTED = [
 ]
 
 
-@pytest.mark.parametrize("processor", ["gfx1100", "gfx942"])
-@pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "sm_120"])
+@pytest.mark.parametrize(
+    ("architecture", "processor"),
+    [
+        *NEWER_TO_BOTH_WAVES,
+        ("sm_80", "gfx1100"),
+        pytest.param("sm_80", "gfx942", marks=pytest.mark.slow),
+    ],
+)
 def test_each_group_counts_its_own(
     lifter: ContainerLifter, build: Callable[..., Path], architecture: str, processor: str
 ) -> None:

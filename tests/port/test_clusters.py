@@ -66,8 +66,7 @@ def run(lifter: ContainerLifter, executable: Path, processor: str) -> Completed:
     return execute(ported, [], runtime_library(), options)
 
 
-@pytest.mark.parametrize("processor", PROCESSORS)
-@pytest.mark.parametrize("architecture", ["sm_90", "sm_120"])
+@pytest.mark.parametrize(("architecture", "processor"), NEWER_TO_BOTH_WAVES)
 def test_a_block_is_a_cluster(
     lifter: ContainerLifter, build: Callable[..., Path], architecture: str, processor: str
 ) -> None:
@@ -109,17 +108,23 @@ spaces: 256, 0 wrong
 """
 
 
+QUICK = [
+    ("cluster_shared.cu", SHARED, "sm_120", "gfx1100"),
+    ("cluster_barriers.cu", BARRIERS, "sm_90", "gfx942"),
+    ("cluster_tensors.cu", "tiles: 450730, 0 of 768 wrong\n", "sm_120", "gfx1100"),
+]
+OTHERS = [
+    (program, wanted, architecture, processor)
+    for program, wanted, *quick in QUICK
+    for architecture in ("sm_90", "sm_120")
+    for processor in PROCESSORS
+    if quick != [architecture, processor]
+]
+
+
 @pytest.mark.parametrize(
-    ("architecture", "processor"),
-    NEWER_TO_BOTH_WAVES,
-)
-@pytest.mark.parametrize(
-    ("program", "wanted"),
-    [
-        ("cluster_shared.cu", SHARED),
-        ("cluster_barriers.cu", BARRIERS),
-        ("cluster_tensors.cu", "tiles: 450730, 0 of 768 wrong\n"),
-    ],
+    ("program", "wanted", "architecture", "processor"),
+    [*QUICK, *(pytest.param(*each, marks=pytest.mark.slow) for each in OTHERS)],
 )
 def test_programs_of_clusters(
     lifter: ContainerLifter,
@@ -201,7 +206,7 @@ int main(int, char **arguments) {
 """  # noqa: E501
 
 
-@pytest.mark.parametrize("processor", PROCESSORS)
+@pytest.mark.parametrize("processor", [pytest.param("gfx1100", marks=pytest.mark.slow), "gfx942"])
 def test_clusters_of_code_that_is_loaded(
     lifter: ContainerLifter, build: Callable[..., Path], tmp_path: Path, processor: str
 ) -> None:

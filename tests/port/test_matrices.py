@@ -24,7 +24,15 @@ INSTRUCTION = {"gfx1100": "v_wmma_", "gfx1201": "v_wmma_", "gfx90a": "v_mfma_", 
 
 
 @pytest.mark.parametrize("native", [False, True])
-@pytest.mark.parametrize("processor", INSTRUCTION)
+@pytest.mark.parametrize(
+    "processor",
+    [
+        "gfx1100",
+        "gfx942",
+        pytest.param("gfx1201", marks=pytest.mark.slow),  # each of their instructions: test_vectors
+        pytest.param("gfx90a", marks=pytest.mark.slow),
+    ],
+)
 def test_products_are_the_hosts(
     lifter: ContainerLifter, build: Callable[..., Path], processor: str, native: bool
 ) -> None:

@@ -47,7 +47,7 @@ def test_streams_graphs_launches_and_errors(run_ported: Callable[..., Completed]
     assert (done.returncode, done.stdout_text) == (0, wanted)
 
 
-@pytest.mark.parametrize("architecture", ["sm_80", "sm_120"])
+@pytest.mark.parametrize("architecture", ["sm_80", pytest.param("sm_120", marks=pytest.mark.slow)])
 def test_arrays_textures_and_surfaces(
     run_ported: Callable[..., Completed], architecture: str
 ) -> None:
@@ -55,13 +55,27 @@ def test_arrays_textures_and_surfaces(
     assert (done.returncode, done.stdout_text, done.stderr_text) == (0, "", "")
 
 
-@pytest.mark.parametrize("architecture", ["sm_75", "sm_90", "sm_120"])
+@pytest.mark.parametrize(
+    "architecture",
+    [
+        "sm_120",
+        pytest.param("sm_75", marks=pytest.mark.slow),
+        pytest.param("sm_90", marks=pytest.mark.slow),
+    ],
+)
 def test_cube_maps(run_ported: Callable[..., Completed], architecture: str) -> None:
     done = run_ported("cube_maps.cu", architecture=architecture)
     assert (done.returncode, done.stdout_text, done.stderr_text) == (0, "", "")
 
 
-@pytest.mark.parametrize("architecture", ["sm_75", "sm_90", "sm_120"])
+@pytest.mark.parametrize(
+    "architecture",
+    [
+        "sm_75",
+        pytest.param("sm_90", marks=pytest.mark.slow),
+        pytest.param("sm_120", marks=pytest.mark.slow),
+    ],
+)
 def test_gradients_and_places_beyond_edges(
     run_ported: Callable[..., Completed], architecture: str
 ) -> None:
@@ -74,7 +88,7 @@ def test_waits_for_many_cycles_end(run_ported: Callable[..., Completed]) -> None
     assert (done.returncode, done.stdout_text, done.stderr_text) == (0, "", "")
 
 
-@pytest.mark.parametrize("architecture", ["sm_75", "sm_90"])
+@pytest.mark.parametrize("architecture", [pytest.param("sm_75", marks=pytest.mark.slow), "sm_90"])
 def test_forms_of_the_harvest(run_ported: Callable[..., Completed], architecture: str) -> None:
     done = run_ported("harvested.cu", architecture=architecture)
     assert (done.returncode, done.stdout_text, done.stderr_text) == (0, "", "")
@@ -136,7 +150,7 @@ int main() {
 """
 
 
-@pytest.mark.parametrize("version", [80, 89, 90])
+@pytest.mark.parametrize("version", [80, pytest.param(89, marks=pytest.mark.slow), 90])
 def test_versions_of_a_kernel_are_the_originals(
     run_ported: Callable[..., Completed], version: int
 ) -> None:
@@ -183,7 +197,7 @@ def built(folder: Path, text: str, *flags: str) -> Path:
     return folder / "program"
 
 
-@pytest.mark.parametrize("version", [75, 80, 120])
+@pytest.mark.parametrize("version", [75, pytest.param(80, marks=pytest.mark.slow), 120])
 def test_ptx_alone_is_assembled(lifter: ContainerLifter, tmp_path: Path, version: int) -> None:
     flags = ("-gencode", f"arch=compute_{version},code=compute_{version}")
     ported = port(read_executable(built(tmp_path, PTX_ONLY, *flags)), lifter)

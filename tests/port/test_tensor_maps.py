@@ -32,7 +32,7 @@ def test_tiles_arrive_as_the_texts_say(
     assert "cuTensorMapEncodeTiled of this type of elements is not supported" in done.stderr_text
 
 
-@pytest.mark.parametrize("processor", ["gfx1100", "gfx942"])
+@pytest.mark.parametrize("processor", ["gfx1100", pytest.param("gfx942", marks=pytest.mark.slow)])
 def test_pixels_are_those_that_convolutions_need(
     lifter: ContainerLifter, build: Callable[..., Path], processor: str
 ) -> None:

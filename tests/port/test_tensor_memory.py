@@ -25,7 +25,7 @@ PRODUCTS = "products: 0 of 47 wrong\n"
 @pytest.mark.parametrize(
     ("program", "wanted", "processor"),
     [
-        ("tensor_memory.cu", "", "gfx1100"),
+        pytest.param("tensor_memory.cu", "", "gfx1100", marks=pytest.mark.slow),
         ("tensor_memory.cu", "", "gfx942"),
         ("tensor_scales.cu", SCALED, "gfx1100"),
         pytest.param("tensor_scales.cu", SCALED, "gfx942", marks=pytest.mark.slow),

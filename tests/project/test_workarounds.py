@@ -95,7 +95,9 @@ def steps(value: int) -> int:
 
 
 @pytest.mark.amd
-@pytest.mark.parametrize("ways", [(), ("-fgpu-rdc",), ("-O1", "-g")])
+@pytest.mark.parametrize(
+    "ways", [(), ("-fgpu-rdc",), pytest.param(("-O1", "-g"), marks=pytest.mark.slow)]
+)
 def test_hipcc_divides_right(prefix: Path, tmp_path: Path, ways: tuple[str, ...]) -> None:
     source, executable = tmp_path / "program.hip", tmp_path / "program"
     source.write_bytes(program().files["program.hip"])
@@ -105,7 +107,10 @@ def test_hipcc_divides_right(prefix: Path, tmp_path: Path, ways: tuple[str, ...]
 
 
 @pytest.mark.amd
-@pytest.mark.parametrize("ways", [("-c", "-O3"), ("-c", "-O0"), ("-c", "-O2", "-g")])
+@pytest.mark.parametrize(
+    "ways",
+    [("-c", "-O3"), ("-c", "-O0"), pytest.param(("-c", "-O2", "-g"), marks=pytest.mark.slow)],
+)
 def test_code_without_divisions_is_the_compilers_own(
     prefix: Path, tmp_path: Path, ways: tuple[str, ...]
 ) -> None:

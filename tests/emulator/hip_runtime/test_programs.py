@@ -24,14 +24,14 @@ pytestmark = pytest.mark.amd
     [
         ("launches", "gfx1100"),  # counts the card's compute units
         ("cooperative", "gfx1100"),
-        ("cooperative", "gfx1201"),
+        pytest.param("cooperative", "gfx1201", marks=pytest.mark.slow),
         ("cooperative", "gfx90a"),
         ("modules", "gfx1100"),
-        ("modules", "gfx1201"),
+        pytest.param("modules", "gfx1201", marks=pytest.mark.slow),
         ("textures", "gfx1100"),
         ("textures", "gfx1201"),
         ("scratch", "gfx90a"),
-        ("scratch", "gfx942"),
+        pytest.param("scratch", "gfx942", marks=pytest.mark.slow),
         ("lds_zeros", "gfx1100"),
         ("lds_zeros", "gfx90a"),
         ("lds_range", "gfx1100"),

@@ -25,8 +25,15 @@ PROGRAMS = (
 
 @pytest.mark.nvidia
 @pytest.mark.amd
-@pytest.mark.parametrize("path", PROGRAMS)
-@pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
+@pytest.mark.parametrize(
+    ("path", "architecture"),
+    [
+        (PROGRAMS[0], "sm_80"),
+        (PROGRAMS[1], "sm_90"),
+        pytest.param(PROGRAMS[0], "sm_90", marks=pytest.mark.slow),
+        pytest.param(PROGRAMS[1], "sm_80", marks=pytest.mark.slow),
+    ],
+)
 def test_a_listing_runs_as_its_cubin_does(path: str, architecture: str, tmp_path: Path) -> None:
     cubin = find_nvidia().compile(unit_of(path), (architecture,)).cubins[architecture]
     text = sass.normalize(find_nvidia().disassemble([cubin])[0])

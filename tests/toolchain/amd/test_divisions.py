@@ -117,8 +117,18 @@ def program() -> Sources:
 @pytest.mark.parametrize(
     ("architecture", "optimization"),
     [
-        *[("gfx1100", optimization) for optimization in ("-O0", "-O1", "-Os", "-O3")],
-        *[(architecture, "-O3") for architecture in ("gfx1201", "gfx90a", "gfx942")],
+        ("gfx1100", "-O0"),
+        ("gfx1100", "-O3"),
+        ("gfx90a", "-O3"),
+        *[
+            pytest.param(*others, marks=pytest.mark.slow)
+            for others in [
+                ("gfx1100", "-O1"),
+                ("gfx1100", "-Os"),
+                ("gfx1201", "-O3"),
+                ("gfx942", "-O3"),
+            ]
+        ],
     ],
 )
 def test_every_quotient_is_the_hosts(architecture: str, optimization: str) -> None:

@@ -116,7 +116,9 @@ def test_scalars_with_a_register_to_themselves_stay_in_its_lanes(tmp_path: Path)
 
 
 @pytest.mark.amd
-@pytest.mark.parametrize("target", ["gfx1100", "gfx942", "gfx90a"])
+@pytest.mark.parametrize(
+    "target", ["gfx1100", "gfx942", pytest.param("gfx90a", marks=pytest.mark.slow)]
+)
 def test_unoptimized_code_is_made_again_with_registers_of_their_own(
     target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -45,7 +45,7 @@ def test_every_filter_address_coordinate_and_type_is_as_the_programming_guide_sa
     assert [name for name, words in expected.items() if found[name] != words] == []
 
 
-@pytest.mark.parametrize("architecture", ["gfx942", "gfx90a"])
+@pytest.mark.parametrize("architecture", [pytest.param("gfx942", marks=pytest.mark.slow), "gfx90a"])
 def test_arrays_copies_objects_and_surfaces(architecture: str) -> None:
     done = run(FOLDER / "interface.cu", architecture)
     assert (done.stdout_text, done.returncode) == ("failures: 0\n", 0), done.stderr_text
