@@ -208,42 +208,55 @@ struct Scaled {
   LanesOf<F> flags;
 };
 
+// By the exponent fields alone, as gfx1100 and gfx1201 do (ROCm/rocm-systems, pull request 11613:
+// AMD's simulator, compared with both). The manual's pseudo-code asks which quotients are denormal,
+// after rounding, and scales others.
 template <class F>
 ALWAYS_INLINE Scaled<F> division_scale(F a, F d, F n) {
   constexpr bool single = sizeof(typename Traits<F>::Word) == 4;
-  constexpr int step = single ? 64 : 128, near_overflow = single ? 96 : 768;
-  constexpr int tiny = single ? 23 : 53;
-  const auto limit = (LanesOf<F>)near_overflow;
+  constexpr int step = single ? 64 : 128, tiny = single ? 24 : 53;
+  const LanesOf<F> limit = (LanesOf<F>)(single ? 96 : 768), huge = (LanesOf<F>)(single ? 253 : 2045);
   const LanesOf<F> zero = (n == (F)0) | (d == (F)0);
-  const LanesOf<F> far = exponent_field(n) - exponent_field(d) >= limit;
-  const LanesOf<F> small_denominator = is_denormal(d);
-  const LanesOf<F> small_inverse = is_denormal((F)1 / d);
-  const LanesOf<F> small_quotient = is_denormal(n / d);
-  const LanesOf<F> small_numerator = exponent_field(n) <= (LanesOf<F>)tiny;
-  const LanesOf<F> is_d = a == d, is_n = a == n;
+  const LanesOf<F> above = exponent_field(n) - exponent_field(d);
+  const LanesOf<F> far = above >= limit, small_quotient = above <= -limit;
+  const LanesOf<F> denormal_denominator = exponent_field(d) == (LanesOf<F>)0;
+  const LanesOf<F> is_d = a == d;
   const F up = times_power(a, step), down = times_power(a, -step);
-  const F denominator_up = is_d ? up : a;
-  const F numerator_up = is_n ? up : a;
-  F value = small_numerator ? up : a;
-  value = small_quotient ? numerator_up : value;
-  value = small_inverse ? down : value;
-  // The manual scales the denominator up here, out of range: down is what makes the quotient right.
-  value = small_inverse & small_quotient ? (is_d ? down : a) : value;
-  value = small_denominator ? up : value;
-  value = far ? denominator_up : value;
+  F value = exponent_field(n) <= (LanesOf<F>)tiny ? up : a;
+  value = small_quotient ? (is_d ? a : up) : value;
+  value = exponent_field(d) >= huge ? (small_quotient & ~is_d ? a : down) : value;
+  value = denormal_denominator ? up : value;
+  value = far ? (is_d ? up : a) : value;
   value = zero ? from_bits<F>(default_nan<F>) : value;
-  const LanesOf<F> flags = ~zero & (far | (~small_denominator & small_quotient));
-  return {value, flags};
+  return {value, far | (~denormal_denominator & small_quotient)};
 }
 
+// What scaling down by 2^step has rounded away from a * b + c, if `sum` is that, rounded: where half
+// a place of a denormal number was lost, the sum was rounded before, and which way decides. Exact as
+// far as the operands are of a division: c is nearly the quotient, and a * b small beside it.
 template <class F>
-ALWAYS_INLINE F division_multiply_add(F a, F b, F c, std::uint32_t flags) {
+ALWAYS_INLINE F last_place_missing(F a, F b, F c, F sum, F down, int step) {
+  constexpr int away_from_underflow = sizeof(typename Traits<F>::Word) == 4 ? 60 : 200;
+  const F least = from_bits<F>(1), half = times_power(least, step - 1);
+  const F lost = sum - times_power(down, step);
+  const F error = __builtin_elementwise_fma(times_power(a, away_from_underflow), b,
+                                            times_power(c - sum, away_from_underflow));
+  const F above = (lost == half) & (error > 0) ? least : (F)0;
+  return (lost == -half) & (error < 0) ? -least : above;
+}
+
+// With scaling it rounds once, as the same shows; the pseudo-code would round denormal results twice.
+template <class F>
+ALWAYS_INLINE F division_multiply_add(F a, F b, F c, std::uint32_t flags, bool to_nearest) {
   constexpr bool single = sizeof(typename Traits<F>::Word) == 4;
   constexpr int step = single ? 64 : 128, bias = single ? 127 : 1023;
   const F sum = __builtin_elementwise_fma(a, b, c);
   if (flags == 0) return sum;
   const LanesOf<F> large = exponent_field(c) > (LanesOf<F>)bias;
-  const F scaled = large ? times_power(sum, step) : times_power(sum, -step);
+  F down = times_power(sum, -step);
+  // Rounded twice in one direction, a number is what it is rounded once.
+  if (to_nearest) down += last_place_missing(a, b, c, sum, down, step);
+  const F scaled = large ? times_power(sum, step) : down;
   const LanesOf<F> chosen = convert<LanesOf<F>>(lanes_of(flags));
   return chosen ? scaled : sum;
 }

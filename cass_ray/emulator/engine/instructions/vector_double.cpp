@@ -46,7 +46,8 @@ OPERATION(v_div_scale_f64) {
   write(w, i, scaled.value);
   write_carry(w, i, mask_of(scaled.flags));
 }
-TERNARY(v_div_fmas_f64, F64, F64, division_multiply_add(a, b, c, w.scalar[scalar::vcc + i.half]))
+TERNARY(v_div_fmas_f64, F64, F64,
+        division_multiply_add(a, b, c, w.scalar[scalar::vcc + i.half], (w.mode & 0xC) == 0))
 TERNARY(v_div_fixup_f64, F64, F64, division_fixup(a, b, c))
 
 // 2 / pi, 1216 bits behind the point.

@@ -81,7 +81,8 @@ OPERATION(v_div_scale_f32) {
   write(w, i, scaled.value);
   write_carry(w, i, mask_of(scaled.flags));
 }
-TERNARY(v_div_fmas_f32, F32, F32, division_multiply_add(a, b, c, w.scalar[scalar::vcc + i.half]))
+TERNARY(v_div_fmas_f32, F32, F32,
+        division_multiply_add(a, b, c, w.scalar[scalar::vcc + i.half], (w.mode & 3) == 0))
 TERNARY(v_div_fixup_f32, F32, F32, division_fixup(a, b, c))
 
 // ---- cube maps (RDNA3 ISA, V_CUBEID_F32 and after): x, y, z; the axis of the largest magnitude,

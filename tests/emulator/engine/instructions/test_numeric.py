@@ -14,7 +14,6 @@ from cass_ray.emulator.engine_interface import Engine
 from tests.emulator.engine.instructions.pseudocode import (
     Value,
     fraction,
-    is_denormal,
     is_nan,
     rounded,
 )
@@ -160,20 +159,11 @@ def _biased_exponent(bits: int, width: int) -> int:
 
 
 def _needs_scaling_back(denominator: int, numerator: int, width: int) -> bool:
-    """VCC of V_DIV_SCALE, by the branches of the manual's pseudo-code."""
-    mantissa = 23 if width == 32 else 52
-    magnitudes = [bits & ~(1 << (width - 1)) for bits in (denominator, numerator)]
-    if 0 in magnitudes:
-        return False
-    near_overflow = 96 if width == 32 else 768
+    """VCC of V_DIV_SCALE as gfx1100 and gfx1201 give it (ROCm/rocm-systems, pull request 11613)."""
+    limit = 96 if width == 32 else 768
     exponents = [_biased_exponent(bits, width) for bits in (denominator, numerator)]
-    if exponents[1] - exponents[0] >= near_overflow:
-        return True
-    if exponents[0] == 0:
-        return False
-    quotient = fraction(Value("F", width, numerator)) / fraction(Value("F", width, denominator))
-    result = rounded(width, quotient).bits & ~(1 << (width - 1))
-    return 0 < result < 1 << mantissa
+    above = exponents[1] - exponents[0]
+    return above >= limit or (exponents[0] != 0 and above <= -limit)
 
 
 @pytest.mark.parametrize("width", [32, 64])
@@ -220,9 +210,34 @@ def test_division_is_correctly_rounded(engine: Engine, width: int) -> None:
         for n, d, result in zip(numerators, denominators, results, strict=True):
             quotient = fraction(Value("F", width, n)) / fraction(Value("F", width, d))
             expected = rounded(width, quotient).bits
-            # Scaling back rounds once more where the result is denormal (V_DIV_FMAS in the manual).
-            tolerance = int(is_denormal(Value("F", width, expected)))
-            assert abs((result & ((1 << width) - 1)) - expected) <= tolerance, (hex(n), hex(d))
+            assert result & ((1 << width) - 1) == expected, (hex(n), hex(d))
+
+
+def _beside_denormal_halves(draw: random.Random, width: int) -> tuple[int, int]:
+    """Numbers whose quotient is half a place of a denormal number from one, or beside that."""
+    fraction_bits, bias = (23, 127) if width == 32 else (52, 1023)
+    divisor = Fraction(draw.getrandbits(fraction_bits + 1) | 1 << fraction_bits)
+    places = draw.getrandbits(draw.randrange(2, fraction_bits + 1)) + Fraction(1, 2)
+    least = Fraction(1, 1 << bias - 2 + fraction_bits) / 2
+    dividend = rounded(width, divisor * places * least).bits
+    return dividend + draw.randrange(-1, 2), rounded(width, divisor).bits
+
+
+@pytest.mark.parametrize("width", [32, 64])
+def test_denormal_quotients_are_rounded_once(engine: Engine, width: int) -> None:
+    """As gfx1100 and gfx1201 give them: ROCm/rocm-systems, pull request 11613."""
+    draw = random.Random(width)
+    for _ in range(24):
+        pairs = [_beside_denormal_halves(draw, width) for _ in range(32)]
+        wave = Wave(engine)
+        for register, values in zip((1, 3), zip(*pairs, strict=True), strict=True):
+            wave.set(register, list(values))
+            wave.set(register + 1, [bits >> 32 for bits in values])
+        wave.run(_DIVISION_32 if width == 32 else _DIVISION_64)
+        for (n, d), low, high in zip(pairs, wave.get(10), wave.get(11), strict=True):
+            quotient = fraction(Value("F", width, n)) / fraction(Value("F", width, d))
+            result = (low | high << 32) & ((1 << width) - 1)
+            assert result == rounded(width, quotient).bits, (hex(n), hex(d))
 
 
 @pytest.mark.parametrize("halves", range(8))
