@@ -42,10 +42,18 @@ class LivenessBlock:
 
 def unneeded_old_values(blocks: dict[CodePlace, LivenessBlock]) -> set[tuple[CodePlace, str]]:
     """Instruction and register, where what the register held before is not needed."""
+    live_in = live_at_starts(blocks)
+    everything = _everything_read(blocks)
+    unneeded: set[tuple[CodePlace, str]] = set()
+    for block in blocks.values():
+        _backwards(block, _live_out(block, live_in, everything), unneeded)
+    return unneeded
+
+
+def live_at_starts(blocks: dict[CodePlace, LivenessBlock]) -> dict[CodePlace, frozenset[str]]:
+    """Registers that may be read, after the start of each block, before they are written."""
     live_in: dict[CodePlace, frozenset[str]] = {place: frozenset() for place in blocks}
-    everything = frozenset(
-        name for block in blocks.values() for _, access in block.accesses for name in access.reads
-    )
+    everything = _everything_read(blocks)
     predecessors: dict[CodePlace, list[CodePlace]] = {place: [] for place in blocks}
     for place, block in blocks.items():
         for successor in block.successors:
@@ -63,10 +71,13 @@ def unneeded_old_values(blocks: dict[CodePlace, LivenessBlock]) -> set[tuple[Cod
                 if previous not in queued:
                     queued.add(previous)
                     pending.append(previous)
-    unneeded: set[tuple[CodePlace, str]] = set()
-    for block in blocks.values():
-        _backwards(block, _live_out(block, live_in, everything), unneeded)
-    return unneeded
+    return live_in
+
+
+def _everything_read(blocks: dict[CodePlace, LivenessBlock]) -> frozenset[str]:
+    return frozenset(
+        name for block in blocks.values() for _, access in block.accesses for name in access.reads
+    )
 
 
 def _live_out(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from cass_ray.lift.analysis.liveness import CodePlace
+from cass_ray.lift.analysis.slow_paths import WholeOperation
 from cass_ray.lift.frontend.code import CubinCode
 from cass_ray.lift.frontend.cubin import KernelInfo
 from cass_ray.lift.llvm.globals import DeviceData
@@ -40,6 +42,8 @@ class KernelEnvironment:
     """Branches back to the beginning of loops that LLVM is to unroll."""
     hasty_looks: frozenset[CodePlace] = frozenset()
     """Loads before which other waves get a turn."""
+    whole_operations: Mapping[CodePlace, WholeOperation] = field(default_factory=dict)
+    """Branches to slow paths of divisions and square roots, and what these are with all of it."""
 
     @property
     def suffix(self) -> str:

@@ -16,6 +16,7 @@ from cass_ray.lift.lowering.flow.walk import KernelWalk
 from cass_ray.lift.lowering.lanes import ballot
 from cass_ray.lift.lowering.semantics.barrier import stop_at_barrier
 from cass_ray.lift.lowering.terminators import UNROLLED
+from cass_ray.lift.lowering.whole_operations import write_whole
 
 LowersEnd = Callable[[CallPlace, DecodedInstruction, CallPlace], None]
 """Of a block, its last instruction, and the place behind it."""
@@ -54,6 +55,10 @@ class BlockEnds:
         context = self._context
         if i.has("DIV"):  # threads of a warp run together here, which is what it asks
             context.terminators.jump(self._walk.goto(following))
+            return
+        if operation := context.environment.whole_operations.get((place[1], i.address)):
+            write_whole(context, operation)
+            context.terminators.jump(self._walk.goto((*place[:2], operation.following)))
             return
         target = self._target(place, i)
         if i.has("CONV"):

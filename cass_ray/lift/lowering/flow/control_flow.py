@@ -16,6 +16,7 @@ from cass_ray.lift.analysis.pairing import must_take_turns
 from cass_ray.lift.analysis.part_flow import PartFlow
 from cass_ray.lift.analysis.phase_waits import PhaseWaits, phase_waits
 from cass_ray.lift.analysis.polling import hasty_looks, must_keep_loads
+from cass_ray.lift.analysis.slow_paths import whole_operations
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend.blocks import block_of, runs_of
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES, CodeSection, CubinCode
@@ -69,6 +70,11 @@ class KernelLifter:
                     keeps_shared_loads=keeps,
                     unrolled=loops_to_unroll(*graph),
                     hasty_looks=hasty_looks(*graph),
+                    whole_operations={
+                        # An attempt that knew of some has come by no slow path of theirs.
+                        **self.environment.whole_operations,
+                        **whole_operations(walk.blocks, self._program),
+                    },
                 )
                 changes = known != self.environment
                 self.environment = known

@@ -1,0 +1,442 @@
+"""Divisions, reciprocals and square roots that ptxas writes in two ways: found as what they are.
+
+``a / b`` is an estimate, Newton's steps, and a test whether that was enough; else a subroutine of
+ptxas' computes it anew::
+
+    MUFU.RCP64H R3, R7 ...               y, nearly 1 / b
+    DFMA R2, R2, R12, R8                 q = y * (a - b * q0) + q0
+    FSETP.GT.AND P0, PT, |R0|, ...       far from overflow and from denormal numbers?
+    @P0 BRA P1, `(.L_1)                  P1: nor is a near them
+    CALL.REL.NOINC `(...)                q, the long way
+    .L_1:
+
+By CUDA's programming guide both together are the quotient of IEEE 754, rounded to nearest, for all
+operands. It is a digest of both that says so (:mod:`.slow_path_digests`): of the test, of the
+result where it holds, and of that on every path through the subroutine where it does not, as terms
+over the operands (:mod:`.terms`). ptxas schedules each copy anew, and gives it other registers.
+
+What else the subroutine changes must not be read any more, and what is read there of the registers
+before is what the operands are taken from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+
+from cass_ray.lift.analysis.liveness import (
+    CodePlace,
+    LivenessBlock,
+    RegisterAccess,
+    live_at_starts,
+)
+from cass_ray.lift.analysis.paths import Decisions, Outcome, Paths, called, digest
+from cass_ray.lift.analysis.slow_path_digests import OPERATIONS
+from cass_ray.lift.analysis.term_steps import State, Steps, Unread
+from cass_ray.lift.analysis.terms import Terms
+from cass_ray.lift.frontend.code import INSTRUCTION_BYTES, CodeSection, CubinCode
+from cass_ray.lift.frontend.instruction import DecodedInstruction
+from cass_ray.lift.frontend.operands import Constant, Name, Operand, Predicate, Register
+
+_LONGEST_WAY = 4
+"""Blocks from the test to where both ways meet."""
+Blocks = Mapping[CodePlace, LivenessBlock]
+
+
+@dataclass(frozen=True)
+class WholeOperation:
+    """What a branch and all that depends on it come to."""
+
+    name: str
+    """``division.f64``"""
+    sources: tuple[tuple[Operand, ...], ...]
+    """The words of each operand, the low one first."""
+    results: tuple[Register, ...]
+    following: int
+    """Where both ways meet."""
+
+
+@dataclass(frozen=True)
+class _Fork:
+    """A branch, one way of which calls a subroutine."""
+
+    place: CodePlace
+    """The block that it ends."""
+    branch: DecodedInstruction
+    takes_fast: bool
+    """Whether the fast way is where it branches to."""
+    fast: int
+    slow: int
+    callee: int
+    meeting: int
+    ways: frozenset[CodePlace]
+    """Blocks of both, without the subroutine's."""
+
+
+def whole_operations(blocks: Blocks, program: CubinCode) -> dict[CodePlace, WholeOperation]:
+    """By the place of the branch."""
+    forks = list(_forks(blocks, program))
+    if not forks:
+        return {}
+    subroutines = {
+        entry: _subroutine(blocks, entry, program.code(entry[0]))
+        for entry in {(fork.place[0], fork.callee) for fork in forks}
+    }
+    live = live_at_starts(_without_callees(blocks, subroutines, program))
+    before = _sole_predecessors(blocks, program)
+    terms = Terms()
+    steps = Steps(terms)
+    readers: dict[str, _Reader] = {}
+    found: dict[CodePlace, WholeOperation] = {}
+    for fork in forks:
+        function = fork.place[0]
+        if function not in readers:
+            readers[function] = _Reader(blocks, program.code(function), terms, steps)
+        ways = {place: blocks[place] for place in fork.ways}
+        written = _written({**ways, **subroutines[function, fork.callee]})
+        changed = live[function, fork.meeting] & written
+        try:
+            operation = readers[function].operation(fork, before, frozenset(changed))
+        except Unread:
+            continue
+        if operation is not None:
+            found[function, fork.branch.address] = operation
+    return found
+
+
+# Forks
+
+
+def _forks(blocks: Blocks, program: CubinCode) -> Iterator[_Fork]:
+    for place, block in blocks.items():
+        code = program.code(place[0])
+        last = _last(block, code)
+        if last is None or last.opcode != "BRA" or last.modifiers or len(block.successors) != 2:
+            continue
+        target = last.operands[-1]
+        taken = code.function.labels.get(target.text) if isinstance(target, Name) else None
+        next_address = last.address + INSTRUCTION_BYTES
+        if taken is None:
+            continue
+        for takes_fast, fast, slow in ((True, taken, next_address), (False, next_address, taken)):
+            call = _last(blocks.get((place[0], slow)), code)
+            callee = called(code, call) if call is not None else None
+            if call is None or callee is None:
+                continue
+            way = _way(blocks, (place[0], fast))
+            back = _way(blocks, (place[0], call.address + INSTRUCTION_BYTES))
+            meeting = next((each for each in back if each in way), None)
+            if meeting is not None:
+                own = *back[: back.index(meeting)], *way[: way.index(meeting)]
+                ways = frozenset(((place[0], slow), *own))
+                yield _Fork(place, last, takes_fast, fast, slow, callee, meeting[1], ways)
+
+
+def _last(block: LivenessBlock | None, code: CodeSection) -> DecodedInstruction | None:
+    if block is None or not block.accesses:
+        return None
+    (_, address), _ = block.accesses[-1]
+    return code.instructions[code.position[address]]
+
+
+def _way(blocks: Blocks, place: CodePlace) -> list[CodePlace]:
+    """``place`` and what follows it, as long as it is one block."""
+    way = [place]
+    while len(way) < _LONGEST_WAY and place in blocks and len(blocks[place].successors) == 1:
+        (place,) = blocks[place].successors
+        way.append(place)
+    return way
+
+
+def _sole_predecessors(blocks: Blocks, program: CubinCode) -> dict[CodePlace, CodePlace]:
+    """The one block before each, where there is one, and nothing is called between."""
+    before: dict[CodePlace, set[CodePlace]] = {}
+    for place, block in blocks.items():
+        for successor in block.successors:
+            before.setdefault(successor, set()).add(place)
+    found: dict[CodePlace, CodePlace] = {}
+    for place, others in before.items():
+        if len(others) == 1:
+            (other,) = others
+            last = _last(blocks[other], program.code(other[0]))
+            goes_on = last is not None and last.opcode not in ("CALL", "RET", "BRX", "BRXU", "JMX")
+            if goes_on and other[0] == place[0]:
+                found[place] = other
+    return found
+
+
+# Liveness, with calls of these subroutines as single instructions
+
+
+def _subroutine(
+    blocks: Blocks, entry: CodePlace, code: CodeSection
+) -> dict[CodePlace, LivenessBlock]:
+    """The blocks of a subroutine, of which nothing follows the last."""
+    found: dict[CodePlace, LivenessBlock] = {}
+    pending = [entry]
+    while pending:
+        place = pending.pop()
+        if place in found or place not in blocks:
+            continue
+        last = _last(blocks[place], code)
+        returns = last is not None and last.opcode == "RET"
+        found[place] = LivenessBlock(blocks[place].accesses) if returns else blocks[place]
+        pending += found[place].successors
+    return found
+
+
+def _without_callees(
+    blocks: Blocks, subroutines: Mapping[CodePlace, Blocks], program: CubinCode
+) -> dict[CodePlace, LivenessBlock]:
+    """``blocks``, where a call of one of the subroutines only reads what that reads."""
+    read = {entry: live_at_starts(dict(own))[entry] for entry, own in subroutines.items()}
+    changed = dict(blocks)
+    for place, block in blocks.items():
+        code = program.code(place[0])
+        last = _last(block, code)
+        callee = called(code, last) if last is not None else None
+        if last is not None and callee is not None and (place[0], callee) in read:
+            reads = RegisterAccess(None, set(read[place[0], callee]))
+            changed[place] = LivenessBlock(
+                [*block.accesses, (block.accesses[-1][0], reads)],
+                {(place[0], last.address + INSTRUCTION_BYTES)},
+            )
+    return changed
+
+
+def _written(blocks: Blocks) -> set[str]:
+    return {
+        name for block in blocks.values() for _, access in block.accesses for name in access.writes
+    }
+
+
+# One fork as terms
+
+
+@dataclass(frozen=True)
+class _Operand:
+    """Of an operation: a term, and the terms of its words."""
+
+    term: int
+    words: tuple[int, ...]
+
+
+class _Reader:
+    """Reads forks of one function."""
+
+    def __init__(self, blocks: Blocks, code: CodeSection, terms: Terms, steps: Steps) -> None:
+        self._blocks = blocks
+        self._code = code
+        self._terms = terms
+        self._steps = steps
+        self._paths = Paths(terms, steps, code)
+        self._states: dict[CodePlace, State] = {}
+        """At the ends of blocks."""
+        self._slow: dict[tuple[object, ...], tuple[bytes, object]] = {}
+        """Digests of slow ways, by the paths of the subroutine and what they give; and these."""
+
+    def operation(
+        self,
+        fork: _Fork,
+        before: Mapping[CodePlace, CodePlace],
+        changed: frozenset[str],
+    ) -> WholeOperation | None:
+        """What ``fork`` is, if the digest of both ways is known. Raises :class:`Unread`.
+
+        ``changed``: registers that are read where both ways meet, and that one of them writes.
+        """
+        state = self._state_after(fork.place, before)
+        fast = self._fast_way(fork, state)
+        found = self._result(fast, changed)
+        if found is None:
+            return None
+        result, results = found
+        operands = self._operands(result)
+        if operands is None:
+            return None
+        read: dict[str, int] = {}
+        key = self._digest(fork, state, result, results, operands, read)
+        name = OPERATIONS.get(key)
+        if name is None:
+            return None
+        sources = tuple(
+            tuple(self._place_of(word, read, state) for word in operand.words)
+            for operand in operands
+        )
+        return WholeOperation(name, sources, results, fork.meeting)
+
+    def _state_after(self, last: CodePlace, before: Mapping[CodePlace, CodePlace]) -> State:
+        """What registers hold at the end of a block, from the last place with several before it."""
+        way = [last]
+        while way[-1] not in self._states and (place := before.get(way[-1])) not in (None, *way):
+            assert place is not None
+            way.append(place)
+        for place in reversed(way):
+            if place in self._states:
+                continue
+            previous = self._states.get(before.get(place, place))
+            state = previous.copy() if previous is not None else State(self._unknown)
+            for (_, address), access in self._blocks[place].accesses:
+                self._step(state, self._code.instructions[self._code.position[address]], access)
+            self._states[place] = state
+        return self._states[last]
+
+    def _unknown(self, name: str) -> int:
+        return self._terms.leaf(f"before {name}")
+
+    def _step(self, state: State, i: DecodedInstruction, access: RegisterAccess) -> None:
+        """Of an instruction that is not known or has a guard, what it writes is unknown."""
+        if i.opcode in ("BRA", "EXIT"):
+            return
+        try:
+            if i.guard is not None:
+                raise Unread
+            self._steps.step(state, i)
+        except Unread:
+            for name in access.writes:
+                state.changed[name] = self._terms.leaf(f"{name} at {i.address}")
+
+    def _fast_way(self, fork: _Fork, state: State) -> State:
+        (outcome,) = self._single(self._paths.between(fork.fast, fork.meeting, state.__getitem__))
+        return State(state.__getitem__, outcome.changed)
+
+    def _single(self, outcomes: list[Outcome]) -> list[Outcome]:
+        if len(outcomes) != 1:
+            raise Unread
+        return outcomes
+
+    def _result(
+        self, fast: State, changed: frozenset[str]
+    ) -> tuple[int, tuple[Register, ...]] | None:
+        """The number that the fast way gives, and the registers that then have its words."""
+        if not all(name.startswith("R") and name[1:].isdecimal() for name in changed):
+            return None
+        held = {fast[name]: Register("R", int(name[1:])) for name in changed}
+        if len(changed) == 1:
+            ((term, register),) = held.items()
+            return term, (register,)
+        if len(changed) != 2 or len(held) != 2:
+            return None
+        whole = self._terms.operands(next(iter(held)))
+        words = [self._terms.make(half, *whole) for half in ("lo", "hi") if len(whole) == 1]
+        if set(words) != held.keys():
+            return None
+        return whole[0], tuple(held[word] for word in words)
+
+    # What is computed of what
+
+    def _operands(self, result: int) -> list[_Operand] | None:
+        """The operands of the operation whose fast way gives ``result``, by its last step."""
+        terms = self._terms
+        if terms.operator(result) not in ("FFMA", "DFMA"):
+            return None
+        *factors, addend = terms.operands(result)
+        found = (
+            self._reciprocal(factors, addend)
+            or self._quotient(factors, addend)
+            or self._root(factors, addend)
+        )
+        if found is None:
+            return None
+        wide = terms.operator(result) == "DFMA"
+        operands = [self._operand_of(term, wide) for term in found]
+        words = [word for operand in operands for word in operand.words]
+        if len(set(words)) != len(words) or any(terms.number(word) is not None for word in words):
+            return None
+        return operands
+
+    def _operand_of(self, term: int, wide: bool) -> _Operand:
+        make = self._terms.make
+        return _Operand(term, (make("lo", term), make("hi", term)) if wide else (term,))
+
+    def _quotient(self, factors: list[int], first: int) -> list[int] | None:
+        """``y * (a - b * q) + q``: a and b."""
+        for remainder in factors:
+            parts = self._terms.operands(remainder)
+            if len(parts) == 3 and first in parts[:2] and parts[0] != parts[1]:
+                divisor = parts[1] if parts[0] == first else parts[0]
+                return [parts[2], divisor]
+        return None
+
+    def _root(self, factors: list[int], first: int) -> list[int] | None:
+        """``h * (a - s * s) + s``: a."""
+        for remainder in factors:
+            parts = self._terms.operands(remainder)
+            if len(parts) == 3 and parts[:2] == (first, first):
+                return [parts[2]]
+        return None
+
+    def _reciprocal(self, factors: list[int], estimate: int) -> list[int] | None:
+        """``y * (1 - b * y) + y``: b; in single precision the error is ``-(b * y - 1) + -0``."""
+        if estimate not in factors:
+            return None
+        error = factors[factors[0] == estimate]
+        parts = self._terms.operands(error)
+        if self._terms.operator(error) == "FADD":
+            inner = [each for part in parts for each in self._terms.operands(part)]
+            parts = next(
+                (
+                    self._terms.operands(each)
+                    for each in inner
+                    if self._terms.operator(each) == "FFMA"
+                ),
+                (),
+            )
+        if len(parts) != 3 or estimate not in parts[:2]:
+            return None
+        return [parts[parts[0] == estimate]]
+
+    # Both ways
+
+    def _digest(
+        self,
+        fork: _Fork,
+        state: State,
+        result: int,
+        results: tuple[Register, ...],
+        operands: list[_Operand],
+        read: dict[str, int],
+    ) -> str:
+        """Of all that the operation comes to; ``read`` gets what the slow way reads."""
+        terms, steps = self._terms, self._steps
+        names: dict[int, int] = {}
+        for number, operand in enumerate(operands):
+            names[operand.term] = terms.leaf(f"operand {number}")
+            if len(operand.words) == 2:
+                for half, word in zip(("lo", "hi"), operand.words, strict=True):
+                    names[word] = terms.make(half, names[operand.term])
+
+        def before(name: str) -> int:
+            held = read[name] = state[name]
+            return terms.renamed(held, names)
+
+        slow: list[tuple[Decisions, bytes]] = []
+        for outcome in self._paths.between(fork.slow, fork.meeting, before):
+            after = State(before, outcome.changed)
+            words = (terms.digest(after[register.name]) for register in results)
+            slow.append((outcome.decisions, b"".join(words)))
+        # The paths through a subroutine are the same objects for each of its calls.
+        paths = tuple((id(decisions), words) for decisions, words in slow)
+        if paths not in self._slow:
+            self._slow[paths] = digest(terms, slow), slow
+        condition = steps.true
+        predicates = [fork.branch.guard, *fork.branch.operands[:-1]]
+        for each in predicates:
+            if isinstance(each, Predicate):
+                condition = steps.both(condition, steps.condition(state, each))
+        if not fork.takes_fast:
+            condition = terms.make("not", condition)
+        parts = [terms.digest(terms.renamed(each, names)) for each in (condition, result)]
+        return sha256(b"".join((*parts, self._slow[paths][0]))).hexdigest()[:32]
+
+    def _place_of(self, word: int, read: Mapping[str, int], state: State) -> Operand:
+        """Where a word is at the branch. Raises :class:`Unread` where the slow way has it not."""
+        for name, held in read.items():
+            if held == word and state[name] == word and name.startswith(("R", "UR")):
+                file = name.rstrip("0123456789")
+                return Register(file, int(name[len(file) :]))
+        leaf = self._terms.name(word).split()
+        if leaf[:1] == ["bank"]:
+            return Constant(int(leaf[1]), int(leaf[2]))
+        raise Unread
