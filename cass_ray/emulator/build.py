@@ -99,8 +99,31 @@ def engine_library(cache: Path | None = None) -> Path:
 
 def build(cache: Path | None = None) -> EngineBuild:
     """Build everything that is not there yet; see :func:`runtime_library`."""
-    made = _Build(cache or default_directory())
-    return EngineBuild(runtime=made.runtime(), engine=made.engine())
+    cache = cache or default_directory()
+    clang = find_clang()
+    headers = build_hip_root(clang.clang, cache).include
+    state = (cache, clang, headers, os.environ.get("CASS_RDNA3_SIMD"), _state_of_sources())
+    known = _known.get(state)
+    if known is None or not (known.runtime.exists() and known.engine.exists()):
+        made = _Build(cache)
+        known = _known[state] = EngineBuild(runtime=made.runtime(), engine=made.engine())
+    return known
+
+
+_known: dict[object, EngineBuild] = {}
+"""What this process has built or found, by all that it depends on: each program that is run asks,
+and reading the sources' includes takes as long as a short program."""
+
+
+def _state_of_sources() -> frozenset[tuple[str, int, int]]:
+    found = set()
+    for folder in ("engine", "device", "hip_runtime"):
+        for path, _, names in os.walk(SOURCES / folder):
+            for name in names:
+                source = Path(path, name)
+                status = source.stat()
+                found.add((str(source), status.st_mtime_ns, status.st_size))
+    return frozenset(found)
 
 
 def compile_lines(cache: Path) -> dict[Path, tuple[str, ...]]:
@@ -118,6 +141,7 @@ class _Build:
         self.cache = cache
         self.clang = find_clang()
         self.compiler = str(_compiler(self.clang.clang))
+        self._included: dict[Path, list[Path]] = {}
 
     def engine(self) -> Path:
         units = [*_engine_units(), *_interface_units()]
@@ -196,7 +220,7 @@ class _Build:
         started: dict[tuple[str, ...], Future[tuple[str, ...]]] = {}
         for flags, group in groups.items():
             if len(group) >= ENOUGH:
-                texts = [map(_text, _dependencies(unit.source)) for unit in group]
+                texts = [map(_text, self._dependencies(unit.source)) for unit in group]
                 place = folder / str(len(started))
                 place.mkdir()
                 arguments = (self.compiler, flags, shared_headers(texts), place)
@@ -212,9 +236,22 @@ class _Build:
                 pass  # what the source itself is worth, and says, shows without them
         return _make(target, lambda path: [*command, str(path)])
 
+    def _dependencies(self, source: Path) -> set[Path]:
+        """``source`` and our headers that it includes, at any depth."""
+        found: set[Path] = set()
+        pending = [source.resolve()]
+        while pending:
+            path = pending.pop()
+            if path not in found:
+                found.add(path)
+                if path not in self._included:
+                    self._included[path] = list(_included(path))
+                pending += self._included[path]
+        return found
+
     def _key(self, unit: _Unit) -> str:
         parts: list[str | bytes] = [self.clang.version, *unit.flags]
-        for path in sorted(_dependencies(unit.source)):
+        for path in sorted(self._dependencies(unit.source)):
             parts += [str(path.relative_to(SOURCES)), _content(path)]
         return digest(parts)[:32]
 
@@ -260,18 +297,6 @@ def _interface_units() -> list[_Unit]:
 
 def _units(folder: Path, flags: tuple[str, ...]) -> list[_Unit]:
     return [_Unit(source, flags) for source in sorted(folder.glob("*.cpp"))]
-
-
-def _dependencies(source: Path) -> set[Path]:
-    """``source`` and our headers that it includes, at any depth."""
-    found: set[Path] = set()
-    pending = [source.resolve()]
-    while pending:
-        path = pending.pop()
-        if path not in found:
-            found.add(path)
-            pending += _included(path)
-    return found
 
 
 def _included(path: Path) -> Iterator[Path]:
