@@ -9,6 +9,7 @@ end is left out.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -22,6 +23,10 @@ from cass_ray.toolchain.sandbox.process import Limits
 
 MOST_SECTIONS = 20_000
 """Sections in one merged file; an ELF header counts at most 65,279."""
+
+SMALL = 1 << 18
+"""Bytes of machine code whose listing is kept for when it is wanted again: a program is ported to
+several targets, or lifted and looked at."""
 
 _FOLDER = Path("/cass/work")
 _MOST_TEXT = 16
@@ -46,7 +51,7 @@ def disassemble(nvdisasm: Path, cubins: Sequence[bytes], toolchain: View) -> lis
     parsed = [Cubin.parse(data) for data in cubins]
     texts = [""] * len(cubins)
     for batch in _batches(parsed):
-        listing = _nvdisasm(nvdisasm, merge([parsed[index] for index in batch]), toolchain)
+        listing = _listing(nvdisasm, merge([parsed[index] for index in batch]), toolchain)
         parts = split(without_marks(listing), [len(parsed[index].code_sections) for index in batch])
         for index, part in zip(batch, parts, strict=True):
             texts[index] = part
@@ -93,6 +98,11 @@ def limits_for(image_bytes: int) -> Limits:
     return replace(usual, output_bytes=max(usual.output_bytes, _MOST_TEXT * image_bytes))
 
 
+def _listing(nvdisasm: Path, image: bytes, toolchain: View) -> str:
+    ask = _kept if len(image) <= SMALL else _nvdisasm
+    return ask(nvdisasm, image, toolchain)
+
+
 def _nvdisasm(nvdisasm: Path, image: bytes, toolchain: View) -> str:
     with private_folder() as folder:
         path = folder / "merged.cubin"
@@ -104,6 +114,9 @@ def _nvdisasm(nvdisasm: Path, image: bytes, toolchain: View) -> str:
         message = completed.stderr_text.strip() or completed.outcome.value
         raise DisassemblyError(f"{nvdisasm}: {message}")
     return completed.stdout_text
+
+
+_kept = functools.lru_cache(maxsize=16)(_nvdisasm)
 
 
 def _canonical(text: str) -> str:

@@ -13,7 +13,7 @@ import pytest
 
 from cass_ray.assembly import sass
 from cass_ray.dataset.schema import Reason
-from cass_ray.toolchain.nvidia import host
+from cass_ray.toolchain.nvidia import disassembly, host
 from cass_ray.toolchain.nvidia.disassembly import limits_for, split
 from cass_ray.toolchain.nvidia.elf import Cubin, CubinError
 from cass_ray.toolchain.nvidia.host import without_registration
@@ -404,7 +404,9 @@ def test_output_does_not_depend_on_the_place_of_the_tree(
     assert here.host_assembly == there.host_assembly
 
 
-def test_batches_equal_single_files(toolchain: NvidiaToolchain, tree: Path, tmp_path: Path) -> None:
+def test_batches_equal_single_files(
+    toolchain: NvidiaToolchain, tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     units = [
         Unit(tree, PurePosixPath("src/program.cu")),
         unit_of(tree, "unnamed.cu", UNNAMED),
@@ -419,6 +421,8 @@ def test_batches_equal_single_files(toolchain: NvidiaToolchain, tree: Path, tmp_
     assert toolchain.disassemble(cubins) == expected
     assert toolchain.disassemble(cubins[::-1] + cubins[:1]) == expected[::-1] + expected[:1]
     assert toolchain.disassemble([]) == []
+    monkeypatch.setattr(disassembly.process, "run", None)  # what was printed is not printed again
+    assert toolchain.disassemble(cubins) == expected
 
 
 @pytest.mark.parametrize("data", [b"", b"text", b"\x7fELF\x02\x01", b"\x7fELF\x02\x01" + bytes(90)])
