@@ -72,10 +72,14 @@ def by_nvcc(*architectures: str) -> Callable[[Unit], dict[str, bytes]]:
 
 @pytest.mark.nvidia
 @pytest.mark.amd
+@pytest.mark.parametrize(
+    "architectures", [("sm_80", "sm_120"), pytest.param(("sm_90",), marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_output_is_that_of_clangs_build(name: str, tmp_path: Path) -> None:
-    compiled = by_nvcc("sm_80", "sm_90", "sm_120")
-    assert_as_clang(name, DEFAULT_AMD_ARCHITECTURE, compiled, tmp_path)
+def test_output_is_that_of_clangs_build(
+    name: str, architectures: tuple[str, ...], tmp_path: Path
+) -> None:
+    assert_as_clang(name, DEFAULT_AMD_ARCHITECTURE, by_nvcc(*architectures), tmp_path)
 
 
 @pytest.mark.nvidia

@@ -153,7 +153,7 @@ def test_each_operation_of_nvcc_is_found(
 @pytest.mark.nvidia
 @pytest.mark.amd
 @pytest.mark.parametrize("target", ["gfx1100", "gfx942"])
-@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("whole", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_each_is_the_processors(
     target: str, whole: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,9 +30,17 @@ def run(lifter: ContainerLifter, executable: Path, processor: str) -> Completed:
 @pytest.mark.parametrize(
     ("architecture", "processor"),
     [
-        *NEWER_TO_BOTH_WAVES,
-        pytest.param("sm_80", "gfx1100", marks=pytest.mark.slow),
-        pytest.param("sm_80", "gfx942", marks=pytest.mark.slow),
+        ("sm_90", "gfx942"),
+        *(
+            pytest.param(*others, marks=pytest.mark.slow)
+            for others in [
+                ("sm_120", "gfx1100"),
+                ("sm_90", "gfx1100"),
+                ("sm_120", "gfx942"),
+                ("sm_80", "gfx1100"),
+                ("sm_80", "gfx942"),
+            ]
+        ),
     ],
 )
 def test_barriers_do_what_the_ptx_isa_says(

@@ -118,10 +118,21 @@ def ends(work: Callable[[], object]) -> None:
         assert len(failure.diagnostic) <= LIMITS.output_bytes
 
 
-@pytest.mark.parametrize("attack", SOURCES)
-@pytest.mark.parametrize(
-    "compiler", ["HIP", "CUDA", pytest.param("OpenCL", marks=pytest.mark.slow)]
-)
+QUICK = [("CUDA", 1), ("HIP", 4), ("OpenCL", 0)]
+"""Each attack against nvcc, every fourth against clang; the others under ``make test-full``."""
+AGAINST_COMPILERS = [
+    pytest.param(
+        attack,
+        compiler,
+        marks=[] if every and number % every == 0 else pytest.mark.slow,
+        id=f"{compiler}-{attack}",
+    )
+    for compiler, every in QUICK
+    for number, attack in enumerate(SOURCES)
+]
+
+
+@pytest.mark.parametrize(("attack", "compiler"), AGAINST_COMPILERS)
 def test_sources(attack: str, compiler: str, tmp_path: Path) -> None:
     name = "x.cl" if compiler == "OpenCL" else "x.cu"
     text = SOURCES[attack].replace("x.cu", name)

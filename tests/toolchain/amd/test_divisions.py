@@ -117,12 +117,12 @@ def program() -> Sources:
 @pytest.mark.parametrize(
     ("architecture", "optimization"),
     [
-        ("gfx1100", "-O0"),
         ("gfx1100", "-O3"),
         ("gfx90a", "-O3"),
         *[
             pytest.param(*others, marks=pytest.mark.slow)
             for others in [
+                ("gfx1100", "-O0"),
                 ("gfx1100", "-O1"),
                 ("gfx1100", "-Os"),
                 ("gfx1201", "-O3"),
