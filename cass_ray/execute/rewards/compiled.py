@@ -23,6 +23,7 @@ from pydantic import Field
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.cache import ContentCache, digest
 from cass_ray.config import StrictModel
+from cass_ray.corpus.parsing.lexer import splice_lines
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.dataset.schema import Reason, clip_diagnostic
 from cass_ray.execute.backends.base import unit_on_disk
@@ -37,7 +38,7 @@ from cass_ray.toolchain.sandbox.process import Starved
 from cass_ray.toolchain.unit import CompileFailure
 from cass_ray.translate.rules import RulesTranslator
 
-_FORMAT, _CODE_FORMAT = "8", "7"
+_FORMAT, _CODE_FORMAT = "9", "7"
 """Of verdicts and of code, as they are kept."""
 _FENCES = ("hip", "cpp", "c++", "cuda", "cu", "c")
 _NAMES_ORIGIN = re.compile(r"[ \t]*\.(?:file|ident|loc)\b")
@@ -69,8 +70,12 @@ class CompileCredit(StrictModel):
 
 
 def _lines(code: str) -> list[str]:
-    """The lines of ``code`` with single spaces, those without anything left out."""
-    return [" ".join(words) for line in code.split("\n") if (words := line.split())]
+    """The lines of ``code`` with single spaces, those without anything left out.
+
+    Lines that a backslash continues are one: an empty line among them ends a macro.
+    """
+    lines = splice_lines(code).split("\n")
+    return [" ".join(words) for line in lines if (words := line.split())]
 
 
 @lru_cache(maxsize=4096)

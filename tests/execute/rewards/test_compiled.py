@@ -106,6 +106,17 @@ def test_the_rules_translation_that_does_not_compile_is_known_by_its_lines(judge
     assert (verdict.outcome, verdict.reward) == (Outcome.NOT_COMPILED, 0.2)
 
 
+def test_an_empty_line_inside_a_macro_is_no_matter_of_spaces(judge):
+    """It ends the macro early; found among the answers that a run had rewarded."""
+    macro = "#define TWICE(x) \\\n  do { \\\n    x; x; } while (0)\n"
+    question = f"#include <not_here.h>\n{macro}{QUESTION}"
+    rules = RulesTranslator().translate(question).source
+    proved = CompileJudge(judge.toolchain, credit=CompileCredit(unproved=0.9, usable=0.2))
+    assert proved.of(question, rules).outcome is Outcome.UNPROVED
+    verdict = proved.of(question, rules.replace("do { \\\n", "do { \\\n\n"))
+    assert (verdict.outcome, verdict.reward) == (Outcome.NOT_COMPILED, 0.2)
+
+
 def test_the_rules_translation_to_the_letter_need_not_be_compiled(judge, monkeypatch):
     """Where it is worth the same whether it compiles; one operator less, and it is compiled."""
     sure = CompileJudge(judge.toolchain, credit=CompileCredit(unproved=1.0))
