@@ -36,6 +36,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import yaml
+
 from cass_ray.assembly import rdna3
 from cass_ray.assembly.rdna3 import Rdna3Argument, Rdna3Kernel, Rdna3Line, Rdna3LineKind
 
@@ -168,11 +170,8 @@ def _written(line: Rdna3Line) -> Iterator[str]:
     if line.label:
         yield f"{line.label}:"
     if line.kind in (Rdna3LineKind.INSTRUCTION, Rdna3LineKind.DIRECTIVE):
-        yield (
-            re.sub(r"[ \t]+", " ", line.statement.strip())
-            if '"' not in line.text
-            else (line.statement.strip())
-        )
+        statement = line.statement.strip()
+        yield statement if '"' in statement else re.sub(r"[ \t]+", " ", statement)
 
 
 def _code(lines: Sequence[Rdna3Line]) -> Iterator[str]:
@@ -431,8 +430,6 @@ def _slots(function: _Function) -> tuple[list[dict[str, Any]], int]:
 
 
 def _metadata_text(kernels: list[dict[str, Any]], target: str) -> list[str]:
-    import yaml
-
     document = {
         "amdhsa.kernels": kernels,
         "amdhsa.target": f"amdgcn-amd-amdhsa--{target}",

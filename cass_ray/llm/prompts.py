@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TypedDict
 
@@ -150,18 +150,14 @@ COMPACT = PromptFormat(
     wordings=MappingProxyType(
         {
             **OURS.wordings,
-            _ASSEMBLY: Wording(
-                "Translate this SASS, the Nvidia GPU assembly of a program's kernels, to RDNA3.",
-                "sass",
-                "rdna3",
+            _ASSEMBLY: replace(
+                OURS.wordings[_ASSEMBLY],
                 shorten_question=sass.without_reuse,
                 shorten_answer=compact,
                 read=expand,
             ),
-            _ASSEMBLY_BACK: Wording(
-                "Translate this RDNA3, the AMD GPU assembly of a program's kernels, to SASS.",
-                "rdna3",
-                "sass",
+            _ASSEMBLY_BACK: replace(
+                OURS.wordings[_ASSEMBLY_BACK],
                 shorten_question=compact,
                 shorten_answer=sass.without_reuse,
             ),
