@@ -20,7 +20,9 @@ import random
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from io import TextIOWrapper
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,7 @@ import pyarrow as pa
 
 from benchmarks.train.small_from_scratch import PAIRS, exact_answers, make_tokens, train_until
 from cass_ray.config import load, parse_overrides
+from cass_ray.dataset.schema import PAIR_SCHEMA
 from cass_ray.llm.chat_format import encode_prompt
 from cass_ray.llm.prompts import prompt_format
 from cass_ray.task import Direction, Level, Task
@@ -43,6 +46,8 @@ SECONDS = 900
 """Of a command."""
 ROWS = 64
 """Questions that are answered at once."""
+LONG = 40_000
+"""Characters of SASS from which a module does not fit the window whatever its answer is."""
 _WORDS = (
     *("scale", "sum", "reduce", "apply", "kernel", "step", "update", "mix", "scan", "filter"),
     *("tile", "block", "row", "column", "matrix", "vector", "hash", "sort", "merge", "count"),
@@ -152,28 +157,39 @@ def _invented(chance: random.Random) -> str:
 def unpack(
     path: Path, folder: Path, leave_out: Sequence[str] = (), variants: int = 0
 ) -> Counter[str]:
-    """Make a data set of what :func:`collect` wrote, but for origins in ``leave_out``.
+    """Make a data set of what :func:`collect` wrote, on all cores, but for ``leave_out``.
 
-    Each pair that is not held out comes in ``variants`` further wordings.
+    Each pair that is not held out and may fit the window comes in ``variants`` further wordings.
     """
     from cass_ray.dataset.parquet import PartWriter
-    from cass_ray.dataset.schema import PAIR_SCHEMA
 
     counts: Counter[str] = Counter()
     share = load(TrainSettings, CONFIG, {}).data.held_out
+    worded = partial(_worded, leave_out=tuple(leave_out), variants=variants, held_out=share)
     with (
         pa.CompressedInputStream(str(path), "zstd") as stream,
         PartWriter(folder / "pairs", PAIR_SCHEMA) as writer,
+        get_context("spawn").Pool() as pool,
     ):
-        for line in TextIOWrapper(stream, encoding="utf-8"):
-            row = json.loads(line)
-            if row["origin"] not in leave_out:
-                whole = dict.fromkeys(PAIR_SCHEMA.names) | row
-                writer.write(whole)
-                counts[row["origin"]] += 1
-                for number in range(0 if is_held_out(row["id"], share) else variants):
-                    writer.write(in_other_words(whole, random.Random(f"{row['id']} {number}")))
+        for rows in pool.imap(worded, TextIOWrapper(stream, encoding="utf-8"), chunksize=4):
+            for number, row in enumerate(rows):
+                writer.write(row)
+                counts[row["origin"]] += number == 0
     return counts
+
+
+def _worded(
+    line: str, leave_out: Sequence[str], variants: int, held_out: float
+) -> list[dict[str, Any]]:
+    """A pair and its further wordings, ``line`` as :func:`collect` wrote it."""
+    row = dict.fromkeys(PAIR_SCHEMA.names) | json.loads(line)
+    if row["origin"] in leave_out:
+        return []
+    shortest = min((len(each["sass"]) for each in row["cuda_device_by_arch"] or ()), default=0)
+    if shortest > LONG or is_held_out(row["id"], held_out):
+        return [row]
+    further = range(variants)
+    return [row, *(in_other_words(row, random.Random(f"{row['id']} {n}")) for n in further)]
 
 
 def run(folder: Path, out: Path, options: argparse.Namespace) -> None:
