@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,6 +30,7 @@ from typing import Any
 import pyarrow as pa
 
 from benchmarks.train.small_from_scratch import PAIRS, exact_answers, make_tokens, train_until
+from cass_ray.assembly.compact import CompactError, compact, expand
 from cass_ray.config import load, parse_overrides
 from cass_ray.dataset.schema import PAIR_SCHEMA
 from cass_ray.llm.chat_format import encode_prompt
@@ -189,7 +191,61 @@ def _worded(
     if shortest > LONG or is_held_out(row["id"], held_out):
         return [row]
     further = range(variants)
-    return [row, *(in_other_words(row, random.Random(f"{row['id']} {n}")) for n in further)]
+    learned = [row, *kernels_apart(row)]
+    return learned + [
+        in_other_words(each, random.Random(f"{row['id']} {place} {n}"))
+        for place, each in enumerate(learned)
+        for n in further
+    ]
+
+
+def kernels_apart(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Each kernel of a pair as a module of its own, where kernels are all that its modules hold."""
+    listings = {each["arch"]: _blocks(each["sass"]) for each in row["cuda_device_by_arch"] or ()}
+    made = {each["arch"]: _compact_blocks(each["rdna3"]) for each in row["lifted"] or ()}
+    compiled = _compact_blocks(row["hip_device"] or "")
+    names = [name for name in compiled if name]
+    sides = (*listings.values(), *made.values(), compiled)
+    if len(names) < 2 or any(set(side) != set(compiled) for side in sides):
+        return
+    for name in names:
+        yield row | {
+            "cuda_device_by_arch": [
+                {**each, "sass": _module(listings[each["arch"]], name)}
+                for each in row["cuda_device_by_arch"] or ()
+            ],
+            "lifted": [
+                {**each, "rdna3": expand(_module(made[each["arch"]], name))}
+                for each in row["lifted"] or ()
+            ],
+            "hip_device": expand(_module(compiled, name)),
+        }
+
+
+def _blocks(text: str) -> dict[str, str]:
+    """Parts of normalized SASS or of the compact form of RDNA3.
+
+    What stands before the first has no name, device functions and data of RDNA3 have ``*``.
+    """
+    head, *rest = re.split(r"\n(?=(?:Kernel|Function) : |Data :)", text)
+    found = {"": head}
+    for block in rest:
+        first = block.split("\n", 1)[0].split()
+        alone = head.startswith(".target sm_") or first[0] == "Kernel"
+        found[first[2] if alone else "*"] = block
+    return found
+
+
+def _compact_blocks(text: str) -> dict[str, str]:
+    try:
+        return _blocks(compact(text)) if text else {}
+    except CompactError:
+        return {}
+
+
+def _module(blocks: dict[str, str], name: str) -> str:
+    """The module of one kernel; labels are numbered as of the first."""
+    return blocks[""] + "\n" + re.sub(r"\.LBB\d+_", ".LBB0_", blocks[name])
 
 
 def run(folder: Path, out: Path, options: argparse.Namespace) -> None:
