@@ -8,7 +8,7 @@ steps run one by one.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
@@ -20,7 +20,8 @@ from cass_ray.llm.cpu_decode import MATRICES, Int8Steps
 from cass_ray.llm.int8_weights import Int8Linear
 from cass_ray.toolchain.errors import ToolMissing
 
-_FAMILIES = ("qwen2", "qwen3")
+FAMILIES = ("qwen2", "qwen3")
+"""What `model_type` may say in a model's configuration."""
 _CHECK = 32
 """Steps between looks at which rows have ended."""
 _PERIOD, _REPEATED = 160, 480
@@ -103,7 +104,7 @@ class BatchDecoder:
 
     def __init__(self, model: Any, *, fused: bool | None = None) -> None:
         config = model.config
-        if config.model_type not in _FAMILIES:
+        if config.model_type not in FAMILIES:
             raise ValueError(f"a Qwen2 or Qwen3 is decoded here, not a {config.model_type}")
         decoder = model.get_decoder()
         self._layers = [_Layer.of(layer) for layer in decoder.layers]
@@ -160,6 +161,29 @@ class BatchDecoder:
         steps = self._run(state, questions, seconds, say)
         rows = state.out[:, :steps].tolist()
         return [[token for token in row if token >= 0] for row in rows]
+
+    @torch.inference_mode()
+    def stream(
+        self,
+        question: Sequence[int],
+        most: int,
+        temperature: float,
+        end: int,
+        *,
+        edits: EditMarks | None = None,
+    ) -> Iterator[int]:
+        """The tokens of one answer as they are chosen; see :meth:`__call__`."""
+        state = DecodeState(self, [question], most, [temperature], end, edits)
+        self._fill(state, [question])
+        step, ended = state.captured(self), False
+        for number in range(most):
+            if ended:
+                return
+            step()
+            yield int(state.out[0, number])
+            if (number + 1) % (4 * _CHECK) == 0:
+                state.cut_repeats()
+            ended = bool(state.done[0])
 
     @torch.inference_mode()
     def sample(

@@ -15,7 +15,8 @@ from cass_ray.translate.engines.edits import formatted_question, load_form
 from cass_ray.translate.engines.model import ModelTranslator
 from cass_ray.translate.protocol import TranslatorError
 from serve.engines.base import EngineAnswer
-from serve.generation.continuous import ContinuousGenerator, Detokenizer, Produced
+from serve.generation.base import Detokenizer, Produced
+from serve.generation.choice import make_generator
 from serve.settings import EngineSettings
 
 _TEMPERATURE = 0.8
@@ -27,7 +28,7 @@ class ModelReplica:
 
     def __init__(self, settings: EngineSettings) -> None:
         self._translator = ModelTranslator.from_engine(settings.translator)
-        self._generator = ContinuousGenerator(
+        self._generator = make_generator(
             self._translator.path, settings.generation, self._translator.options.device
         )
         formatted = self._translator.formatted_tasks
@@ -86,7 +87,9 @@ class ModelReplica:
         text = Detokenizer(self._generator.tokenizer)
         ids: list[int] = []
         produced = Produced(0, 0, False)
-        async for piece in self._generator.tokens(question.ids, temperature, limit):
+        async for piece in self._generator.tokens(
+            question.ids, temperature, limit, question.marks(1)
+        ):
             if isinstance(piece, Produced):
                 produced = piece
                 continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cass_ray.llm.line_edits import MARKS
 from cass_ray.llm.pretrained import positions
@@ -12,6 +12,9 @@ from cass_ray.llm.translation_format import TranslationFormat, UnusableAnswer
 from cass_ray.task import Direction
 from cass_ray.translate.protocol import TranslatorError
 from cass_ray.translate.rules.tables import snippets
+
+if TYPE_CHECKING:
+    from cass_ray.llm.batch_decode import EditMarks
 
 _LEAST_ROOM = 16
 
@@ -36,6 +39,13 @@ class FormattedQuestion:
             )
         usual = len(self.ids) + 512 if self.edited is not None else 2 * len(self.ids) + 512
         return min(wanted or usual, left)
+
+    def marks(self, answers: int) -> EditMarks:
+        """What each of ``answers`` may name: lines that the program has, in their order."""
+        from cass_ray.llm.batch_decode import EditMarks
+
+        lines = None if self.edited is None else len(self.edited)
+        return EditMarks(self.form.first_mark, MARKS, [lines] * answers)
 
     def read(self, answer: Sequence[int]) -> str:
         """The program. Raises ``UnusableAnswer``."""
@@ -104,14 +114,11 @@ class FormattedAnswers:
         """An answer for each of ``temperatures`` (0: greedy), of at most ``wanted`` tokens; edits
         name lines that the program has, in order. Raises ``TranslatorError``.
         """
-        from cass_ray.llm.batch_decode import EditMarks
-
-        lines = None if question.edited is None else len(question.edited)
         answers: list[list[int]] = self.decoder(
             [question.ids] * len(temperatures),
             question.room(self.positions, wanted),
             temperatures,
             self.form.end,
-            edits=EditMarks(self.form.first_mark, MARKS, [lines] * len(temperatures)),
+            edits=question.marks(len(temperatures)),
         )
         return answers

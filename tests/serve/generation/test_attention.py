@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 pytest.importorskip("triton")
 
+from cass_ray.translate.engines.model import Generator, ModelOptions  # noqa: E402
 from serve.generation import attention  # noqa: E402
 from serve.generation.continuous import ContinuousGenerator  # noqa: E402
 from serve.settings import GenerationSettings  # noqa: E402
@@ -52,7 +53,9 @@ def test_the_same_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     for ours in (False, True):
         monkeypatch.setattr(attention, "usable", lambda *_, ours=ours: ours)
         monkeypatch.setattr(attention, "flash_attn_varlen_func", by_sequence)
-        generator = ContinuousGenerator(str(tmp_path), SETTINGS, "cpu")
+        generator = ContinuousGenerator(
+            Generator.load(str(tmp_path), ModelOptions(device="cpu")), SETTINGS
+        )
         found.append(asyncio.run(answers(generator)))
         name = generator.model.config._attn_implementation
         assert (name == attention.NAME) == ours

@@ -1,4 +1,4 @@
-"""Continuous batching: the same words as one by one, whoever else is being answered."""
+"""Generators: the same words as one by one, whoever else is being answered."""
 
 from __future__ import annotations
 
@@ -12,8 +12,13 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
+from cass_ray.llm.batch_decode import EditMarks  # noqa: E402
+from cass_ray.translate.engines.model import Generator, ModelOptions  # noqa: E402
 from cass_ray.translate.protocol import TranslatorError  # noqa: E402
-from serve.generation.continuous import ContinuousGenerator, Detokenizer, Produced  # noqa: E402
+from serve.generation.base import Detokenizer, Produced, TextGenerator  # noqa: E402
+from serve.generation.choice import make_generator  # noqa: E402
+from serve.generation.continuous import ContinuousGenerator  # noqa: E402
+from serve.generation.in_turns import TurnGenerator  # noqa: E402
 from serve.settings import GenerationSettings  # noqa: E402
 
 QUESTIONS = ("int main() {}", "__global__ void k(int* p) { p[threadIdx.x] = 1; }", "x", "a b c d")
@@ -43,17 +48,25 @@ def save_model(folder: Path) -> None:
     tokenizer.save_pretrained(folder)
 
 
+SETTINGS = GenerationSettings(num_blocks=64, block_size=16, max_batch_tokens=64)
+
+
 @pytest.fixture(scope="module")
-def generator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ContinuousGenerator]:
-    folder = tmp_path_factory.mktemp("model")
-    save_model(folder)
-    settings = GenerationSettings(num_blocks=64, block_size=16, max_batch_tokens=64)
-    made = ContinuousGenerator(str(folder), settings, "cpu")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("model")
+    save_model(made)
+    return made
+
+
+@pytest.fixture(scope="module", params=[ContinuousGenerator, TurnGenerator])
+def generator(request: pytest.FixtureRequest, folder: Path) -> Iterator[TextGenerator]:
+    loaded = Generator.load(str(folder), ModelOptions(device="cpu"))
+    made: TextGenerator = request.param(loaded, SETTINGS)
     yield made
     made.close()
 
 
-async def answer(generator: ContinuousGenerator, ids: list[int], **options: Any) -> Any:
+async def answer(generator: TextGenerator, ids: list[int], **options: Any) -> Any:
     text, end = "", None
     async for piece in generator.generate(ids, **options):
         if isinstance(piece, Produced):
@@ -63,7 +76,7 @@ async def answer(generator: ContinuousGenerator, ids: list[int], **options: Any)
     return text, end
 
 
-def test_answers_are_those_of_plain_generation(generator: ContinuousGenerator) -> None:
+def test_answers_are_those_of_plain_generation(generator: TextGenerator) -> None:
     questions = [
         generator.encode([{"role": "user", "content": question}]) for question in QUESTIONS
     ]
@@ -84,7 +97,7 @@ def test_answers_are_those_of_plain_generation(generator: ContinuousGenerator) -
         assert (end.prompt_tokens, end.tokens) == (len(ids), len(row) - len(ids))
 
 
-def test_hanging_up_ends_one_request_and_no_other(generator: ContinuousGenerator) -> None:
+def test_hanging_up_ends_one_request_and_no_other(generator: TextGenerator) -> None:
     ids = generator.encode([{"role": "user", "content": QUESTIONS[0]}])
 
     async def run() -> Any:
@@ -98,9 +111,34 @@ def test_hanging_up_ends_one_request_and_no_other(generator: ContinuousGenerator
     assert 0 < end.tokens <= 16
 
 
-def test_a_question_that_does_not_fit_names_the_setting(generator: ContinuousGenerator) -> None:
+def test_a_question_that_does_not_fit_names_the_setting(generator: TextGenerator) -> None:
     with pytest.raises(TranslatorError, match=r"generation\.rope"):
         asyncio.run(answer(generator, [5] * generator.positions))
+
+
+def test_a_small_model_on_a_cpu_takes_turns(folder: Path) -> None:
+    made = make_generator(str(folder), SETTINGS, "cpu")
+    made.close()
+    assert isinstance(made, TurnGenerator)
+
+
+def test_edits_are_of_lines_that_there_are(folder: Path) -> None:
+    made = make_generator(str(folder), SETTINGS, "cpu")
+    first, marks, lines = 100, 50, 3
+
+    async def run() -> list[int]:
+        edits = EditMarks(first, marks, [lines])
+        pieces = made.tokens([5, 6, 7], 2.0, 40, edits)
+        return [token async for piece in pieces if isinstance(piece, list) for token in piece]
+
+    try:
+        tokens = asyncio.run(run())
+    finally:
+        made.close()
+    numbers = [token - first for token in tokens if first <= token < first + marks]
+    assert numbers
+    assert tokens[0] - first == numbers[0]
+    assert numbers == sorted(set(numbers) & set(range(lines)))
 
 
 class Bytes:

@@ -16,7 +16,7 @@ pytest.importorskip("transformers")
 from cass_ray.api.schema import TranslateRequest
 from serve.deployments.model_replica import ModelReplica
 from serve.engines.base import EngineAnswer
-from serve.generation.continuous import Produced
+from serve.generation.base import Produced
 from serve.settings import EngineSettings, GenerationSettings
 from tests.format_model import PROGRAM, right_answer, save_format_model, translated
 
