@@ -14,6 +14,7 @@ from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Constant, Name
 from cass_ray.lift.llvm.builder import SUPPORT_PREFIX
 from cass_ray.lift.llvm.globals import MANAGED_SUFFIX, DeviceData
+from cass_ray.lift.llvm.notes import DEFINITIONS
 from cass_ray.lift.lowering import tensor_memory
 from cass_ray.lift.lowering.cluster_launch import (
     ENTRY_DECLARATIONS,
@@ -23,7 +24,6 @@ from cass_ray.lift.lowering.cluster_launch import (
     entry_lines,
     reads_cluster_words,
 )
-from cass_ray.lift.lowering.constant_banks import KERNEL_ARGUMENTS
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.environment import KernelEnvironment
 from cass_ray.lift.lowering.flow.control_flow import KernelLifter
@@ -376,11 +376,7 @@ def _functions(context: LoweringContext, lifter: KernelLifter, exported: str) ->
 
 def _beginning(context: LoweringContext, *, calls_functions: bool) -> list[str]:
     """What has to be done before the kernel's first instruction."""
-    lines = []
-    if calls_functions:
-        pointer, name = KERNEL_ARGUMENTS
-        context.ir.declarations.add(f"declare {pointer} @llvm.amdgcn.kernarg.segment.ptr()")
-        lines.append(f"  {name} = call {pointer} @llvm.amdgcn.kernarg.segment.ptr()")
+    lines = context.banks.beginning(calls_functions=calls_functions)
     if context.banks.needs_copy:
         context.ir.declarations |= {
             "declare ptr addrspace(4) @llvm.amdgcn.kernarg.segment.ptr()",
@@ -432,9 +428,6 @@ def _attributes(environment: KernelEnvironment) -> str:
 _FOOTER = f"""
 !llvm.module.flags = !{{!1}}
 !opencl.ocl.version = !{{!2}}
-!0 = !{{}}
 !1 = !{{i32 1, !"amdhsa_code_object_version", i32 {_CODE_OBJECT_VERSION}}}
 !2 = !{{i32 2, i32 0}}
-!3 = distinct !{{!3, !4}}
-!4 = !{{!"llvm.loop.unroll.enable"}}
-"""
+{DEFINITIONS}"""

@@ -25,6 +25,7 @@ PROGRAMS = {
     "packed.cu": 32,
     "managed.cu": 3,
     "wide.cu": 8,
+    "counters.cu": 80,
     "constants.cu": 3,
     "printing.cu": 16,
     "divisions.cu": 144,
@@ -38,6 +39,7 @@ ON_OTHERS = [
     pytest.param("textures.cu", "gfx1201", marks=pytest.mark.slow),
     ("packed.cu", "gfx1201"),
     ("wide.cu", "gfx1201"),
+    ("counters.cu", "gfx942"),
     ("printing.cu", "gfx942"),
 ]
 

@@ -156,6 +156,14 @@ class IRBuilder:
             made = self._in_block[key] = make()
         return made
 
+    def remember(self, key: object, made: Value) -> None:
+        """Keep ``made`` for the rest of the block, as what :meth:`once` writes is."""
+        self._in_block[key] = made
+
+    def remembered(self, key: object) -> Value | None:
+        """What this block has for ``key``."""
+        return self._in_block.get(key)
+
     def result(self, kind: str, text: str) -> Value:
         """An instruction with a result of type ``kind``."""
         self._count += 1
@@ -258,10 +266,11 @@ class IRBuilder:
         made = self.result(yes.type, f"select {condition}, {yes}, {no}")
         return self._defined(made, "select", condition, yes, no)
 
-    def call(self, kind: str, name: str, *arguments: Value) -> Value:
-        """A call of an intrinsic or function with a result."""
+    def call(self, kind: str, name: str, *arguments: Value, note: str = "") -> Value:
+        """A call of an intrinsic or function with a result; ``note`` is appended metadata."""
         self._declare(kind, name, arguments)
-        made = self.result(kind, f"call {kind} @{name}({', '.join(map(str, arguments))})")
+        listed = ", ".join(map(str, arguments))
+        made = self.result(kind, f"call {kind} @{name}({listed}){note}")
         return self._defined(made, name, *arguments)
 
     def call_void(self, name: str, *arguments: Value) -> None:

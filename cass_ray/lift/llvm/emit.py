@@ -8,7 +8,7 @@ from pathlib import Path
 from cass_ray.cache import digest
 from cass_ray.lift.errors import CompilerFailure
 from cass_ray.lift.llvm.builder import SUPPORT_PREFIX
-from cass_ray.lift.llvm.native_compiler import how_to_compile, ir_compiler
+from cass_ray.lift.llvm.native_compiler import PASSES, ir_compiler
 from cass_ray.toolchain.amd.toolchain import AmdToolchain, code_flags
 from cass_ray.toolchain.amd.workarounds import LlvmOptions, as_flags, losing_no_lanes
 from cass_ray.toolchain.sandbox.isolation import View, private_folder
@@ -102,8 +102,7 @@ def _compiled(
         visible = (*visible, support.parent)
     elif compiler is not None:
         own = [word for word in toolchain.workarounds if word != "-mllvm"]
-        command = [compiler, _INPUT, architecture]
-        command += [*how_to_compile(module), *options, *own]
+        command = [compiler, _INPUT, architecture, *PASSES, *options, *own]
         visible = (*visible, compiler.parent)
     else:
         command = _clang(toolchain, architecture, options)

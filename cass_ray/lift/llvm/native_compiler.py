@@ -21,7 +21,9 @@ from cass_ray.toolchain.sandbox.process import run
 from cass_ray.whole_file import write_whole
 
 _LIBRARY = re.compile(r"^\s*libLLVM\S* => (/\S+)", re.MULTILINE)
-_SOURCE = Path(__file__).parent / "native" / "compile_ir.c"
+_SOURCES = tuple(
+    Path(__file__).parent / "native" / name for name in ("compile_ir.c", "join_words.h")
+)
 
 _SIMPLIFY = "simplifycfg<switch-range-to-icmp>"
 _MERGE = "simplifycfg<switch-range-to-icmp;hoist-common-insts;sink-common-insts>"
@@ -39,6 +41,9 @@ _EARLY = (
 )
 _LATE = (
     "loop-mssa(licm<allowspeculation>)",
+    # Where LLVM finds how many rounds a loop has, and ptxas has not: it halves its counter, or its
+    # bounds are a thread's number.
+    "loop(loop-unroll-full)",
     "gvn<>",
     "correlated-propagation",
     "constraint-elimination",
@@ -47,25 +52,17 @@ _LATE = (
     _MERGE,
     "infer-alignment",
 )
-_UNROLL = "loop(loop-unroll-full)"
-_ONLY_MARKED = "-unroll-threshold=1"
-"""LLVM's option that keeps other loops as ptxas has left them; 0 would keep all of them."""
 
 
 def _pipeline(*passes: str) -> str:
-    return f"function<eager-inv>({','.join(passes)}),deadargelim,amdgpu-attributor,globaldce"
+    return f"function<eager-inv>({','.join(passes)})"
 
 
-PASSES = _pipeline(*_EARLY, *_LATE)
-"""What is run on lifted code, in LLVM's notation of pipelines."""
-UNROLLING_PASSES = _pipeline(*_EARLY, _UNROLL, *_LATE)
-"""What is run where loops are marked to be unrolled."""
-
-
-def how_to_compile(module: str) -> tuple[str, ...]:
-    """The passes for a module, and LLVM's options for these."""
-    return (UNROLLING_PASSES, _ONLY_MARKED) if ", !llvm.loop !" in module else (PASSES,)
-
+PASSES = (
+    _pipeline(*_EARLY),
+    f"{_pipeline(*_LATE)},deadargelim,amdgpu-attributor,globaldce",
+)
+"""What is run on lifted code before and after its words are joined, as LLVM writes pipelines."""
 
 _PROBE = """target triple = "amdgcn-amd-amdhsa"
 define amdgpu_kernel void @nothing() {
@@ -87,7 +84,8 @@ def _built(clang: Path, cache: Path, fingerprint: str) -> Path | None:
     library = _shared_library(clang, cache)
     if library is None:
         return None
-    key = digest([fingerprint, str(library), _SOURCE.read_bytes(), UNROLLING_PASSES])
+    source = b"".join(path.read_bytes() for path in _SOURCES)
+    key = digest([fingerprint, str(library), source, *PASSES])
     target = cache / "lift-compiler" / key
     if target.exists():
         return target
@@ -102,7 +100,8 @@ def _built(clang: Path, cache: Path, fingerprint: str) -> Path | None:
 def _linked(clang: Path, library: Path) -> bytes | None:
     """The program; None if it cannot be linked, or does not compile the smallest kernel."""
     with private_folder() as folder:
-        (folder / "compile_ir.c").write_bytes(_SOURCE.read_bytes())
+        for source in _SOURCES:
+            (folder / source.name).write_bytes(source.read_bytes())
         (folder / "probe.ll").write_text(_PROBE)
         view = View(read_only=(clang.resolve().parents[1], library.parent), writable=(folder,))
         link: list[str | Path] = [clang, "-x", "c", "-O1", "compile_ir.c", "-x", "none"]
@@ -110,7 +109,7 @@ def _linked(clang: Path, library: Path) -> bytes | None:
         if not run(link, cwd=folder, view=view).ok:
             return None  # no linker for the host, or a library without AMDGPU
         probe: list[str | Path] = [folder / "made", "probe.ll", DEFAULT_AMD_ARCHITECTURE]
-        probe += [UNROLLING_PASSES, _ONLY_MARKED]
+        probe += PASSES
         if not run(probe, cwd=folder, view=view).ok:
             return None  # another version of LLVM, with other passes
         return (folder / "made").read_bytes()

@@ -33,6 +33,12 @@ class ArgumentLayout:
         return next((s for p, s in reversed(list(pairs)) if p.offset <= offset), 0)
 
     @property
+    def size(self) -> int:
+        """Bytes of the arguments."""
+        ends = (p.offset + s + p.size for p, s in zip(self.parameters, self.shifts, strict=True))
+        return max(ends, default=0)
+
+    @property
     def common_shift(self) -> int | None:
         """What is added to all offsets; None where they differ."""
         return next(iter(self.shifts), 0) if len(set(self.shifts)) < 2 else None

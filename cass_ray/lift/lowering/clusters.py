@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cass_ray.lift.llvm.builder import SUPPORT_PREFIX, TRUE, Value, i32
+from cass_ray.lift.llvm.notes import BELOW_MOST_THREADS
 from cass_ray.lift.lowering.cluster_launch import (
     MEETINGS_PLACE,
     RANK,
@@ -26,7 +27,8 @@ _BLOCK_MEETING, _CLUSTER_MEETING = MEETINGS_PLACE, MEETINGS_PLACE + 16
 def thread_id(ctx: LoweringContext, axis: int) -> Value:
     """The number of the thread in its block along an axis, 0 to 2."""
     if not ctx.environment.in_cluster:
-        return ctx.ir.call("i32", f"llvm.amdgcn.workitem.id.{'xyz'[axis]}")
+        name = f"llvm.amdgcn.workitem.id.{'xyz'[axis]}"
+        return ctx.ir.call("i32", name, note=BELOW_MOST_THREADS)
     return _along(ctx, THREAD, axis, ctx.banks.block_size)
 
 

@@ -7,6 +7,7 @@ import struct
 
 from cass_ray.lift.errors import UnknownForm
 from cass_ray.lift.llvm.builder import IRBuilder, Value, float_bits, i32, i64
+from cass_ray.lift.llvm.notes import INVARIANT, UP_TO_MOST_THREADS
 from cass_ray.lift.lowering.arguments import COPY, argument_layout
 from cass_ray.lift.lowering.cluster_launch import (
     BLOCK_WORDS,
@@ -18,10 +19,12 @@ from cass_ray.lift.lowering.environment import KernelEnvironment
 from cass_ray.lift.lowering.handles import HandleWords
 
 KERNEL_ARGUMENTS = Value("ptr addrspace(4)", "%kernarg")
-"""Where they are, in a function that a kernel calls."""
-INVARIANT = ", !invariant.load !0"
+"""Where they are, in a kernel and in functions that it calls."""
+_IMPLICIT_ARGUMENTS = Value("ptr addrspace(4)", "%implicit")
+"""Where AMD's runtime puts what it adds to them, in a kernel."""
 _GROUP_SIZE = {0: 12, 4: 14, 8: 16}  # hidden_group_size_* in the implicit arguments, 16 bits
 _GROUP_COUNT = {0: 0, 4: 4, 8: 8}  # hidden_block_count_*, 32 bits
+_IMPLICIT_BYTES = 18  # up to the end of these
 _SINGLE_ONE = 0x3F800000
 _HALVES = (0, 4)
 """Of an address: where its words are behind its start."""
@@ -49,6 +52,8 @@ class ConstantBanks:
         self._wide_parameters = {
             p.offset for p in environment.kernel.parameters if p.size == 8 and not p.offset % 8
         }
+        self._needed: set[Value] = set()
+        """Of :meth:`beginning`."""
         self.needs_copy = False
         """Whether addresses are made of parameters that do not lie as CUDA's do."""
 
@@ -126,14 +131,35 @@ class ConstantBanks:
         distance = self._ir.op("add", index, i32(offset))
         return self._ir.offset(base, self._ir.cast("zext", distance, "i64"))
 
-    def _kernel_arguments(self) -> Value:
-        if self._ir.part is not None:
-            return KERNEL_ARGUMENTS
-        return self._intrinsic("kernarg.segment.ptr")
+    def beginning(self, *, calls_functions: bool) -> list[str]:
+        """Lines of the kernel's entry: where arguments are, and that LLVM may load them anywhere.
 
-    def _intrinsic(self, name: str) -> Value:
-        """What one of AMD's intrinsics points to."""
-        return self._ir.once(name, lambda: self._ir.call("ptr addrspace(4)", f"llvm.amdgcn.{name}"))
+        It forgets that of a call which it moves.
+        """
+        places = (
+            (KERNEL_ARGUMENTS, "kernarg.segment.ptr", self.arguments.size),
+            (_IMPLICIT_ARGUMENTS, "implicitarg.ptr", _IMPLICIT_BYTES),
+        )
+        lines = []
+        for place, intrinsic, size in places:
+            if place in self._needed or (place == KERNEL_ARGUMENTS and calls_functions):
+                self._ir.declarations.add(f"declare {place.type} @llvm.amdgcn.{intrinsic}()")
+                known = f"align 8 dereferenceable({size}) " if size else ""
+                call = f"call {known}{place.type} @llvm.amdgcn.{intrinsic}()"
+                lines.append(f"  {place.name} = {call}")
+        return lines
+
+    def _kernel_arguments(self) -> Value:
+        if self._ir.part is None:
+            self._needed.add(KERNEL_ARGUMENTS)
+        return KERNEL_ARGUMENTS
+
+    def _implicit_arguments(self) -> Value:
+        if self._ir.part is None:
+            self._needed.add(_IMPLICIT_ARGUMENTS)
+            return _IMPLICIT_ARGUMENTS
+        name = "llvm.amdgcn.implicitarg.ptr"
+        return self._ir.once(name, lambda: self._ir.call("ptr addrspace(4)", name))
 
     def _driver_word(self, offset: int) -> Value:
         """What the driver puts in front of the parameters."""
@@ -204,9 +230,10 @@ class ConstantBanks:
         """Threads of a block along an axis, 0 to 2."""
         if self._in_cluster:
             return self._launch_word(BLOCK_WORDS + axis)
-        base = self._intrinsic("implicitarg.ptr")
+        base = self._implicit_arguments()
         place = self._ir.offset(base, i64(_GROUP_SIZE[4 * axis]))
-        return self._ir.cast("zext", self._ir.load("i16", place, 2, note=INVARIANT), "i32")
+        note = f"{UP_TO_MOST_THREADS}{INVARIANT}"
+        return self._ir.cast("zext", self._ir.load("i16", place, 2, note=note), "i32")
 
     def grid_size(self, axis: int) -> Value:
         """Blocks of the grid along an axis, 0 to 2."""
@@ -240,7 +267,7 @@ class ConstantBanks:
         return self.arguments.parameters[-1].offset + self.arguments.shifts[-1]
 
     def _workgroups(self, axis: int) -> Value:
-        base = self._intrinsic("implicitarg.ptr")
+        base = self._implicit_arguments()
         place = self._ir.offset(base, i64(_GROUP_COUNT[4 * axis]))
         return self._ir.load("i32", place, 4, note=INVARIANT)
 

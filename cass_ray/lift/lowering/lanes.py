@@ -8,6 +8,7 @@ lane, so that nothing that is one for a warp is taken to be one for the wave.
 from __future__ import annotations
 
 from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, i32, i64
+from cass_ray.lift.llvm.notes import BELOW_WARP, UP_TO_WARP
 from cass_ray.lift.lowering.clusters import thread_number
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.target import WARP_LANES
@@ -25,7 +26,8 @@ def lane(ctx: LoweringContext) -> Value:
 
 def wave_lane(ctx: LoweringContext) -> Value:
     """The number of the lane in its wave of 32 or 64."""
-    low = ctx.ir.call("i32", "llvm.amdgcn.mbcnt.lo", i32(-1), i32(0))
+    note = UP_TO_WARP if ctx.environment.target.pairs_warps else BELOW_WARP
+    low = ctx.ir.call("i32", "llvm.amdgcn.mbcnt.lo", i32(-1), i32(0), note=note)
     if not ctx.environment.target.pairs_warps:
         return low
     return ctx.ir.call("i32", "llvm.amdgcn.mbcnt.hi", i32(-1), low)

@@ -12,8 +12,6 @@ from cass_ray.lift.lowering.turns import Turns
 _TRAP = "trap"
 ENDED = "ended"
 """The block, of a function that a kernel calls, where the thread has ended."""
-UNROLLED = ", !llvm.loop !3"
-"""Appended to a branch back to the beginning of a loop that LLVM is to unroll."""
 
 
 class Terminators:

@@ -65,7 +65,8 @@ _LOAD = re.compile(
 )
 _STORE = re.compile(rf"store ({_TYPE}) (\S+), (ptr addrspace\(\d+\)) (%[\w.]+)(?:, align \d+)?")
 _OFFSET = re.compile(r"getelementptr i8, (ptr addrspace\(\d+\)) (%[\w.]+), i64 (\d+)")
-_CALL = re.compile(rf"call ({_TYPE}) @([\w.]+)\((.*)\)")
+_PLACE = r"(?:align \d+ dereferenceable\(\d+\) )?"
+_CALL = re.compile(rf"call {_PLACE}({_TYPE}) @([\w.]+)\((.*)\)")
 _BRANCH = re.compile(r"br i1 (\S+), label %([\w.]+), label %([\w.]+)")
 _JUMP = re.compile(r"br label %([\w.]+)")
 _LOCAL, _GLOBAL, _CONSTANT = (f"ptr addrspace({number})" for number in (5, 1, 4))

@@ -1,5 +1,5 @@
 // LLVM IR in a file to assembly on stdout, by LLVM's C interface:
-// compile_ir INPUT PROCESSOR PASSES [LLVM OPTION ...]
+// compile_ir INPUT PROCESSOR PASSES MORE_PASSES [LLVM OPTION ...]
 //
 // clang does the same, but takes twice as long to start (its own library, and all of LLVM's
 // targets), and has no way to say which passes run. The declarations are those of LLVM's headers
@@ -40,6 +40,8 @@ int LLVMTargetMachineEmitToMemoryBuffer(MachineRef machine, ModuleRef module, in
 const char *LLVMGetBufferStart(BufferRef buffer);
 size_t LLVMGetBufferSize(BufferRef buffer);
 
+#include "join_words.h"  // between the passes
+
 enum { AGGRESSIVE = 3, PIC = 2, DEFAULT_MODEL = 0, ASSEMBLY = 0 };
 
 static int failed(const char *what, const char *message) {
@@ -48,13 +50,13 @@ static int failed(const char *what, const char *message) {
 }
 
 int main(int count, char **arguments) {
-  if (count < 4) return failed("usage", "compile_ir INPUT PROCESSOR PASSES [OPTION ...]");
+  if (count < 5) return failed("usage", "compile_ir INPUT PROCESSOR PASSES MORE [OPTION ...]");
   const char *const path = arguments[1], *const processor = arguments[2];
-  const char *const passes = arguments[3];
+  const char *const passes = arguments[3], *const more = arguments[4];
   char *message = NULL;
 
-  arguments[3] = arguments[0];  // what LLVM takes for the program's name
-  LLVMParseCommandLineOptions(count - 3, (const char *const *)arguments + 3, "");
+  arguments[4] = arguments[0];  // what LLVM takes for the program's name
+  LLVMParseCommandLineOptions(count - 4, (const char *const *)arguments + 4, "");
   LLVMInitializeAMDGPUTargetInfo();
   LLVMInitializeAMDGPUTarget();
   LLVMInitializeAMDGPUTargetMC();
@@ -76,7 +78,12 @@ int main(int count, char **arguments) {
   const MachineRef machine = LLVMCreateTargetMachine(target, LLVMGetTarget(module), processor, "",
                                                      AGGRESSIVE, PIC, DEFAULT_MODEL);
   LLVMSetTargetMachineAsmVerbosity(machine, 1);  // comments, as clang writes them
-  const ErrorRef error = LLVMRunPasses(module, passes, machine, LLVMCreatePassBuilderOptions());
+  const PassOptionsRef how = LLVMCreatePassBuilderOptions();
+  ErrorRef error = LLVMRunPasses(module, passes, machine, how);
+  if (!error) {
+    join_words(module);
+    error = LLVMRunPasses(module, more, machine, how);
+  }
   if (error) return failed("passes", LLVMGetErrorMessage(error));
   BufferRef made;
   if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, ASSEMBLY, &message, &made)) {

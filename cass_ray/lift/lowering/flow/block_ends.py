@@ -9,13 +9,13 @@ from cass_ray.lift.frontend.code import INSTRUCTION_BYTES
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Name, Register
 from cass_ray.lift.llvm.builder import i32
+from cass_ray.lift.llvm.notes import UNROLLED
 from cass_ray.lift.lowering.clusters import end_thread
 from cass_ray.lift.lowering.flow.calls import CallLowering
 from cass_ray.lift.lowering.flow.conditions import allow_only, condition_of, where_taken
 from cass_ray.lift.lowering.flow.walk import KernelWalk
 from cass_ray.lift.lowering.lanes import ballot
 from cass_ray.lift.lowering.semantics.barrier import stop_at_barrier
-from cass_ray.lift.lowering.terminators import UNROLLED
 from cass_ray.lift.lowering.whole_operations import write_whole
 
 LowersEnd = Callable[[CallPlace, DecodedInstruction, CallPlace], None]

@@ -7,7 +7,7 @@ given its low word, so that LLVM sees an address or a wide counter instead of ca
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import (
@@ -103,17 +103,43 @@ def add_high(
     low = ctx.carries.sum_of(carries[0]) if len(carries) == 1 else None
     if low is None or any(term.scale for term in low.terms):
         return None
-    total = _wide_sum(ctx, low.terms, [term for term in terms if not _is_zero(term)])
+    high = [term for term in terms if not _is_zero(term)]
+    total = _wide_sum(ctx, _Halves(low, target), high)
     if total is not None:
         write_wide_sum(ctx, low, target, total)
     return total
 
 
-def _wide_sum(ctx: LoweringContext, low: tuple[Term, ...], high: list[Term]) -> Value | None:
+@dataclass(frozen=True)
+class _Halves:
+    """What is known of the words of a wide sum, beside the high words themselves."""
+
+    low: LowSum
+    target: Operand
+    """Where the high word of the sum goes."""
+
+    def are_one(self, ctx: LoweringContext, low: Term, high: Term) -> bool:
+        """Whether ``high`` was read next to ``low``, or is known to be of the same 64 bits.
+
+        Also where both words of the sum go to where these two were: a counter.
+        """
+        if ctx.ir.are_halves(low.word, high.word):
+            return True
+        if isinstance(low.place, Register) and isinstance(high.place, Register):
+            if not low.place.is_zero and low.place.following(1) == high.place:
+                return True
+            return (low.place, high.place) == (self.low.target, self.target)
+        if isinstance(low.place, Constant) and isinstance(high.place, Constant):
+            return replace(low.place, offset=low.place.offset + 4) == high.place
+        return False
+
+
+def _wide_sum(ctx: LoweringContext, halves: _Halves, high: list[Term]) -> Value | None:
     """The 64-bit sum: any high word may go with any low one, inverted ones with negated ones.
 
     Those that are next to each other go together, so that LLVM sees a pointer and an offset.
     """
+    low = halves.low.terms
     inverted = [term for term in high if term.negated]
     plain = sorted(
         (term for term in high if not term.negated), key=lambda term: term.word.number is not None
@@ -127,10 +153,10 @@ def _wide_sum(ctx: LoweringContext, low: tuple[Term, ...], high: list[Term]) -> 
                     return None
                 plain.remove(ones)
                 inverted.append(Term(i32(0), negated=True))
-            above = _take_high(ctx, term, low, inverted) or inverted.pop(0).word
+            above = _take_high(ctx, term, halves, inverted) or inverted.pop(0).word
             total = ctx.ir.op("sub", total, ctx.ir.pair(term.word, above))
             continue
-        above = _take_high(ctx, term, low, plain) or i32(0)
+        above = _take_high(ctx, term, halves, plain) or i32(0)
         total = ctx.ir.op("add", total, ctx.ir.pair(term.word, above))
     if inverted:
         return None
@@ -139,37 +165,24 @@ def _wide_sum(ctx: LoweringContext, low: tuple[Term, ...], high: list[Term]) -> 
     return total
 
 
-def _take_high(
-    ctx: LoweringContext, term: Term, low: tuple[Term, ...], high: list[Term]
-) -> Value | None:
+def _take_high(ctx: LoweringContext, term: Term, halves: _Halves, high: list[Term]) -> Value | None:
     """Remove from ``high`` the word that is above that of ``term``, else one like it.
 
     None where there are none but those that belong to the others of ``low``.
     """
-    own = [each for each in high if _is_above(ctx, each, term)]
+    own = [each for each in high if halves.are_one(ctx, term, each)]
     is_constant = term.word.number is not None
     others = [
         each
         for each in high
         if (each.word.number is not None) == is_constant
-        and not any(_is_above(ctx, each, other) for other in low)
+        and not any(halves.are_one(ctx, other, each) for other in halves.low.terms)
     ]
     chosen = next(iter(own or others), None)
     if chosen is None:
         return None
     high.remove(chosen)
     return chosen.word
-
-
-def _is_above(ctx: LoweringContext, high: Term, low: Term) -> bool:
-    """Whether ``high`` was read next to ``low``, or is known to be of the same 64 bits."""
-    if ctx.ir.are_halves(low.word, high.word):
-        return True
-    if isinstance(low.place, Register) and isinstance(high.place, Register):
-        return not low.place.is_zero and low.place.following(1) == high.place
-    if isinstance(low.place, Constant) and isinstance(high.place, Constant):
-        return replace(low.place, offset=low.place.offset + 4) == high.place
-    return False
 
 
 def write_wide_sum(ctx: LoweringContext, low: LowSum, target: Operand, total: Value) -> None:

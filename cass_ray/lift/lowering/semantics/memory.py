@@ -12,8 +12,8 @@ from cass_ray.lift.frontend.operands import (
     Register,
 )
 from cass_ray.lift.llvm.builder import TRUE, Value, i32, i64
+from cass_ray.lift.llvm.notes import INVARIANT
 from cass_ray.lift.lowering import clusters
-from cass_ray.lift.lowering.constant_banks import INVARIANT
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.table import lowers
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Address, Immediate, Name, Operand, Register
 from cass_ray.lift.llvm.builder import FALSE, Value, float_bits, i32, i64
-from cass_ray.lift.lowering.constant_banks import INVARIANT
+from cass_ray.lift.llvm.notes import INVARIANT
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.semantics.memory import address_of
 from cass_ray.lift.lowering.table import lowers
