@@ -12,15 +12,21 @@ set, the lowest of ``x``, or none.
 
 from __future__ import annotations
 
-from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, i32, i64
+from cass_ray.lift.llvm.builder import FALSE, TRUE, IRBuilder, Value, i32, i64
 from cass_ray.lift.lowering.patterns import Patterns
 
+_TRAILING_ZEROS = "llvm.cttz.i64"
 _LEADING_ZEROS = "llvm.ctlz.i32"
 _ONES = i32(-1)
 
 
 class BitScans(Patterns):
-    """Finds the last step of a search."""
+    """Finds the last step of a search, and shifts by what it has found."""
+
+    def __init__(self, ir: IRBuilder) -> None:
+        super().__init__(ir)
+        self._lowest: dict[Value, tuple[Value, Value]] = {}
+        """By the results of searches for the lowest bit: the words."""
 
     def last_step(self, condition: Value, changed: Value, before: Value) -> Value | None:
         """What ``condition ? changed : before`` is where that ends a search; else None."""
@@ -41,7 +47,23 @@ class BitScans(Patterns):
         in_low, in_high = map(self._lowest_place, whole)
         above = self._ir.call("i32", "llvm.uadd.sat.i32", in_high, i32(32))
         place = self._ir.call("i32", "llvm.umin.i32", in_low, above)
-        return self._ir.op("sub", i32(63), place)
+        found = self._ir.op("sub", i32(63), place)
+        self._lowest[found] = whole
+        return found
+
+    def own_zeros(self, count: Value, low: Value, high: Value) -> Value | None:
+        """An amount of 64 bits, below 64, to shift ``high:low`` by in the place of ``count``.
+
+        None where ``count`` is not the place of its own lowest bit. That is -1 where the words are
+        zero: as a shift by 64 or more gives zero, and so does any shift of zero, the number of
+        trailing zeros modulo 64 gives the same.
+        """
+        found = self._below(count, 63)
+        if found is None or self._lowest.get(found) != (low, high):
+            return None
+        whole = self._ir.pair(low, high)
+        zeros = self._ir.call("i64", _TRAILING_ZEROS, whole, FALSE)
+        return self._ir.op("and", zeros, i64(63))
 
     def _lowest_place(self, word: Value) -> Value:
         """The place of the lowest set bit; all bits for zero, as the instruction gives it."""

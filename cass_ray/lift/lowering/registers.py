@@ -31,7 +31,7 @@ class RegisterFile:
         self._ir = ir
         self._handles = handles
         self.divisions = Divisions(ir)
-        self._bit_scans = BitScans(ir)
+        self.bit_scans = BitScans(ir)
         self._types_in: dict[CodePart, dict[str, str]] = {}
         self._types = self._types_in.setdefault(None, {})
         """Of the present part: LLVM's types of what needs an alloca, by name."""
@@ -137,7 +137,7 @@ class RegisterFile:
 
     def _known(self, guard: Value, value: Value, before: Value) -> Value | None:
         steps = (guard, value, before)
-        return self.divisions.last_step(*steps) or self._bit_scans.last_step(*steps)
+        return self.divisions.last_step(*steps) or self.bit_scans.last_step(*steps)
 
     @contextmanager
     def skipped_unless(

@@ -42,10 +42,12 @@ def funnel_shift(ctx: LoweringContext, i: DecodedInstruction) -> None:
         count = ctx.ir.op("and", count, i32(width - 1))
     number = count.number
     if i.has("L") and not i.has("HI") and (width == 32 or (number is not None and number < 32)):
-        ctx.write(target, clamped_shift(ctx, "shl", lo, count))
+        whole = _done("shl", ctx, lo, count)
+        ctx.write(target, ctx.ir.low(whole) if whole else clamped_shift(ctx, "shl", lo, count))
         return
     if i.has("R") and i.has("HI") and width == 32:
-        ctx.write(target, clamped_shift(ctx, right, hi, count))
+        whole = _done(right, ctx, hi, count)
+        ctx.write(target, ctx.ir.high(whole) if whole else clamped_shift(ctx, right, hi, count))
         return
     if number is not None and 0 < number < 32:
         if i.has("L"):
@@ -61,9 +63,32 @@ def funnel_shift(ctx: LoweringContext, i: DecodedInstruction) -> None:
         count = i32(min(number, width))
     elif width == 32:
         count = ctx.ir.call("i32", "llvm.umin.i32", count, i32(width))
-    pair, distance = ctx.ir.pair(lo, hi), ctx.ir.cast("zext", count, "i64")
-    shifted = clamped_shift(ctx, "shl" if i.has("L") else right, pair, distance)
+    opcode = "shl" if i.has("L") else right
+    shifted = _wide_shift(ctx, opcode, lo, hi, count)
+    if width == 64 and number is None:
+        ctx.ir.remember(_key(opcode, lo if i.has("L") else hi, count), shifted)
     ctx.write(target, ctx.ir.high(shifted) if i.has("HI") else ctx.ir.low(shifted))
+
+
+def _wide_shift(ctx: LoweringContext, opcode: str, low: Value, high: Value, count: Value) -> Value:
+    pair = ctx.ir.pair(low, high)
+    own = ctx.registers.bit_scans.own_zeros(count, low, high) if opcode != "ashr" else None
+    if own is not None:
+        return ctx.ir.op(opcode, pair, own)
+    return clamped_shift(ctx, opcode, pair, ctx.ir.cast("zext", count, "i64"))
+
+
+def _key(opcode: str, word: Value, count: Value) -> tuple[object, ...]:
+    return ("wide shift", opcode, word, count)
+
+
+def _done(opcode: str, ctx: LoweringContext, word: Value, count: Value) -> Value | None:
+    """The shift of 64 bits of which that of ``word`` is the other half, where there was one.
+
+    The word that nothing is shifted into, the upper one to the right, is the same in both: beyond
+    32 it has zeros, or signs, and so it has beyond 64.
+    """
+    return ctx.ir.remembered(_key(opcode, word, count))
 
 
 @lowers("SHL", "USHL")
