@@ -206,7 +206,7 @@ def kernels_apart(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
     compiled = _compact_blocks(row["hip_device"] or "")
     names = [name for name in compiled if name]
     sides = (*listings.values(), *made.values(), compiled)
-    if len(names) < 2 or any(set(side) != set(compiled) for side in sides):
+    if len(names) < 2 or "*" in names or any(set(side) != set(compiled) for side in sides):
         return
     for name in names:
         yield row | {

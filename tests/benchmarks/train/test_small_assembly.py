@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 import yaml
 
-from benchmarks.train.small_assembly import read_answer, unpack, write_commands
-from cass_ray.assembly import sass
+from benchmarks.train.small_assembly import kernels_apart, read_answer, unpack, write_commands
+from cass_ray.assembly import rdna3, sass
 from cass_ray.assembly.compact import compact, expand
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.train.data.prepare import pair_files, read_pairs
@@ -73,3 +73,27 @@ def test_other_wordings_are_of_pairs_that_are_learned_from(tmp_path: Path) -> No
     kernels = [sass.kernel_names(each["cuda_device_by_arch"][0]["sass"]) for each in others]
     kept = set(kernels[0]) & set(sass.kernel_names(listing))
     assert {name for name in kept if not name.startswith("_ZN")} == {"choose"}  # a C name
+
+
+def _only(text: str, names: tuple[str, ...]) -> str:
+    """A listing with these of its kernels alone."""
+    head, *blocks = text.split("\n\n")
+    return "\n\n".join([head, *(each for each in blocks if each.split()[2] in names)]) + "\n"
+
+
+def test_kernels_that_stand_alone_are_modules_of_their_own_too() -> None:
+    names = ("_Z5scaleIfEvPT_S0_i", "_Z5scaleIdEvPT_S0_i")
+    listing = _only(sass.normalize(samples.read("kernels.sm_90.nvdisasm.sass")), names)
+    whole = compact(RDNA3)
+    assert "\nFunction : " in whole  # calls a function: left as it is
+    row = {"id": "f" * 64, "lifted": None, "hip_device": RDNA3}
+    row |= {"cuda_device_by_arch": [{"arch": "sm_90", "sass": listing}]}
+    assert list(kernels_apart(row)) == []
+    made = list(kernels_apart(row | {"hip_device": expand(_only(whole, names))}))
+    assert [list(rdna3.parse(each["hip_device"]).kernels) for each in made] == [[n] for n in names]
+    assert [
+        sass.kernel_names(each["cuda_device_by_arch"][0]["sass"]) for each in made
+    ] == [[name] for name in names]  # fmt: skip
+    # Of the second one the same code, but for the number in its labels.
+    second = _only(whole, names[1:]).replace(".LBB1_", ".LBB0_")
+    assert compact(made[1]["hip_device"]) == second
