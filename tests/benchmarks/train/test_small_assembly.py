@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import yaml
@@ -86,7 +87,7 @@ def test_kernels_that_stand_alone_are_modules_of_their_own_too() -> None:
     listing = _only(sass.normalize(samples.read("kernels.sm_90.nvdisasm.sass")), names)
     whole = compact(RDNA3)
     assert "\nFunction : " in whole  # calls a function: left as it is
-    row = {"id": "f" * 64, "lifted": None, "hip_device": RDNA3}
+    row: dict[str, Any] = {"id": "f" * 64, "lifted": None, "hip_device": RDNA3}
     row |= {"cuda_device_by_arch": [{"arch": "sm_90", "sass": listing}]}
     assert list(kernels_apart(row)) == []
     made = list(kernels_apart(row | {"hip_device": expand(_only(whole, names))}))
