@@ -58,7 +58,8 @@ def test_an_ablation_leaves_an_origin_out(tmp_path: Path) -> None:
 def test_other_wordings_are_of_pairs_that_are_learned_from(tmp_path: Path) -> None:
     """Registers and names change; the code of both sides is otherwise the same."""
     listing = sass.normalize(samples.read("kernels.sm_90.nvdisasm.sass"))
-    row = {"id": "f" * 64, "origin": "local", "hip_device": RDNA3, "verified": "compiled"}
+    row: dict[str, Any] = {"id": "f" * 64, "origin": "local", "hip_device": RDNA3}
+    row |= {"verified": "compiled"}
     row |= {"cuda_device_by_arch": [{"arch": "sm_90", "sass": listing}]}
     archive = tmp_path / "pairs.jsonl.zst"
     with pa.CompressedOutputStream(str(archive), "zstd") as stream:
