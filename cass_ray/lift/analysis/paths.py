@@ -1,9 +1,12 @@
-"""Every path through code without loops, as terms; and one digest for what all of them give."""
+"""Code without loops as terms: a way that is one path, with every path through a subroutine on it.
+
+What all paths of a subroutine give has one digest, whatever the order in which it asks.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 
@@ -14,7 +17,10 @@ from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Name, Predicate, Register
 
 _MOST_STEPS = 20_000
-"""Instructions on all paths of one piece of code; ptxas' longest division has 3,000."""
+"""Instructions on all paths of a subroutine; those of ptxas' longest division have 2,048."""
+
+_MOST_DECISIONS = 100
+"""Conditions on one of them; that division has 24."""
 
 Decisions = Mapping[int, bool]
 """What conditions are on a path."""
@@ -25,7 +31,50 @@ class Outcome:
     """The end of one path: what was decided on it, and what it changed."""
 
     decisions: Decisions
-    changed: dict[str, int]
+    changed: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Subroutine:
+    """What comes of a subroutine, given what registers hold before it."""
+
+    terms: Terms
+    read: Mapping[str, int]
+    """What it reads of the registers before."""
+    outcomes: Sequence[Outcome]
+    results: Mapping[str, int]
+    """For each register that one of the paths changes: a leaf, by which it is known afterwards."""
+    _digests: dict[tuple[int, ...], bytes] = field(default_factory=dict)
+
+    def digest(self, results: tuple[int, ...]) -> bytes:
+        """Of what all paths leave in the registers that ``results`` are the leaves of.
+
+        Raises :class:`Unread` for one that is no such leaf, or that a path leaves as it was.
+        """
+        if results not in self._digests:
+            names = {leaf: name for name, leaf in self.results.items()}
+            if not all(leaf in names for leaf in results):
+                raise Unread
+            registers = [names[leaf] for leaf in results]
+            if not all(name in each.changed for each in self.outcomes for name in registers):
+                raise Unread
+            given = [
+                (
+                    each.decisions,
+                    b"".join(self.terms.digest(each.changed[name]) for name in registers),
+                )
+                for each in self.outcomes
+            ]
+            self._digests[results] = digest(self.terms, given)
+        return self._digests[results]
+
+
+@dataclass(frozen=True)
+class Way:
+    """What registers hold at the end of one path, and the subroutine that is called on it."""
+
+    state: State
+    subroutine: Subroutine | None
 
 
 class _Undecided(Exception):
@@ -50,40 +99,80 @@ class Paths:
         self._terms = terms
         self._steps = steps
         self._code = code
-        self._left = _MOST_STEPS
+        self._left = 0
         self._return = terms.leaf("return address")
-        self._known: dict[int, list[tuple[dict[str, int], list[Outcome]]]] = {}
-        """Of subroutines: what was read of the registers before, and what came of it."""
+        self._known: dict[int, list[Subroutine]] = {}
+        """By their entries, for what was in registers before them."""
 
-    def between(self, start: int, end: int, before: Callable[[str], int]) -> list[Outcome]:
-        """Paths from ``start`` to ``end``. Raises :class:`Unread`."""
+    def way(self, start: int, end: int, before: Callable[[str], int]) -> Way:
+        """The only path from ``start`` to ``end``. Raises :class:`Unread`."""
         self._left = _MOST_STEPS
-        return self._follow(start, end, State(before), {})
-
-    def _follow(
-        self, address: int, end: int | None, state: State, decisions: Decisions
-    ) -> list[Outcome]:
-        """Paths from ``address`` to ``end``, or to the return of a subroutine."""
+        state = State(before)
+        subroutine: Subroutine | None = None
+        address = start
         while address != end:
             i = self._instruction(address)
+            if i.opcode == "CALL":
+                if subroutine is not None:
+                    raise Unread
+                subroutine = self._subroutine(i, state)
+                state.changed.update(subroutine.results)
+                address += INSTRUCTION_BYTES
+                continue
             try:
-                following = self._step(i, state, decisions)
+                following = self._step(i, state, {})
+            except _Undecided:
+                raise Unread from None
+            if following is None:
+                raise Unread
+            address = following
+        return Way(state, subroutine)
+
+    def _subroutine(self, call: DecodedInstruction, state: State) -> Subroutine:
+        callee = called(self._code, call)
+        if callee is None:
+            raise Unread
+        address = self._terms.const(call.address + INSTRUCTION_BYTES)
+        read: dict[str, int] = {}
+
+        def before(name: str) -> int:
+            held = state[name]
+            read[name] = self._return if held == address else held
+            return read[name]
+
+        for known in self._known.setdefault(callee, []):
+            if all(before(name) == held for name, held in known.read.items()):
+                return known
+        read.clear()
+        outcomes = self._follow(callee, State(before), {})
+        number = len(self._known[callee])
+        leaves = {
+            name: self._terms.leaf(f"{name} of subroutine {callee} {number}")
+            for outcome in outcomes
+            for name in outcome.changed
+        }
+        found = Subroutine(self._terms, read, outcomes, leaves)
+        self._known[callee].append(found)
+        return found
+
+    def _follow(self, address: int, state: State, decisions: Decisions) -> list[Outcome]:
+        """Paths from ``address`` to the return of the subroutine."""
+        while True:
+            try:
+                following = self._step(self._instruction(address), state, decisions)
             except _Undecided as found:
+                if len(decisions) == _MOST_DECISIONS:
+                    raise Unread from None
                 return [
                     outcome
                     for holds in (False, True)
                     for outcome in self._follow(
-                        address, end, state.copy(), {**decisions, found.condition: holds}
+                        address, state.copy(), {**decisions, found.condition: holds}
                     )
                 ]
             if following is None:
-                if end is not None:
-                    raise Unread
-                break
-            if i.opcode == "CALL":
-                return self._after_call(i, end, state, decisions)
+                return [Outcome(decisions, state.changed)]
             address = following
-        return [Outcome(decisions, state.changed)]
 
     def _step(self, i: DecodedInstruction, state: State, decisions: Decisions) -> int | None:
         """Do one instruction; the address of the next, none behind a return."""
@@ -99,8 +188,7 @@ class Paths:
         if i.opcode == "RET":
             self._check_return(i, state)
             return None
-        if i.opcode != "CALL":
-            self._steps.step(state, i, decide)
+        self._steps.step(state, i, decide)  # which knows no calls: one inside another is not read
         return next_address
 
     def _branch(
@@ -122,36 +210,6 @@ class Paths:
         if address is None:
             raise Unread
         return address
-
-    def _after_call(
-        self, i: DecodedInstruction, end: int | None, state: State, decisions: Decisions
-    ) -> list[Outcome]:
-        callee = called(self._code, i)
-        if callee is None or decisions:
-            raise Unread
-        resume = i.address + INSTRUCTION_BYTES
-        found: list[Outcome] = []
-        for outcome in self._subroutine(callee, resume, state):
-            after = State(state.before, {**state.changed, **outcome.changed})
-            found += self._follow(resume, end, after, outcome.decisions)
-        return found
-
-    def _subroutine(self, callee: int, resume: int, state: State) -> list[Outcome]:
-        address = self._terms.const(resume)
-        read: dict[str, int] = {}
-
-        def before(name: str) -> int:
-            held = state[name]
-            read[name] = self._return if held == address else held
-            return read[name]
-
-        for known, outcomes in self._known.setdefault(callee, []):
-            if all(before(name) == held for name, held in known.items()):
-                return outcomes
-        read.clear()
-        outcomes = self._follow(callee, None, State(before), {})
-        self._known[callee].append((read, outcomes))
-        return outcomes
 
     def _check_return(self, i: DecodedInstruction, state: State) -> None:
         """That it goes to where the subroutine was called from."""

@@ -21,7 +21,7 @@ before is what the operands are taken from.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -31,7 +31,7 @@ from cass_ray.lift.analysis.liveness import (
     RegisterAccess,
     live_at_starts,
 )
-from cass_ray.lift.analysis.paths import Decisions, Outcome, Paths, called, digest
+from cass_ray.lift.analysis.paths import Paths, called
 from cass_ray.lift.analysis.slow_path_digests import OPERATIONS
 from cass_ray.lift.analysis.term_steps import State, Steps, Unread
 from cass_ray.lift.analysis.terms import Terms
@@ -79,10 +79,7 @@ def whole_operations(blocks: Blocks, program: CubinCode) -> dict[CodePlace, Whol
     forks = list(_forks(blocks, program))
     if not forks:
         return {}
-    subroutines = {
-        entry: _subroutine(blocks, entry, program.code(entry[0]))
-        for entry in {(fork.place[0], fork.callee) for fork in forks}
-    }
+    subroutines = _subroutines(blocks, {(fork.place[0], fork.callee) for fork in forks}, program)
     live = live_at_starts(_without_callees(blocks, subroutines, program))
     before = _sole_predecessors(blocks, program)
     terms = Terms()
@@ -91,17 +88,18 @@ def whole_operations(blocks: Blocks, program: CubinCode) -> dict[CodePlace, Whol
     found: dict[CodePlace, WholeOperation] = {}
     for fork in forks:
         function = fork.place[0]
+        callee = subroutines.get((function, fork.callee))
+        if callee is None:
+            continue
         if function not in readers:
-            readers[function] = _Reader(blocks, program.code(function), terms, steps)
-        ways = {place: blocks[place] for place in fork.ways}
-        written = _written({**ways, **subroutines[function, fork.callee]})
+            readers[function] = _Reader(blocks, program.code(function), terms, steps, before)
+        written = _written({**{place: blocks[place] for place in fork.ways}, **callee})
         changed = live[function, fork.meeting] & written
         try:
-            operation = readers[function].operation(fork, before, frozenset(changed))
+            operation = readers[function].operation(fork, changed, live[function, fork.slow])
         except Unread:
             continue
-        if operation is not None:
-            found[function, fork.branch.address] = operation
+        found[function, fork.branch.address] = operation
     return found
 
 
@@ -150,47 +148,74 @@ def _way(blocks: Blocks, place: CodePlace) -> list[CodePlace]:
 
 
 def _sole_predecessors(blocks: Blocks, program: CubinCode) -> dict[CodePlace, CodePlace]:
-    """The one block before each, where there is one, and nothing is called between."""
+    """The one block before each, where there is one, and nothing is called between.
+
+    Where a function begins there are its callers, too, or the launch.
+    """
     before: dict[CodePlace, set[CodePlace]] = {}
     for place, block in blocks.items():
         for successor in block.successors:
             before.setdefault(successor, set()).add(place)
     found: dict[CodePlace, CodePlace] = {}
     for place, others in before.items():
-        if len(others) == 1:
-            (other,) = others
-            last = _last(blocks[other], program.code(other[0]))
-            goes_on = last is not None and last.opcode not in ("CALL", "RET", "BRX", "BRXU", "JMX")
-            if goes_on and other[0] == place[0]:
-                found[place] = other
+        function, address = place
+        if len(others) > 1 or address == 0 or address in program.code(function).entries:
+            continue
+        (other,) = others
+        last = _last(blocks[other], program.code(other[0]))
+        goes_on = last is not None and last.opcode not in ("CALL", "RET", "BRX", "BRXU", "JMX")
+        if goes_on and other[0] == function:
+            found[place] = other
     return found
 
 
 # Liveness, with calls of these subroutines as single instructions
 
 
+def _subroutines(
+    blocks: Blocks, entries: Iterable[CodePlace], program: CubinCode
+) -> dict[CodePlace, dict[CodePlace, LivenessBlock]]:
+    """The blocks of each, by its entry; without those that call others."""
+    found: dict[CodePlace, dict[CodePlace, LivenessBlock]] = {}
+    for entry in entries:
+        own = _subroutine(blocks, entry, program.code(entry[0]))
+        if own is not None:
+            found[entry] = own
+    return found
+
+
 def _subroutine(
     blocks: Blocks, entry: CodePlace, code: CodeSection
-) -> dict[CodePlace, LivenessBlock]:
-    """The blocks of a subroutine, of which nothing follows the last."""
+) -> dict[CodePlace, LivenessBlock] | None:
+    """The blocks of a subroutine, its callers not among them; None if it calls another."""
+    if entry not in blocks:
+        return None
     found: dict[CodePlace, LivenessBlock] = {}
     pending = [entry]
     while pending:
         place = pending.pop()
-        if place in found or place not in blocks:
+        if place in found:
             continue
-        last = _last(blocks[place], code)
-        returns = last is not None and last.opcode == "RET"
-        found[place] = LivenessBlock(blocks[place].accesses) if returns else blocks[place]
-        pending += found[place].successors
+        block = blocks[place]
+        last = _last(block, code)
+        if last is None or last.opcode == "CALL" or place[0] != entry[0]:
+            return None
+        if last.opcode == "RET":
+            following = entry[0], last.address + INSTRUCTION_BYTES
+            stays = {following} & block.successors if last.guard is not None else set()
+            block = LivenessBlock(block.accesses, stays)
+        found[place] = block
+        pending += block.successors
     return found
 
 
 def _without_callees(
-    blocks: Blocks, subroutines: Mapping[CodePlace, Blocks], program: CubinCode
+    blocks: Blocks,
+    subroutines: Mapping[CodePlace, dict[CodePlace, LivenessBlock]],
+    program: CubinCode,
 ) -> dict[CodePlace, LivenessBlock]:
     """``blocks``, where a call of one of the subroutines only reads what that reads."""
-    read = {entry: live_at_starts(dict(own))[entry] for entry, own in subroutines.items()}
+    read = {entry: live_at_starts(own)[entry] for entry, own in subroutines.items()}
     changed = dict(blocks)
     for place, block in blocks.items():
         code = program.code(place[0])
@@ -225,57 +250,58 @@ class _Operand:
 class _Reader:
     """Reads forks of one function."""
 
-    def __init__(self, blocks: Blocks, code: CodeSection, terms: Terms, steps: Steps) -> None:
+    def __init__(
+        self,
+        blocks: Blocks,
+        code: CodeSection,
+        terms: Terms,
+        steps: Steps,
+        before: Mapping[CodePlace, CodePlace],
+    ) -> None:
+        """``before``: the one block before each, where there is one."""
         self._blocks = blocks
         self._code = code
         self._terms = terms
         self._steps = steps
+        self._before = before
         self._paths = Paths(terms, steps, code)
         self._states: dict[CodePlace, State] = {}
         """At the ends of blocks."""
-        self._slow: dict[tuple[object, ...], tuple[bytes, object]] = {}
-        """Digests of slow ways, by the paths of the subroutine and what they give; and these."""
 
     def operation(
-        self,
-        fork: _Fork,
-        before: Mapping[CodePlace, CodePlace],
-        changed: frozenset[str],
-    ) -> WholeOperation | None:
-        """What ``fork`` is, if the digest of both ways is known. Raises :class:`Unread`.
+        self, fork: _Fork, changed: frozenset[str], slow_reads: frozenset[str]
+    ) -> WholeOperation:
+        """What ``fork`` is. Raises :class:`Unread` if the digest of both ways is not known.
 
-        ``changed``: registers that are read where both ways meet, and that one of them writes.
+        ``changed``: registers that are read where both ways meet, and that one of them writes;
+        ``slow_reads``: those that may be read from the beginning of the slow way on.
         """
-        state = self._state_after(fork.place, before)
-        fast = self._fast_way(fork, state)
-        found = self._result(fast, changed)
-        if found is None:
-            return None
-        result, results = found
+        state = self._state_after(fork.place)
+        fast = self._paths.way(fork.fast, fork.meeting, state.__getitem__)
+        result, results = self._result(fast.state, changed)
         operands = self._operands(result)
-        if operands is None:
-            return None
-        read: dict[str, int] = {}
-        key = self._digest(fork, state, result, results, operands, read)
-        name = OPERATIONS.get(key)
-        if name is None:
-            return None
+        names = self._names(operands)
+        known = OPERATIONS.get(self._fast_digest(fork, state, result, dict(names)))
+        if known is None:
+            raise Unread
+        name, slow_digest = known
+        if self._slow_digest(fork, state, results, names) != slow_digest:
+            raise Unread
         sources = tuple(
-            tuple(self._place_of(word, read, state) for word in operand.words)
+            tuple(self._place_of(word, slow_reads, state) for word in operand.words)
             for operand in operands
         )
         return WholeOperation(name, sources, results, fork.meeting)
 
-    def _state_after(self, last: CodePlace, before: Mapping[CodePlace, CodePlace]) -> State:
+    def _state_after(self, last: CodePlace) -> State:
         """What registers hold at the end of a block, from the last place with several before it."""
         way = [last]
-        while way[-1] not in self._states and (place := before.get(way[-1])) not in (None, *way):
-            assert place is not None
-            way.append(place)
+        while way[-1] not in self._states and way[-1] in self._before:
+            way.append(self._before[way[-1]])
         for place in reversed(way):
             if place in self._states:
                 continue
-            previous = self._states.get(before.get(place, place))
+            previous = self._states.get(self._before.get(place, place))
             state = previous.copy() if previous is not None else State(self._unknown)
             for (_, address), access in self._blocks[place].accesses:
                 self._step(state, self._code.instructions[self._code.position[address]], access)
@@ -297,40 +323,29 @@ class _Reader:
             for name in access.writes:
                 state.changed[name] = self._terms.leaf(f"{name} at {i.address}")
 
-    def _fast_way(self, fork: _Fork, state: State) -> State:
-        (outcome,) = self._single(self._paths.between(fork.fast, fork.meeting, state.__getitem__))
-        return State(state.__getitem__, outcome.changed)
-
-    def _single(self, outcomes: list[Outcome]) -> list[Outcome]:
-        if len(outcomes) != 1:
-            raise Unread
-        return outcomes
-
-    def _result(
-        self, fast: State, changed: frozenset[str]
-    ) -> tuple[int, tuple[Register, ...]] | None:
+    def _result(self, fast: State, changed: frozenset[str]) -> tuple[int, tuple[Register, ...]]:
         """The number that the fast way gives, and the registers that then have its words."""
         if not all(name.startswith("R") and name[1:].isdecimal() for name in changed):
-            return None
+            raise Unread
         held = {fast[name]: Register("R", int(name[1:])) for name in changed}
         if len(changed) == 1:
             ((term, register),) = held.items()
             return term, (register,)
         if len(changed) != 2 or len(held) != 2:
-            return None
+            raise Unread
         whole = self._terms.operands(next(iter(held)))
         words = [self._terms.make(half, *whole) for half in ("lo", "hi") if len(whole) == 1]
         if set(words) != held.keys():
-            return None
+            raise Unread
         return whole[0], tuple(held[word] for word in words)
 
     # What is computed of what
 
-    def _operands(self, result: int) -> list[_Operand] | None:
+    def _operands(self, result: int) -> list[_Operand]:
         """The operands of the operation whose fast way gives ``result``, by its last step."""
         terms = self._terms
         if terms.operator(result) not in ("FFMA", "DFMA"):
-            return None
+            raise Unread
         *factors, addend = terms.operands(result)
         found = (
             self._reciprocal(factors, addend)
@@ -338,12 +353,12 @@ class _Reader:
             or self._root(factors, addend)
         )
         if found is None:
-            return None
+            raise Unread
         wide = terms.operator(result) == "DFMA"
         operands = [self._operand_of(term, wide) for term in found]
         words = [word for operand in operands for word in operand.words]
         if len(set(words)) != len(words) or any(terms.number(word) is not None for word in words):
-            return None
+            raise Unread
         return operands
 
     def _operand_of(self, term: int, wide: bool) -> _Operand:
@@ -389,51 +404,51 @@ class _Reader:
 
     # Both ways
 
-    def _digest(
-        self,
-        fork: _Fork,
-        state: State,
-        result: int,
-        results: tuple[Register, ...],
-        operands: list[_Operand],
-        read: dict[str, int],
-    ) -> str:
-        """Of all that the operation comes to; ``read`` gets what the slow way reads."""
-        terms, steps = self._terms, self._steps
+    def _names(self, operands: list[_Operand]) -> dict[int, int]:
+        """What stands for operands and their words, whatever they are."""
+        terms = self._terms
         names: dict[int, int] = {}
         for number, operand in enumerate(operands):
             names[operand.term] = terms.leaf(f"operand {number}")
             if len(operand.words) == 2:
                 for half, word in zip(("lo", "hi"), operand.words, strict=True):
                     names[word] = terms.make(half, names[operand.term])
+        return names
 
-        def before(name: str) -> int:
-            held = read[name] = state[name]
-            return terms.renamed(held, names)
-
-        slow: list[tuple[Decisions, bytes]] = []
-        for outcome in self._paths.between(fork.slow, fork.meeting, before):
-            after = State(before, outcome.changed)
-            words = (terms.digest(after[register.name]) for register in results)
-            slow.append((outcome.decisions, b"".join(words)))
-        # The paths through a subroutine are the same objects for each of its calls.
-        paths = tuple((id(decisions), words) for decisions, words in slow)
-        if paths not in self._slow:
-            self._slow[paths] = digest(terms, slow), slow
+    def _fast_digest(self, fork: _Fork, state: State, result: int, names: dict[int, int]) -> str:
+        """Of the condition of the fast way, and of what it gives."""
+        terms, steps = self._terms, self._steps
         condition = steps.true
-        predicates = [fork.branch.guard, *fork.branch.operands[:-1]]
-        for each in predicates:
-            if isinstance(each, Predicate):
-                condition = steps.both(condition, steps.condition(state, each))
+        if fork.branch.guard is not None:
+            condition = steps.condition(state, fork.branch.guard)
+        for each in fork.branch.operands[:-1]:
+            if not isinstance(each, Predicate):
+                raise Unread
+            condition = steps.both(condition, steps.condition(state, each))
         if not fork.takes_fast:
             condition = terms.make("not", condition)
         parts = [terms.digest(terms.renamed(each, names)) for each in (condition, result)]
-        return sha256(b"".join((*parts, self._slow[paths][0]))).hexdigest()[:32]
+        return sha256(b"".join(parts)).hexdigest()[:32]
 
-    def _place_of(self, word: int, read: Mapping[str, int], state: State) -> Operand:
-        """Where a word is at the branch. Raises :class:`Unread` where the slow way has it not."""
-        for name, held in read.items():
-            if held == word and state[name] == word and name.startswith(("R", "UR")):
+    def _slow_digest(
+        self, fork: _Fork, state: State, results: tuple[Register, ...], names: dict[int, int]
+    ) -> str:
+        """Of what each path of the slow way gives."""
+        slow = self._paths.way(
+            fork.slow, fork.meeting, lambda name: self._terms.renamed(state[name], names)
+        )
+        if slow.subroutine is None:
+            raise Unread
+        leaves = tuple(slow.state[register.name] for register in results)
+        return sha256(slow.subroutine.digest(leaves)).hexdigest()[:32]
+
+    def _place_of(self, word: int, slow_reads: frozenset[str], state: State) -> Operand:
+        """Where a word is at the branch. Raises :class:`Unread` where the slow way has it not.
+
+        Of other registers an earlier lifting may have said that nobody reads what they hold.
+        """
+        for name in sorted(slow_reads):
+            if name.startswith(("R", "UR")) and state[name] == word:
                 file = name.rstrip("0123456789")
                 return Register(file, int(name[len(file) :]))
         leaf = self._terms.name(word).split()

@@ -25,6 +25,7 @@ _INTEGERS = _MINIMA | {
 """Those that make one word of words."""
 _NOTHING = frozenset({"BSSY", "BSYNC", "NOP"})
 _BOOLEANS = frozenset({"AND", "OR"})
+_NEGATIVE_ZERO = Register("R", None, negated=True)
 # Each comparison by one of its like: its name, whether operands are swapped, whether it is not so.
 _OF_NUMBERS = {
     "LT": ("LT", False, False),
@@ -125,7 +126,7 @@ class Steps:
             sources = [self._operand(state, each, float) for each in i.operands[1:]]
             yield from self._predicate(i.operands[0], self._terms.make("FCHK", *sources))
         elif i.mnemonic == "MOV.64":
-            low, high = self._halves(state, i.operands[1])
+            low, high = self._wide_word(state, i.operands[1])
             yield from self._words(i.operands[0], low, high)
         elif i.mnemonic in ("HFMA2.MMA", "HFMA2"):
             yield from self._word(i.operands[0], self._halves_as_word(i))
@@ -171,7 +172,7 @@ class Steps:
         if mnemonic == "SHF.L.U32":
             return make("shl", word, shift)
         factor = _number(inputs[1])
-        _expect(factor.bit_count() == 1)
+        _expect(factor > 0 and factor.bit_count() == 1)
         return make("shl", word, self._terms.const(factor.bit_length() - 1))
 
     def _bitwise(self, state: State, i: DecodedInstruction) -> Iterator[tuple[str, int]]:
@@ -213,7 +214,7 @@ class Steps:
         make = self._terms.make
         name, *others = i.modifiers
         known = _OF_WORDS if i.opcode == "ISETP" else _OF_NUMBERS
-        if name not in known or len(i.operands) != 5 or not _BOOLEANS & {others[-1]}:
+        if name not in known or len(i.operands) != 5 or not _BOOLEANS & {*others[-1:]}:
             raise Unread
         kind = {"ISETP": "word", "FSETP": "single", "DSETP": "double"}[i.opcode]
         kind = ".".join((kind, *others[:-1]))
@@ -252,6 +253,8 @@ class Steps:
     ) -> Iterator[tuple[str, int]]:
         _expect(not i.modifiers and len(i.operands) == 4)
         target, one, other, condition = i.operands
+        # What registers hold has no sign: that of FSEL is a bit, and that of a sum is a difference.
+        _expect(_is_plain(one) and _is_plain(other))
         held = self._predicate_of(state, condition)
         number = int if i.opcode == "SEL" else float
         if decide is not None:
@@ -264,9 +267,10 @@ class Steps:
     def _halves_as_word(self, i: DecodedInstruction) -> int:
         """A constant, written as the sum of zero and two halves."""
         _, zero, other, *halves = i.operands
-        self._expect_zeros([zero, other])
+        _expect(zero == _NEGATIVE_ZERO)
+        self._expect_zeros([other])
         numbers = [float(each.text) for each in halves if isinstance(each, Immediate)]
-        _expect(len(numbers) == 2 and getattr(zero, "negated", False))
+        _expect(len(numbers) == len(halves) == 2)
         high, low = (int.from_bytes(struct.pack("<e", each), "little") for each in numbers)
         return self._terms.const(high << 16 | low)
 
@@ -310,7 +314,9 @@ class Steps:
 
     def _literal(self, operand: Immediate, number: type) -> int:
         if number is int or operand.is_bits:
-            return self._terms.const(_number(operand))
+            bits = _number(operand)
+            _expect(-(1 << 31) <= bits < 1 << 32)
+            return self._terms.const(bits)
         try:
             return self._terms.leaf(f"number {float(operand.text)!r}")
         except ValueError:
@@ -347,12 +353,12 @@ class Steps:
 
     def _wide_word(self, state: State, operand: Operand) -> tuple[int, int]:
         """Both words of an integer, without signs."""
-        if isinstance(operand, Register) and (operand.negated or operand.inverted):
-            raise Unread
+        _expect(_is_plain(operand))
         return self._halves(state, operand)
 
     def _expect_zeros(self, operands: Sequence[Operand]) -> None:
         _expect(all(isinstance(each, Register) and each.is_zero for each in operands))
+        _expect(all(_is_plain(each) for each in operands))
 
     # Results
 
@@ -403,6 +409,14 @@ def _parts(
     if target is None:
         raise Unread
     return leading, target, inputs, trailing
+
+
+def _is_plain(operand: Operand) -> bool:
+    """Whether it is a literal, or a register or constant without signs."""
+    if not isinstance(operand, Register | Constant):
+        return isinstance(operand, Immediate)
+    signs = operand.negated, operand.inverted, operand.absolute, operand.suffixes
+    return not any(signs)
 
 
 def _number(operand: Operand) -> int:

@@ -93,14 +93,14 @@ class Terms:
     def renamed(self, term: int, names: dict[int, int], depth: int = 48) -> int:
         """``term`` with those that are in ``names`` replaced; the others it has are added there.
 
-        What lies deeper than ``depth`` is a leaf.
+        What lies deeper than ``depth`` is a leaf that is like no other.
         """
         known = names.get(term)
         if known is not None:
             return known
         operator, operands = self._nodes[term]
         if depth == 0:
-            return self.leaf("deep")
+            return self.leaf(f"deep {term}")
         inner = [self.renamed(each, names, depth - 1) for each in operands]
         made = names[term] = self.make(operator, *inner) if operands else term
         return made
