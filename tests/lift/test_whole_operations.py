@@ -26,7 +26,7 @@ _OPERATIONS = [
 ]
 
 # nvcc 13.0, sm_80: __fsqrt_rn(R4), with ptxas' subroutine.
-_ROOT = """\
+ROOT = """\
     /*0000*/ LDG.E R4, [R2.64] ;
     /*0010*/ IADD3 R0, R4, -0xd000000, RZ ;
     /*0020*/ MUFU.RSQ R5, R4 ;
@@ -84,7 +84,7 @@ def is_whole(listing: str) -> bool:
 
 
 def test_a_root_is_found_with_its_slow_path() -> None:
-    assert is_whole(_ROOT)
+    assert is_whole(ROOT)
 
 
 @pytest.mark.parametrize(
@@ -99,8 +99,8 @@ def test_a_root_is_found_with_its_slow_path() -> None:
     ],
 )
 def test_other_spellings_are_the_same(old: str, new: str) -> None:
-    assert old in _ROOT
-    assert is_whole(_ROOT.replace(old, new))
+    assert old in ROOT
+    assert is_whole(ROOT.replace(old, new))
 
 
 @pytest.mark.parametrize(
@@ -126,8 +126,8 @@ def test_other_spellings_are_the_same(old: str, new: str) -> None:
     ],
 )
 def test_anything_else_is_lifted_as_it_stands(old: str, new: str) -> None:
-    assert old in _ROOT
-    assert not is_whole(_ROOT.replace(old, new, 1))
+    assert old in ROOT
+    assert not is_whole(ROOT.replace(old, new, 1))
 
 
 @pytest.mark.nvidia
