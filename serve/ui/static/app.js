@@ -232,7 +232,7 @@ function happened({ type, data }, asked) {
     showChanges();
     source.setDiagnostics(data.findings);
     translation.setDiagnostics(data.verdict.compile?.diagnostics ?? []);
-    show.result(data, {
+    show.result({ ...data, source: state.original }, {
       source: (line) => source.goTo(line),
       translation: (line) => translation.goTo(line),
     });

@@ -104,7 +104,9 @@ export function result(answer, goTo) {
   if (verdict.portable !== null) stage("portable", verdict.portable ? "good" : "bad");
   const good = ["compiled", "executed", "matched"].includes(verdict.verification);
   const kind = verdict.verification === "failed" ? "bad" : good ? "good" : "";
-  const by = answer.attempts.length > 1 ? ` — answered by ${answer.engine}` : "";
+  const asked = answer.attempts[0]?.engine ?? answer.engine;
+  const instead = asked === answer.engine ? "" : `, ${asked} had failed (see Messages)`;
+  const by = answer.attempts.length > 1 ? ` — answered by ${answer.engine}${instead}` : "";
   const seconds = answer.timings.total;
   label(`${sentence(verdict.label)}${by} (${duration(seconds)}${answer.cached ? ", kept" : ""})`, kind);
   $("elapsed").textContent = "";
@@ -158,12 +160,30 @@ function oneRun(run, execution) {
   return make("div", parts, { className: "run" });
 }
 
+const NOT_VERIFIED = "best attempt, not verified: ";
+
+/** Why the engine that was asked did not give the answer. */
+function failures({ attempts, engine }) {
+  const failed = attempts.filter((each) => each.engine !== engine && each.problem);
+  return failed.map((each) => make("p", `${each.engine} failed: ${each.problem.replace(NOT_VERIFIED, "")}`));
+}
+
+/** What the compiler says; of a line that the original has as well, the fault may be the original's. */
+function saidByCompiler({ verdict, translation, source }) {
+  const originals = new Set(source.split("\n").map((line) => line.trim()).filter(Boolean));
+  const made = translation.split("\n");
+  return (verdict.compile?.diagnostics ?? []).map((each) => {
+    const same = each.severity === "error" && originals.has((made[each.line - 1] ?? "").trim());
+    return { ...each, side: "translation", text: each.message + (same ? " — this line is the original's: does that compile?" : "") };
+  });
+}
+
 function messages(answer, goTo) {
   const found = [
     ...answer.findings.map((each) => ({ ...each, side: "source", text: `${each.message}${each.advice ? ` — ${each.advice}` : ""}` })),
-    ...(answer.verdict.compile?.diagnostics ?? []).map((each) => ({ ...each, side: "translation", text: each.message })),
+    ...saidByCompiler(answer),
   ];
-  const more = [];
+  const more = failures(answer);
   const compiled = answer.verdict.compile;
   if (compiled && !compiled.passed && compiled.output) more.push(make("pre", compiled.output, { tabIndex: 0 }));
   for (const fix of compiled?.repairs ?? []) more.push(make("p", `Repaired: ${fix}`));

@@ -14,7 +14,14 @@ from typing import Any
 import pytest
 
 from cass_ray.api.machine_code import AssemblyFunction, AssemblyRequest, AssemblySide
-from cass_ray.api.schema import EXAMPLE, CompileReport, ExecutionReport, RunReport, TargetInfo
+from cass_ray.api.schema import (
+    EXAMPLE,
+    CompileReport,
+    ExecutionReport,
+    RunReport,
+    TargetInfo,
+    TranslateResponse,
+)
 from serve.check.checker import CheckRequest, CheckStage
 from tests.serve.conftest import Api, make_services, make_settings
 from tests.serve.ui.conftest import served
@@ -127,6 +134,53 @@ def test_a_change_takes_the_verdict_back(page: Any) -> None:
     _translated(page)
     page.fill("#arguments", "9")
     playwright.expect(label).to_have_text("Changed since it was translated.")
+
+
+def _shown(page: Any, source: str, **known: Any) -> None:
+    """The page as an answer of the service makes it."""
+    fixed = {"id": "1", "engine_version": "1", "architecture": "gfx1100", "timings": {"total": 1.0}}
+    given = {**fixed, **known}
+    answer = TranslateResponse.model_validate(given).model_dump(mode="json")
+    page.evaluate(
+        "async given => (await import('/static/show.js')).result(given, {})",
+        {**answer, "source": source},
+    )
+
+
+def test_another_engines_answer_says_why(page: Any) -> None:
+    failed = {"verification": "failed", "label": "best attempt, not verified: it does not compile"}
+    good = {"verification": "compiled", "label": "compiled"}
+    attempts = [
+        {"engine": "small", "verification": "failed", "problem": failed["label"]},
+        {"engine": "rules", "verification": "compiled"},
+    ]
+    _shown(page, "", translation="", engine="rules", verdict=good, attempts=attempts)
+    label = page.locator("#label").inner_text()
+    assert "answered by rules, small had failed (see Messages)" in label
+    page.click("#tab-messages")
+    assert page.locator("#panel-messages").inner_text() == "small failed: it does not compile"
+    _shown(page, "", translation="", engine="small", verdict=failed, attempts=attempts[:1])
+    assert "had failed" not in page.locator("#label").inner_text()
+
+
+def test_an_error_in_a_line_of_the_original_says_so(page: Any) -> None:
+    says = [
+        {"severity": "error", "line": line, "column": 1, "message": "expected ';'"}
+        for line in (1, 2)
+    ]
+    compiled = {
+        "passed": False,
+        "architecture": "gfx1100",
+        "compiler": "19",
+        "seconds": 0.1,
+        "diagnostics": says,
+    }
+    verdict = {"verification": "failed", "label": "it does not compile", "compile": compiled}
+    source, made = "  int a = 1\ncudaFree(p)\n", "int a = 1\nhipFree(p)\n"
+    _shown(page, source, translation=made, engine="rules", verdict=verdict)
+    first, second = page.locator("#panel-messages button").all_inner_texts()
+    assert "this line is the original's: does that compile?" in first
+    assert "original" not in second
 
 
 def test_history_brings_a_program_back_and_forgets(page: Any) -> None:
