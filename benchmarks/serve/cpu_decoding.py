@@ -44,7 +44,8 @@ def measured(model: str, files: Sequence[Path]) -> Iterator[str]:
         written = sum(1 for _ in answer)
         wrote, wrote_cpu = _since(started)
         yield (
-            f"{file.name}: {len(question.ids)} tokens read in {read:.1f} s ({read_cpu:.1f} of CPU), "
+            f"{file.name}: {len(question.ids)} tokens read in {read:.1f} s "
+            f"({read_cpu:.1f} of CPU), "
             f"{written} written in {wrote:.1f} s ({wrote_cpu:.1f} of CPU): "
             f"{written / wrote:.1f} a second, {written / wrote_cpu:.1f} a second of CPU"
         )
