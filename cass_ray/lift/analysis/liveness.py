@@ -9,7 +9,7 @@ register is dead, needed under one guard only, or live; blocks are joined by the
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 CodePlace = tuple[str, int]
@@ -38,6 +38,8 @@ class LivenessBlock:
     accesses: list[tuple[CodePlace, RegisterAccess]] = field(default_factory=list)
     successors: set[CodePlace] = field(default_factory=set)
     leaves_unknown: bool = False
+    taken: tuple[Guard, CodePlace] | None = None
+    """What a branch at its end depends on alone, and where it goes; None if that is not known."""
 
 
 def unneeded_old_values(blocks: dict[CodePlace, LivenessBlock]) -> set[tuple[CodePlace, str]]:
@@ -82,20 +84,32 @@ def _everything_read(blocks: dict[CodePlace, LivenessBlock]) -> frozenset[str]:
 
 def _live_out(
     block: LivenessBlock, live_in: dict[CodePlace, frozenset[str]], everything: frozenset[str]
-) -> Iterable[str]:
+) -> dict[str, Guard]:
+    """States at the end of a block: what is read on one side of a branch is so under its guard."""
     if block.leaves_unknown:
-        return everything
-    return frozenset[str]().union(*(live_in[place] for place in block.successors))
+        return dict.fromkeys(everything, _LIVE)
+    if block.taken is None:
+        successors = (live_in[place] for place in block.successors)
+        return dict.fromkeys(frozenset[str]().union(*successors), _LIVE)
+    guard, target = block.taken
+    taken = live_in[target]
+    others = (live_in[place] for place in block.successors - {target})
+    other = frozenset[str]().union(*others)
+    return {
+        **dict.fromkeys(taken - other, guard),
+        **dict.fromkeys(other - taken, (guard[0], not guard[1])),
+        **dict.fromkeys(taken & other, _LIVE),
+    }
 
 
 def _backwards(
     block: LivenessBlock,
-    live_out: Iterable[str],
+    live_out: Mapping[str, Guard],
     unneeded: set[tuple[CodePlace, str]] | None = None,
 ) -> dict[str, Guard]:
     """States at the start of a block: registers that are not dead."""
-    states: dict[str, Guard] = dict.fromkeys(live_out, _LIVE)
-    guards: set[str] = set()
+    states = dict(live_out)
+    guards = {block.taken[0][0]} if block.taken else set[str]()
     """Predicates that registers may be needed under."""
     for place, access in reversed(block.accesses):
         guard = access.guard

@@ -22,7 +22,7 @@ before is what the operands are taken from.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from cass_ray.lift.analysis.liveness import (
@@ -204,9 +204,24 @@ def _subroutine(
             following = entry[0], last.address + INSTRUCTION_BYTES
             stays = {following} & block.successors if last.guard is not None else set()
             block = LivenessBlock(block.accesses, stays)
+        else:
+            block = _with_guard(block, last, code)
         found[place] = block
         pending += block.successors
     return found
+
+
+def _with_guard(block: LivenessBlock, last: DecodedInstruction, code: CodeSection) -> LivenessBlock:
+    """``block``, and what the branch at its end depends on, where that is its guard alone.
+
+    ptxas writes a register under a guard, branches under it, and else writes the register anew.
+    """
+    guard, target = last.guard, last.operands[-1] if last.operands else None
+    place = code.function.labels.get(target.text) if isinstance(target, Name) else None
+    is_plain = last.mnemonic == "BRA" and len(last.operands) == 1 and guard is not None
+    if not is_plain or guard is None or place is None or len(block.successors) != 2:
+        return block
+    return replace(block, taken=((guard.name, guard.inverted), (code.name, place)))
 
 
 def _without_callees(
@@ -220,6 +235,8 @@ def _without_callees(
     for place, block in blocks.items():
         code = program.code(place[0])
         last = _last(block, code)
+        if last is not None:
+            changed[place] = _with_guard(block, last, code)
         callee = called(code, last) if last is not None else None
         if last is not None and callee is not None and (place[0], callee) in read:
             reads = RegisterAccess(None, set(read[place[0], callee]))

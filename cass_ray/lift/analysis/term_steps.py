@@ -155,8 +155,14 @@ class Steps:
         if mnemonic in ("SHF.R.U32.HI", "SHF.L.U32", "IMAD.SHL", "IMAD.SHL.U32"):
             return self._shift(state, mnemonic, inputs)
         words = self._read(state, inputs)
-        if mnemonic in ("IMAD", "LEA"):
-            return make(mnemonic, *words)
+        if mnemonic == "LEA":
+            _expect(len(words) == 3)
+            word, added, shift = words
+            _expect(self._terms.number(shift) in range(32))
+            return make("sum", self._shifted(word, shift), added)
+        if mnemonic == "IMAD":
+            _expect(len(words) == 3)
+            return self._product(words)
         _expect(len(words) == 1)  # what is left are copies
         return make("sum", *words)
 
@@ -174,6 +180,25 @@ class Steps:
         factor = _number(inputs[1])
         _expect(factor > 0 and factor.bit_count() == 1)
         return make("shl", word, self._terms.const(factor.bit_length() - 1))
+
+    def _product(self, words: list[int]) -> int:
+        """A product and a sum; ptxas shifts by products with powers of two, negative ones, too."""
+        make = self._terms.make
+        word, factor, added = words
+        number = self._terms.number(factor)
+        for sign in (1, -1):
+            power = 0 if number is None else sign * number % (1 << 32)
+            if power.bit_count() == 1:
+                shifted = self._shifted(word, self._terms.const(power.bit_length() - 1))
+                return make("sum", shifted if sign > 0 else make("neg", shifted), added)
+        return make("IMAD", *words)
+
+    def _shifted(self, word: int, shift: int) -> int:
+        """``word`` to the left; the shift of its negative is the negative of its shift."""
+        make = self._terms.make
+        if self._terms.operator(word) == "neg":
+            return make("neg", make("shl", *self._terms.operands(word), shift))
+        return make("shl", word, shift)
 
     def _bitwise(self, state: State, i: DecodedInstruction) -> Iterator[tuple[str, int]]:
         """Any function of three words, and perhaps whether it is not zero."""

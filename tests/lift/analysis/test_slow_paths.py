@@ -91,6 +91,24 @@ def test_a_register_that_another_subroutine_reads_behind_a_call_of_its_own() -> 
     assert is_whole(called.replace("STG.E [R2.64+0x4], R6", "STG.E [R2.64+0x4], RZ"))
 
 
+@pytest.mark.parametrize(("guard", "dead"), [("@!P0", True), ("@P0", False)])
+def test_a_register_that_is_written_under_the_guard_of_the_branch_behind(
+    guard: str, dead: bool
+) -> None:
+    """R6, where both ways meet: what it held is read if the branch is taken and it is not written,
+    that is, under the other guard."""
+    behind = (
+        "    /*00d1*/ LDG.E R20, [R2.64] ;\n"
+        "    /*00d2*/ ISETP.EQ.AND P0, PT, R20, RZ, PT ;\n"
+        f"    /*00d3*/ {guard} MOV R6, RZ ;\n"
+        "    /*00d4*/ @!P0 BRA `(.L_7) ;\n"
+        "    /*00d5*/ MOV R6, R20 ;\n"
+        ".L_7:\n"
+        "    /*00d6*/ STG.E [R2.64+0x4], R6 ;\n"
+    )
+    assert is_whole(changed(_CALLS, ("    /*00e0*/", behind + "    /*00e0*/"))) == dead
+
+
 def test_a_loop_that_begins_where_the_kernel_does() -> None:
     """The first round has no estimate yet."""
     estimate = "    /*0020*/ MUFU.RSQ R5, R4 ;\n"
@@ -162,6 +180,20 @@ def test_what_is_not_the_same_has_other_terms(one: str, other: str) -> None:
     terms, state = steps_of(one)
     others, second = steps_of(other)
     assert terms.digest(state["R5"]) != others.digest(second["R5"])
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("IMAD R5, R4, -0x800000, R6", "LEA R5, -R4, R6, 0x17"),
+        ("IMAD R5, R4, 0x800000, R6", "LEA R5, R4, R6, 0x17"),
+        ("IMAD.SHL R5, R4, 0x8, RZ", "SHF.L.U32 R5, R4, 0x3, RZ"),
+    ],
+)
+def test_shifts_are_spelled_as_products_too(one: str, other: str) -> None:
+    terms, state = steps_of(one)
+    others, second = steps_of(other)
+    assert terms.digest(state["R5"]) == others.digest(second["R5"])
 
 
 def test_comparisons_of_numbers_that_are_none_are_not_each_others_opposites() -> None:
