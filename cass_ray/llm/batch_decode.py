@@ -16,10 +16,6 @@ from typing import Any
 import torch
 import torch.nn.functional as F  # noqa: N812
 
-from cass_ray.llm.cpu_decode import MATRICES, Int8Steps
-from cass_ray.llm.int8_weights import Int8Linear
-from cass_ray.toolchain.errors import ToolMissing
-
 FAMILIES = ("qwen2", "qwen3")
 """What `model_type` may say in a model's configuration."""
 _CHECK = 32
@@ -125,17 +121,6 @@ class BatchDecoder:
         self._cos, self._sin = table.cos().to(dtype), table.sin().to(dtype)
         on_gpu = self._embedding.is_cuda and find_spec("triton") is not None
         self._fused = on_gpu if fused is None else fused
-        self._compiled = self._int8_steps()
-
-    def _int8_steps(self) -> Int8Steps | None:
-        """Where all matrices are int8, and a compiler is at hand."""
-        matrices = [getattr(layer, name) for layer in self._layers for name in MATRICES]
-        if not all(isinstance(module, Int8Linear) for module in matrices):
-            return None
-        try:
-            return Int8Steps(self._layers, self._heads, self._groups, self._width, self._epsilon)
-        except ToolMissing:
-            return None
 
     @torch.inference_mode()
     def __call__(
@@ -282,20 +267,12 @@ class BatchDecoder:
 
     def step(self, state: DecodeState) -> None:
         """One token of every row that has not ended."""
+        rows = len(state.token)
         x = F.embedding(state.token, self._embedding)
-        cos, sin = self._cos[state.place], self._sin[state.place]
-        if self._compiled is not None:
-            x = self._compiled(x, state.place, (cos, sin), state.keys, state.values)
-        else:
-            x = self._through_layers(x, cos[:, None], sin[:, None], state)
-        logits = self._head(_norm(x, self._last_norm, self._epsilon)).float()
-        state.take(logits)
-
-    def _through_layers(
-        self, x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, state: DecodeState
-    ) -> torch.Tensor:
-        rows = len(x)
-        hidden = (state.columns[None] > state.place[:, None])[:, None, None]
+        cos, sin = self._cos[state.place][:, None], self._sin[state.place][:, None]
+        # On a GPU the graph has one size for all steps; elsewhere the empty places cost their time.
+        held = None if x.is_cuda else int(state.place.max()) + 1
+        hidden = (state.columns[None, :held] > state.place[:, None])[:, None, None]
         shared = self._heads // self._groups
         for layer, keys, values in zip(self._layers, state.keys, state.values, strict=True):
             q, k, v = self._projected(layer, x, cos, sin)
@@ -305,10 +282,11 @@ class BatchDecoder:
             seen = (
                 self._attend_fused(q, keys, values, state.place)
                 if self._fused
-                else _attend(q, keys, values, hidden)
+                else _attend(q, keys[:, :, :held], values[:, :, :held], hidden)
             )
             x = self._rest(layer, x, seen.reshape(rows, -1))
-        return x
+        logits = self._head(_norm(x, self._last_norm, self._epsilon)).float()
+        state.take(logits)
 
     @staticmethod
     def _attend_fused(

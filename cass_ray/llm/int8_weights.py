@@ -11,23 +11,17 @@ products are made in int8 as well; elsewhere the matrices are restored.
 from __future__ import annotations
 
 import argparse
-import contextlib
-import itertools
-import mmap
 import shutil
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from cass_ray.llm import cpu_decode
 from cass_ray.llm.pretrained import ModelError
 
 INT8_FILE = "model.int8.safetensors"
 SCALES = ".scales"
 _LARGEST = 127
-_FEW = 8
-"""Rows up to which our own product is faster than PyTorch's."""
 
 
 def quantized(matrix: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -74,8 +68,6 @@ class Int8Linear(torch.nn.Module):
     """
 
     integers: torch.Tensor
-    sums: torch.Tensor
-    """Of the integers of each row."""
     scales: torch.Tensor
     bias: torch.Tensor | None
 
@@ -85,25 +77,17 @@ class Int8Linear(torch.nn.Module):
         super().__init__()
         self.out_features, self.in_features = integers.shape
         self.register_buffer("integers", integers, persistent=False)
-        sums = integers.sum(1, dtype=torch.int32)
-        self.register_buffer("sums", sums, persistent=False)
         self.register_buffer("scales", scales, persistent=False)
         self.register_buffer("bias", bias, persistent=False)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """``x`` (…, ``in_features``), fp32."""
-        rows = x.reshape(-1, self.in_features)
-        if len(rows) <= _FEW and cpu_decode.is_at_hand():
-            made = cpu_decode.multiply(self, rows)
-        else:
-            made = self._by_torch(rows)
-        return made.view(*x.shape[:-1], self.out_features)
-
-    def _by_torch(self, x: torch.Tensor) -> torch.Tensor:
-        rows, steps = quantized(x)
+        rows, steps = quantized(x.reshape(-1, self.in_features))
         made = torch._int_mm(rows, self.integers.t()).float()
         made.mul_(steps[:, None]).mul_(self.scales)
-        return made if self.bias is None else made.add_(self.bias)
+        if self.bias is not None:
+            made.add_(self.bias)
+        return made.view(*x.shape[:-1], self.out_features)
 
 
 def load_int8_copy(folder: Path, config: Any, device: str) -> Any:
@@ -116,7 +100,6 @@ def load_int8_copy(folder: Path, config: Any, device: str) -> Any:
     stored = _stored(folder)
     model = _restored_model(folder, stored, config, dtype)
     if on_cpu:
-        stored = _in_large_pages(stored)
         head = model.get_output_embeddings()
         tied = model.get_input_embeddings().weight is head.weight
         for name, module in list(model.named_modules()):
@@ -134,28 +117,6 @@ def _stored(folder: Path) -> dict[str, torch.Tensor]:
 
     stored: dict[str, torch.Tensor] = load_file(folder / INT8_FILE)
     return stored
-
-
-def _in_large_pages(stored: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """``stored`` with its integers in one piece of memory of pages as large as the system has.
-
-    Each token reads all of it: with the small pages of a mapped file that takes twice as long.
-    """
-    names = [name for name, tensor in stored.items() if tensor.dtype == torch.int8]
-    places = [0, *itertools.accumulate(_whole_lines(stored[name].numel()) for name in names)]
-    memory = mmap.mmap(-1, max(places[-1], 1))
-    with contextlib.suppress(AttributeError, OSError):  # not every system has them
-        memory.madvise(mmap.MADV_HUGEPAGE)
-    block = torch.frombuffer(memory, dtype=torch.int8)
-    made = dict(stored)
-    for name, place in zip(names, places, strict=False):
-        tensor = stored[name]
-        made[name] = block[place : place + tensor.numel()].view_as(tensor).copy_(tensor)
-    return made
-
-
-def _whole_lines(size: int) -> int:
-    return -(-size // 64) * 64
 
 
 def _restored_model(

@@ -8,7 +8,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from transformers import Qwen3Config, Qwen3ForCausalLM  # noqa: E402
+from transformers import Qwen2Config, Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM  # noqa: E402
 
 from cass_ray.llm.int8_weights import (  # noqa: E402
     INT8_FILE,
@@ -85,3 +85,19 @@ def test_weights_of_another_model_are_named(folder: Path, tmp_path: Path) -> Non
 def test_a_folder_without_weights_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"model\*\.safetensors"):
         write_int8_copy(tmp_path, tmp_path / "int8")
+
+
+def test_biases_are_kept(tmp_path: Path) -> None:
+    config = Qwen2Config(**{name: value for name, value in VALUES.items() if name != "head_dim"})
+    model = Qwen2ForCausalLM(config)
+    with torch.no_grad():
+        model.model.layers[1].self_attn.q_proj.bias.normal_()
+    model.save_pretrained(tmp_path / "model")
+    write_int8_copy(tmp_path / "model", tmp_path / "int8")
+    copy = load_int8_copy(tmp_path / "int8", config, "cpu")
+    given = torch.zeros(1, 32)
+    for name in ("q_proj", "o_proj"):  # the second has none
+        made, wanted = (
+            getattr(each.model.layers[1].self_attn, name)(given) for each in (copy, model)
+        )
+        torch.testing.assert_close(made, wanted)
