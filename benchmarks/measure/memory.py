@@ -90,10 +90,11 @@ def object_store_bytes(raylet: int) -> int:
     """Bytes in the files named ``plasma…`` that process ``raylet`` holds open; 0 once it ended."""
     sizes: dict[tuple[int, int], int] = {}
     with contextlib.suppress(OSError):
-        for link in Path(f"/proc/{raylet}/fd").iterdir():
-            if link.readlink().name.startswith("plasma"):
-                status = link.stat()
-                sizes[status.st_dev, status.st_ino] = status.st_blocks * 512
+        for link in list(Path(f"/proc/{raylet}/fd").iterdir()):
+            with contextlib.suppress(OSError):  # closed meanwhile; the others are still there
+                if link.readlink().name.startswith("plasma"):
+                    status = link.stat()
+                    sizes[status.st_dev, status.st_ino] = status.st_blocks * 512
     return sum(sizes.values())
 
 

@@ -45,5 +45,17 @@ def test_the_object_store_is_what_was_touched_of_its_file(tmp_path: Path) -> Non
         assert 4 * MIB <= object_store_bytes(os.getpid()) < 5 * MIB
 
 
+def test_a_file_that_is_closed_meanwhile_hides_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = (tmp_path / "plasmaXYZ").open("w+b")
+    store.write(b"\x01" * MIB)
+    store.flush()
+    listed = [Path(f"/proc/{os.getpid()}/fd/{number}") for number in (2**20, store.fileno())]
+    monkeypatch.setattr(Path, "iterdir", lambda _: iter(listed))
+    with store:
+        assert object_store_bytes(os.getpid()) >= MIB
+
+
 def test_a_process_that_is_gone_has_none() -> None:
     assert status_bytes(2**22 + 1, "RssAnon") == object_store_bytes(2**22 + 1) == 0
