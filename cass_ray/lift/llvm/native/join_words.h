@@ -105,13 +105,22 @@ static ValueRef settled(ValueRef value, const Joining *joining) {
   return LLVMIsAConstantInt(value) ? value : LLVMBuildFreeze(joining->builder, value, "");
 }
 
+// The bits of `whole` in its high word.
+static ValueRef high_word_of(ValueRef whole, const Joining *joining) {
+  const ValueRef mask = LLVMConstInt(joining->whole, HIGH_WORD, 0);
+  return LLVMBuildAnd(joining->builder, whole, mask, "");
+}
+
 // Both words as one number, at the end of `block`.
+//
+// Where nothing is known of `above`, not even its low word is zero: settled, it could have any bits.
 static ValueRef put_together(ValueRef above, ValueRef below, BlockRef block,
                              const Joining *joining) {
   if (are_halves(below, above)) return whole_of(above);
   LLVMPositionBuilderBefore(joining->builder, LLVMGetBasicBlockTerminator(block));
+  above = high_word_of(settled(above, joining), joining);
   below = LLVMBuildZExt(joining->builder, settled(below, joining), joining->whole, "");
-  return LLVMBuildOr(joining->builder, settled(above, joining), below, "");
+  return LLVMBuildOr(joining->builder, above, below, "");
 }
 
 // The phi of 64 bits for those of its words.
@@ -140,8 +149,7 @@ static void join(ValueRef high, ValueRef low, const Joining *joining) {
   ValueRef first = LLVMGetFirstInstruction(LLVMGetInstructionParent(high));
   while (LLVMIsAPHINode(first)) first = LLVMGetNextInstruction(first);
   LLVMPositionBuilderBefore(joining->builder, first);
-  const ValueRef mask = LLVMConstInt(joining->whole, HIGH_WORD, 0);
-  LLVMReplaceAllUsesWith(high, LLVMBuildAnd(joining->builder, whole, mask, ""));
+  LLVMReplaceAllUsesWith(high, high_word_of(whole, joining));
   LLVMReplaceAllUsesWith(low, LLVMBuildTrunc(joining->builder, whole, joining->word, ""));
   LLVMInstructionEraseFromParent(high);
   LLVMInstructionEraseFromParent(low);
