@@ -55,6 +55,15 @@ def nested() -> list[int]:
     return [m + 11 * (mine[100] % 2 == 1) for m in mine]
 
 
+def ended(first: int) -> list[int]:
+    """Threads that have ended are waited for by no barrier, and count as nothing."""
+    there = range(first, THREADS)
+    thirds, odd = sum(t % 3 == 0 for t in there), sum(t % 2 == 1 for t in there)
+    part = sum(t % 5 == 0 for t in range(96, THREADS))
+    mine = [((thirds + (7 * part if t >= 96 else 0)) * 1000 + odd) * 4 + 2 for t in there]
+    return [0] * first + mine
+
+
 def line(name: str, values: list[int]) -> str:
     total = 0
     for value in values:
@@ -66,6 +75,7 @@ EXPECTED = [
     line("groups", groups()),
     line("repeated", repeated()),
     line("nested", nested()),
+    *(line("ended", ended(first)) for first in (1, 40, 70)),
 ]
 
 

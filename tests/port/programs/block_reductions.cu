@@ -60,6 +60,18 @@ __global__ void nested(unsigned* out) {
   out[t] = mine;
 }
 
+// Over the block without its first threads, which have ended, around one over a part of it.
+__global__ void ended(unsigned first, unsigned* out) {
+  const unsigned t = threadIdx.x;
+  out[t] = 0;
+  if (t < first) return;
+  unsigned mine = __syncthreads_count(t % 3 == 0);
+  if (t >= 96) mine += 7 * count(4, 96, t % 5 == 0);
+  mine = mine * 1000 + __syncthreads_count(t % 2 == 1);
+  mine = mine * 2 + (__syncthreads_and(t >= first) != 0);
+  out[t] = mine * 2 + (__syncthreads_or(t < first) != 0);
+}
+
 int print(const char* name, const unsigned* given) {
   unsigned host[threads];
   CHECK(cudaMemcpy(host, given, sizeof host, cudaMemcpyDeviceToHost));
@@ -78,5 +90,9 @@ int main() {
   if (print("repeated", out)) return 1;
   nested<<<1, threads>>>(out);
   if (print("nested", out)) return 1;
+  for (unsigned first : {1u, 40u, 70u}) {
+    ended<<<1, threads>>>(first, out);
+    if (print("ended", out)) return 1;
+  }
   return 0;
 }
