@@ -57,8 +57,6 @@ _LLVM_OPTIONS = (
     "-amdgpu-scalar-ir-passes=0",
     # It makes a second counter of what ptxas has made one of, and a copy in each round.
     "-disable-lsr",
-    # Else the last block of a loop that chooses comes first, and each round has one more branch.
-    "-force-precise-rotation-cost",
 )
 _WITH_FUNCTIONS = (
     # After SI Optimize VGPR LiveRange of LLVM 19 kernels of virtual functions read wrong addresses.
