@@ -28,7 +28,7 @@ def _since(before: tuple[float, float]) -> tuple[float, float]:
 def measured(model: str, files: Sequence[Path]) -> Iterator[str]:
     """Lines of the table as they come; reading ends with the first token that is written."""
     started = _clocks()
-    answering = ModelTranslator.from_engine(f"model:{model}")._answering
+    answering = ModelTranslator.from_engine(f"model:{model}").answering
     wall, cpu = _since(started)
     yield f"loaded in {wall:.1f} s, {cpu:.1f} s of CPU"
     for file in files:

@@ -12,10 +12,9 @@ from cass_ray.llm.batch_decode import EditMarks
 from cass_ray.llm.chat_format import encode_prompt
 from cass_ray.llm.pretrained import positions
 from cass_ray.translate.engines.model import Generator
-from cass_ray.translate.protocol import TranslatorError
+from cass_ray.translate.engines.room import answer_room
 from serve.settings import GenerationSettings
 
-_LEAST_ROOM = 16
 _REPLACEMENT = "\ufffd"
 
 
@@ -113,11 +112,5 @@ class TextGenerator(ABC):
 
     def room(self, ids: list[int], max_new_tokens: int | None) -> int:
         """Tokens of an answer, at most. Raises ``TranslatorError``."""
-        room = self.positions - len(ids)
-        if room < _LEAST_ROOM:
-            raise TranslatorError(
-                f"the question has {len(ids)} tokens, the model takes {self.positions}: extend it "
-                "with generation.rope (yarn:2), or split the file"
-            )
-        wanted = max_new_tokens or 2 * len(ids) + 512
-        return min(wanted, self.settings.max_new_tokens, room)
+        wanted = min(max_new_tokens or 2 * len(ids) + 512, self.settings.max_new_tokens)
+        return answer_room(len(ids), self.positions, wanted, "generation.rope (yarn:2)")

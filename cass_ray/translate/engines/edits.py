@@ -10,13 +10,15 @@ from cass_ray.llm.line_edits import MARKS
 from cass_ray.llm.pretrained import positions
 from cass_ray.llm.translation_format import TranslationFormat, UnusableAnswer
 from cass_ray.task import Direction
+from cass_ray.translate.engines.room import LEAST_ROOM, answer_room
 from cass_ray.translate.protocol import TranslatorError
 from cass_ray.translate.rules.tables import snippets
 
 if TYPE_CHECKING:
     from cass_ray.llm.batch_decode import EditMarks
 
-_LEAST_ROOM = 16
+_SHORTEST_FILE = 0.9
+"""A translated file has so many of its question's tokens at least (of the demo's pairs: 0.99)."""
 
 
 @dataclass(frozen=True)
@@ -31,14 +33,12 @@ class FormattedQuestion:
 
     def room(self, most: int, wanted: int | None) -> int:
         """Tokens of the answer, at most; ``most`` is for both. Raises ``TranslatorError``."""
-        left = most - len(self.ids)
-        if left < _LEAST_ROOM:
-            raise TranslatorError(
-                f"the question has {len(self.ids)} tokens, the model {most} positions: extend it "
-                "with ?rope=yarn:2, or split the file"
-            )
-        usual = len(self.ids) + 512 if self.edited is not None else 2 * len(self.ids) + 512
-        return min(wanted or usual, left)
+        size = len(self.ids)
+        usual = size + 512 if self.edited is not None else 2 * size + 512
+        # A file is written again from its first line to its last: minutes, to be cut off there.
+        least = LEAST_ROOM if self.edited is not None else int(_SHORTEST_FILE * size)
+        least = max(LEAST_ROOM, least)
+        return answer_room(size, most, wanted or usual, "?rope=yarn:2", least)
 
     def marks(self, answers: int) -> EditMarks:
         """What each of ``answers`` may name: lines that the program has, in their order."""

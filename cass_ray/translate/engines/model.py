@@ -242,7 +242,7 @@ class ModelTranslator:
     ) -> list[ModelAnswer]:
         import torch
 
-        answering = self._answering
+        answering = self.answering
         question = formatted_question(answering.form, source, options.answer, task.direction)
         torch.manual_seed(options.seed)
         temperatures = [options.temperature] * number
@@ -257,7 +257,9 @@ class ModelTranslator:
         return answers
 
     @cached_property
-    def _answering(self) -> FormattedAnswers:
+    def answering(self) -> FormattedAnswers:
+        """The loaded model, of one that is asked in those formats. Raises ``ToolMissing``,
+        ``TranslatorError``."""
         return FormattedAnswers.of(self._loaded.model, self._loaded.tokenizer)
 
     @cached_property

@@ -26,7 +26,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def engine(folder: Path, options: str = "") -> ModelTranslator:
     made = ModelTranslator.from_engine(f"model:{folder}{options}")
-    made._answering.decoder = ByHeart(made._answering.form)
+    made.answering.decoder = ByHeart(made.answering.form)
     return made
 
 
@@ -83,14 +83,14 @@ def test_a_model_is_asked_back_in_the_formats_it_was_taught(folder: Path, tmp_pa
     assert ModelTranslator(str(folder)).formatted_tasks == {Task()}
     taught = ModelTranslator(str(tmp_path / "both"))
     assert taught.formatted_tasks == {Task(), back}
-    form = taught._answering.form
+    form = taught.answering.form
     asked: list[list[int]] = []
 
     def decoder(questions: list[list[int]], *_: Any, **__: Any) -> list[list[int]]:
         asked.extend(questions)
         return [form.edit_answer({0: ["#include <cuda_runtime.h>"]}) for _ in questions]
 
-    taught._answering.decoder = decoder
+    taught.answering.decoder = decoder
     [answer] = taught.samples("#include <hip/hip_runtime.h>\nint x;", back)
     assert answer.code == "#include <cuda_runtime.h>\nint x;"
     lines = ["#include <hip/hip_runtime.h>", "int x;"]
@@ -98,7 +98,7 @@ def test_a_model_is_asked_back_in_the_formats_it_was_taught(folder: Path, tmp_pa
 
 
 def test_more_lines_than_marks_are_answered_as_a_file(folder: Path) -> None:
-    with pytest.raises(TranslatorError, match="1024 positions"):  # not: too many lines
+    with pytest.raises(TranslatorError, match="takes 1024 in all"):  # not: too many lines
         engine(folder).translate("int line;\n" * 1100)
     with pytest.raises(TranslatorError, match=r"ask with \?answer=file"):
         engine(folder, "?answer=edits").translate("\n" * 1100)
