@@ -79,7 +79,7 @@ def prepare_data(settings: TrainSettings, say: Callable[[str], None]) -> None:
         say("tokens: made by an earlier run")
         return
     if settings.data.recipe is not None:
-        columns = ("id", "origin", "repository", "cuda_source", "hip_source")
+        columns = ("id", "origin", "repository", "filename", "cuda_source", "hip_source")
         drawn = prepare_recipe(settings, files, read_pairs(files, columns))
         say(f"{drawn['pairs']} pairs to draw from, {drawn['held_out']} held out")
         return

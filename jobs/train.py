@@ -153,7 +153,7 @@ def _show_answers(settings: TrainSettings) -> None:
         print(f"  {answer.describe()}")
     if readable:
         best = max(readable, key=lambda answer: answer.found)
-        print(f"the edits of {best.pair}:")
+        print(f"the edits of {best.program}:")
         print("\n".join(f"  {line[:_COLUMNS]}" for line in best.difference[:_LINES_SHOWN]))
 
 

@@ -23,8 +23,8 @@ _ID_SHOWN = 24
 class AnsweredProgram:
     """One program, asked greedily."""
 
-    pair: str
-    """The id of the pair, or what it begins with."""
+    program: str
+    """Its file, or what the id of its pair begins with where none was noted."""
     readable: bool
     """A program could be made of the answer, and the model ended it."""
     problem: str
@@ -41,9 +41,9 @@ class AnsweredProgram:
     def describe(self) -> str:
         """The answer in a line."""
         if not self.readable:
-            return f"{self.pair}: {self.problem}"
+            return f"{self.program}: {self.problem}"
         same = "; the whole translation, to the letter" if self.whole else ""
-        return f"{self.pair}: edits; {self.found} of {self.changed} lines as wanted{same}"
+        return f"{self.program}: edits; {self.found} of {self.changed} lines as wanted{same}"
 
 
 def answered_programs(files: RunFiles, number: int) -> list[AnsweredProgram]:
@@ -65,7 +65,7 @@ def _answered(model: ModelTranslator, pair: dict[str, Any]) -> AnsweredProgram:
     changed = [line for line in wanted.split("\n") if line not in known]
     compared = difflib.unified_diff(asked.split("\n"), code.split("\n"), lineterm="", n=0)
     return AnsweredProgram(
-        pair=pair["id"][:_ID_SHOWN],
+        program=pair.get("filename") or pair["id"][:_ID_SHOWN],
         readable=bool(code),
         problem="" if code else "the answer did not end" if answer.cut else answer.problem,
         changed=len(changed),

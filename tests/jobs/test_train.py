@@ -117,6 +117,7 @@ def test_a_recipe_trains_through_the_job_and_answers(tmp_path, pairs_folder, clu
     )
     assert lines[-1].startswith("try it: cass translate FILE.cu --engine model:")
     assert not [line for line in lines if "pid=" in line or "WARNING" in line]
+    assert not [line for line in lines if "Liger" in line or "attention" in line]  # no GPU
 
 
 _BLIND = 'mount -t tmpfs none "$0" && exec "$@"'

@@ -21,6 +21,7 @@ def run(tmp_path: Path) -> RunFiles:
     save_format_model(files.model)
     learned = {"id": "learned", "kind": "program", "cuda_source": "int a;", "hip_source": "int a;"}
     kept = {"id": "kept", "kind": "program", "cuda_source": PROGRAM, "hip_source": translated()}
+    kept["filename"] = "examples/kept.cu"
     write_pairs([learned], files.recipe_pairs)
     write_pairs([kept], files.recipe_held_out)
     return files
@@ -36,12 +37,13 @@ def test_the_right_answer_has_every_line(run: RunFiles, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(FormattedAnswers, "of", by_heart)
     (answer,) = answered_programs(run, 4)
-    assert answer.pair == "kept"
+    assert answer.program == "examples/kept.cu"
     assert answer.readable
     assert answer.whole
     assert answer.found == answer.changed > 4
     assert "+    hipMalloc(&data, 128);" in answer.difference
     assert "-    cudaMalloc(&data, 128);" in answer.difference
+    assert answer.describe().startswith("examples/kept.cu: edits; ")
     assert answer.describe().endswith("to the letter")
 
 
@@ -54,4 +56,4 @@ def test_weights_as_they_were_drawn_translate_nothing(run: RunFiles) -> None:
 
 def test_without_held_out_programs_learned_ones_are_asked(run: RunFiles) -> None:
     write_pairs([], run.recipe_held_out)
-    assert [answer.pair for answer in answered_programs(run, 4)] == ["learned"]
+    assert [answer.program for answer in answered_programs(run, 4)] == ["learned"]

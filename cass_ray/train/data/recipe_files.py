@@ -23,7 +23,7 @@ from cass_ray.train.run_files import RunFiles
 from cass_ray.train.settings import TrainSettings
 from cass_ray.translate.rules import tables
 
-PAIR_COLUMNS = ("id", "kind", "repository", "cuda_source", "hip_source")
+PAIR_COLUMNS = ("id", "kind", "repository", "filename", "cuda_source", "hip_source")
 _SCHEMA = pa.schema([(name, pa.string()) for name in PAIR_COLUMNS])
 _TOKENIZER_CHARACTERS = 48_000_000
 
@@ -73,8 +73,9 @@ def prepare_recipe(
 ) -> dict[str, int]:
     """Write the files of the run, made from ``files``; the numbers of pairs.
 
-    Rows have ``id``, ``repository``, both sources, and ``kind`` or ``origin``; those of held-out
-    repositories are measured with. Raises ``DataError`` when nothing is left to learn from.
+    Rows have ``id``, ``repository``, both sources, ``kind`` or ``origin``, and ``filename`` for
+    messages; those of held-out repositories are measured with. Raises ``DataError`` when nothing
+    is left to learn from.
     """
     recipe = settings.data.recipe
     assert recipe is not None

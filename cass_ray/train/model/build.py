@@ -185,13 +185,13 @@ def prepare(model: Any, settings: ModelSettings, device: torch.device) -> Prepar
     attention.register()
     backend, why = attention.choose(settings.attention, device, dtype, width, groups)
     base.set_attn_implementation(attention.NAME)
-    notes = [f"attention: {backend} ({why})"]
-    fused = settings.liger and device.type == "cuda"
-    notes.append(
-        kernels.apply_liger(base, elementwise=not settings.compile)
-        if fused
-        else "no Liger kernels: no GPU or not wanted"
-    )
+    on_gpu = device.type == "cuda"  # a CPU has no choice of either, and so nothing to be told
+    fused = settings.liger and on_gpu
+    notes = [f"attention: {backend} ({why})"] if on_gpu else []
+    if fused:
+        notes.append(kernels.apply_liger(base, elementwise=not settings.compile))
+    elif on_gpu:
+        notes.append("no Liger kernels: not wanted")
     kernels.add_loss_to_head(base.get_output_embeddings(), fused)
     wrapped = AnswerModel(model)
     if settings.fp8:
