@@ -82,6 +82,11 @@ def _missing(error: ImportError) -> NoReturn:
     fail("serve", f"{error}: pip install 'cass-ray[serve]'", EXIT_TOOL_MISSING)
 
 
+def _say(what: str) -> None:
+    sys.stderr.write(f"serve: {what}\n")
+    sys.stderr.flush()
+
+
 def _run(settings: Any, address: str) -> None:
     from serve.deployments.ray_environment import prepare
 
@@ -97,7 +102,7 @@ def _run(settings: Any, address: str) -> None:
     settings, key = with_key(settings)
     with ExitStack() as stack:
         try:
-            service = stack.enter_context(Service(settings, address))
+            service = stack.enter_context(Service(settings, address, _say))
         except ToolMissing as error:
             fail("serve", error, EXIT_TOOL_MISSING)
         # Only now: Ray puts handlers of its own in place, which end the process at once.

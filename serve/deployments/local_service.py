@@ -7,7 +7,7 @@ import io
 import logging
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any
 
@@ -17,6 +17,7 @@ from ray.serve.config import HTTPOptions
 
 from actors.session import LEAN_NODE, start_local
 from cass_ray.api.keys import key_digest, new_key
+from cass_ray.translate.engines.prefixes import MODEL_PREFIX
 from serve.deployments.application import NAME, build
 from serve.settings import ApiKey, ServeSettings
 
@@ -52,8 +53,15 @@ def without_last_words() -> Iterator[None]:
 class Service:
     """Starts the service on entry, stops what it started on exit."""
 
-    def __init__(self, settings: ServeSettings, address: str = "local") -> None:
+    def __init__(
+        self,
+        settings: ServeSettings,
+        address: str = "local",
+        say: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """``say`` hears what the start is about to do, which takes up to minutes."""
         self.settings = settings
+        self._say = say
         self._address = address
         self._own = address == "local"
 
@@ -69,11 +77,14 @@ class Service:
             os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
             logging.getLogger("ray._private.authentication").setLevel(logging.ERROR)
             if self._own:
+                self._say("starting Ray on this machine")
                 start_local(_system_config=LEAN_NODE, **_QUIET)  # /metrics has its own figures
             else:
+                self._say(f"joining the Ray cluster {self._address}")
                 ray.init(address=self._address, **_QUIET)
         # The address is said when it answers; what Ray Serve says before is of no use to anybody.
         logging.getLogger("ray.serve").setLevel(logging.WARNING)
+        self._say(f"starting the HTTP proxy on port {self.settings.port}")
         serve.start(
             http_options=HTTPOptions(
                 host=self.settings.host,
@@ -82,6 +93,10 @@ class Service:
                 keep_alive_timeout_s=_KEEP_ALIVE_SECONDS,
             )
         )
+        for engine in self.settings.engines:
+            kind = "loading" if engine.translator.startswith(MODEL_PREFIX) else "starting"
+            self._say(f"{kind} the engine {engine.name} ({engine.translator})")
+        self._say("waiting until every engine and the checker answer")
         self.deploy(self.settings)
         return self
 
