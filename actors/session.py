@@ -38,6 +38,9 @@ LEAN_NODE: dict[str, Any] = {
 metrics and task events would take two seconds of CPU a minute."""
 
 
+_own_node: str | None = None
+"""The lean node that :func:`start_local` has started."""
+
 _CLUSTERS = ray_constants.ENABLE_RAY_CLUSTERS_ENV_VAR
 """Ray's switch between nodes of a cluster and a node alone, which listens on loopback. It is off by
 default on other systems than Linux; nothing else makes all of Ray's ports do so."""
@@ -65,6 +68,8 @@ def start_local(*, shown: bool = True, lean: bool = False, **options: Any) -> No
                 if lean:
                     stack.enter_context(without_onlookers(options.get("log_to_driver", True)))
                 ray.init(address="local", include_dashboard=False, **options)
+            global _own_node
+            _own_node = str(ray.get_runtime_context().get_node_id()) if lean else None
             return
         except Exception as error:  # Ray raises nothing narrower
             if _STARTED_TOO_SLOWLY not in str(error):
@@ -77,6 +82,11 @@ def start_local(*, shown: bool = True, lean: bool = False, **options: Any) -> No
                     f"It did not start, twice, in {START_SECONDS:.0f} seconds: try again when the "
                     "machine is less busy, or join a cluster (RAY_ADDRESS).",
                 ) from error
+
+
+def is_alone() -> bool:
+    """Whether the cluster is a lean node of :func:`start_local`, which ends with this process."""
+    return ray.is_initialized() and _own_node == str(ray.get_runtime_context().get_node_id())
 
 
 @contextlib.contextmanager

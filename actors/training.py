@@ -7,6 +7,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -15,8 +16,9 @@ import pyarrow as pa
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from actors.lean_train import without_watchers
 from actors.progress_file import ProgressWriter, followed, write_line
-from actors.session import join_submitted, start_local
+from actors.session import is_alone, join_submitted, start_local
 from cass_ray.dataset.parquet import of_one_storage, parquet_dataset
 from cass_ray.llm.pretrained import load_tokenizer
 from cass_ray.storage.location import below
@@ -283,7 +285,7 @@ def fit(
         ),
     )
     files.summary.unlink(missing_ok=True)
-    with followed(files.progress, say):
+    with followed(files.progress, say), without_watchers() if is_alone() else nullcontext():
         result = trainer.fit()
     if result.error is not None:
         raise result.error
