@@ -157,7 +157,7 @@ __device__ inline unsigned __match_all_sync(Mask mask, T value, int* predicate) 
   const unsigned members = cass_warp::ballot(true) & cass_warp::members(mask);
   const bool all = __match_any_sync(mask, value) == members;
   *predicate = all;
-  return all ? cass_warp::members(mask) : 0u;
+  return all ? members : 0u;
 }
 
 #define CASS_WARP_REDUCE(NAME, TYPE, IDENTITY, EXPRESSION)                            \

@@ -32,7 +32,7 @@ __device__ inline unsigned int group_match_any(const Group& group, T value) {
     unsigned int result = 0;
     for (unsigned int rank = 0; rank < group.size(); ++rank)
         result |= (group.shfl(value, rank) == value ? 1u : 0u) << rank;
-    return result;
+    return result & group_ballot(group, 1);  // Without threads that have ended.
 }
 }  // namespace cass
 #endif

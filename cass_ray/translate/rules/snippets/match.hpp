@@ -17,15 +17,16 @@ __device__ inline unsigned int match_any(unsigned int mask, T value) {
     return same;
 #endif
 }
-// `mask` when all its lanes hold the same value, else 0.
+// The lanes of `mask` that have not ended when all of them hold the same value, else 0.
 template <typename T>
 __device__ inline unsigned int match_all(unsigned int mask, T value, int* equal) {
 #ifdef __HIP_PLATFORM_NVIDIA__
     return __match_all_sync(mask, value, equal);
 #else
-    const T first = __shfl(value, __ffs(mask) - 1, 32);
+    const unsigned int there = ballot(mask, 1);
+    const T first = __shfl(value, __ffs(there) - 1, 32);
     *equal = all(mask, value == first);
-    return *equal ? mask : 0;
+    return *equal ? there : 0;
 #endif
 }
 }  // namespace cass
