@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from cass_ray.translate.protocol import NO_CONTEXT, Context, Translation
 from cass_ray.translate.rules import (
+    block_reductions,
     extremes,
     groups,
     guards,
@@ -45,6 +46,7 @@ _SNIPPETS = (
         "shuffle_ptx",
         "match",
         "reduce",
+        "block_reductions",
         "minmax",
         "host_extremes",
         "extremes",
@@ -124,6 +126,11 @@ PASSES: tuple[Pass, ...] = (
         "warps",
         warp.rewrite_warps,
         "before the names, which would count shuffles and votes as the same in HIP",
+    ),
+    Pass(
+        "block reductions",
+        block_reductions.rewrite_block_reductions,
+        "before the names, which would count those of a kernel without `return` twice",
     ),
     Pass(
         "own functions",

@@ -110,6 +110,11 @@ DEVICE_WORDS = ("__global__", "__device__")
 
 def device_functions(source: SourceText, ends: Iterable[int]) -> Spans:
     """The bodies of device functions; ``ends``: behind each of :data:`DEVICE_WORDS`, sorted."""
+    return Spans(function_bodies(source, ends))
+
+
+def function_bodies(source: SourceText, ends: Iterable[int]) -> list[Span]:
+    """The bodies of functions; ``ends``: behind a word of each one's declaration, sorted."""
     bodies: list[Span] = []
     end = 0
     for offset in ends:
@@ -121,7 +126,7 @@ def device_functions(source: SourceText, ends: Iterable[int]) -> Spans:
             if closing >= 0:
                 bodies.append((brace, closing))
                 end = closing
-    return Spans(bodies)
+    return bodies
 
 
 _TO_BODY = re.compile(r"[({;=]")

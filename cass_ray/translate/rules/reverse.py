@@ -11,7 +11,7 @@ import re
 from functools import cache
 
 from cass_ray.translate.protocol import NO_CONTEXT, Context, Severity, Translation
-from cass_ray.translate.rules import tables
+from cass_ray.translate.rules import block_reductions, tables
 from cass_ray.translate.rules.rewrite import Rewrite
 
 HEADERS = {
@@ -87,6 +87,7 @@ class HipToCudaTranslator:
         _rewrite_includes(unit)
         _rewrite_launches(unit)
         _rewrite_warps(unit)
+        block_reductions.restore_block_reductions(unit)
         for word, cuda in cuda_names().items():
             for offset in unit.words.get(word, ()):
                 if offset not in unit.handled:

@@ -29,7 +29,8 @@ __global__ void k(float*f,double*d,unsigned*u,int*i,__nv_bfloat16*b,
  b[0]=__float2bfloat16_rn(f[0]); __nv_bfloat162 bb=__floats2bfloat162_rn(f[0],f[1]); b[1]=bb.x;
   b[2]=__int2bfloat16_rn(i[0]); atomicAdd_block(i,1); atomicInc_system(u,3); __trap();
  unsigned m=__match_any_sync(~0u,i[0]); int p; m+=__match_all_sync(m,i[1],&p);
-  u[10]=__reduce_max_sync(m,u[0]); __syncwarp(m);
+  u[10]=__reduce_max_sync(m,u[0]); __syncwarp(m); if(m==7) return;
+  u[20]=__syncthreads_count(m)+__syncthreads_and(m)+__syncthreads_or(m);
   u[11]=__ballot_sync(m,p)+__any_sync(m,p)+__all_sync(m,p)+__uni_sync(m,p)+__activemask();
  u[12]=__uhadd(u[0],u[1])+__urhadd(u[0],u[1]); i[4]=__rhadd(i[0],i[1]);
  u[13]=max(i[5],u[6])+min(i[7],u[8]); i[8]=__float2ll_rn(f[0])+lrintf(f[1]);

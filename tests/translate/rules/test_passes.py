@@ -15,6 +15,7 @@ ORDER = [
     "old PyTorch",
     "guards",
     "warps",
+    "block reductions",
     "own functions",
     "textures",
     "calls",
