@@ -43,7 +43,7 @@ def fingerprint() -> str:
     """Changes with any file of the lifter: part of the key of whatever is made by lifting."""
     folder = Path(__file__).parent
     files = sorted(
-        path for path in folder.rglob("*") if path.suffix in {".py", ".c", ".ll", ".hip"}
+        path for path in folder.rglob("*") if path.suffix in {".py", ".c", ".h", ".ll", ".hip"}
     )
     return digest([path.read_bytes() for path in files])[:16]
 

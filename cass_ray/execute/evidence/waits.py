@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 _OLDEST = 64
 """Ages are counted up to here: vmcnt has 6 bits."""
@@ -24,6 +24,7 @@ _SEPARATE = re.compile(r"s_wait_(?P<counters>(?:load|store|sample|ds|km)cnt(?:_d
 _NUMBER = re.compile(r"\b(?:0x[0-9a-f]+|\d+)\b")
 _RETURNS = re.compile(r"\b(?:glc|sc0|th:TH_ATOMIC\w*RETURN)\b")
 _TARGET = re.compile(r"\.amdgcn_target\s+\"[^\"]*--(gfx\d+)")
+_SPLIT_THREADS = re.compile(r"\.amdhsa_tg_split\s+1\b")
 _BRANCH = re.compile(r"s_(?:branch|cbranch_\w+)")
 _ENDS = frozenset({"s_endpgm", "s_setpc_b64", "s_branch", "s_trap"})
 
@@ -45,10 +46,14 @@ class WaitCounters:
     stores: str
     shared: str
     scalar: str
+    barrier_waits_for_stores: bool = True
+    """Not where a workgroup's waves share a cache that keeps their order: LLVM's "User Guide for
+    AMDGPU Backend", memory model of gfx942, where threads are not split."""
 
 
 _RDNA3 = WaitCounters("vmcnt", "vmcnt", "vscnt", "lgkmcnt", "lgkmcnt")
-_CDNA = WaitCounters("vmcnt", "vmcnt", "vmcnt", "lgkmcnt", "lgkmcnt")
+_SPLIT_CDNA = WaitCounters("vmcnt", "vmcnt", "vmcnt", "lgkmcnt", "lgkmcnt")
+_CDNA = replace(_SPLIT_CDNA, barrier_waits_for_stores=False)
 _RDNA4 = WaitCounters("loadcnt", "samplecnt", "storecnt", "dscnt", "kmcnt")
 
 
@@ -58,7 +63,9 @@ def _counters_of(assembly: str) -> WaitCounters:
     target = named[1] if named else ""
     if target.startswith("gfx12"):
         return _RDNA4
-    return _CDNA if target.startswith("gfx9") else _RDNA3
+    if not target.startswith("gfx9"):
+        return _RDNA3
+    return _SPLIT_CDNA if _SPLIT_THREADS.search(assembly) else _CDNA
 
 
 @dataclass(frozen=True)
@@ -233,7 +240,8 @@ def _hazards(
         return
     place = (name, instruction.line, instruction.text)
     if mnemonic == "s_barrier" or mnemonic.startswith("s_barrier_signal"):
-        if state.is_out(_SHARED) or state.is_out(_STORES):
+        stores = counters.barrier_waits_for_stores and state.is_out(_STORES)
+        if state.is_out(_SHARED) or stores:
             yield Hazard(*place, "")
         return
     registers = list(_registers(instruction.operands))

@@ -11,6 +11,10 @@ from cass_ray.lift.lowering.matrix_instructions import MATRIX_UNITS, MatrixUnit
 
 WARP_LANES = 32
 """Lanes of a warp, of every Nvidia GPU."""
+WAIT_FOR_LDS = 0xC07F
+"""Operand of CDNA's ``s_waitcnt``: no operation of LDS is out (CDNA3 ISA, 4.4)."""
+WAIT_FOR_ALL = 0x0070
+"""Nor one of vector memory."""
 
 
 @dataclass(frozen=True)

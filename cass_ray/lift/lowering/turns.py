@@ -14,6 +14,7 @@ from __future__ import annotations
 from cass_ray.lift.llvm.builder import IRBuilder
 from cass_ray.lift.lowering.attempts import CopySubroutine
 from cass_ray.lift.lowering.registers import RegisterFile
+from cass_ray.lift.lowering.target import WAIT_FOR_LDS
 
 _ENDED = -1
 _FRAME = """\
@@ -48,6 +49,7 @@ turn.idle:
   br i1 %turn.any, label %turn.meet, label %turn.over
 turn.meet:
   fence syncscope("workgroup") release
+  call void @llvm.amdgcn.s.waitcnt(i32 LDS_WAIT)
   call void @llvm.amdgcn.s.barrier()
   fence syncscope("workgroup") acquire
   store i1 false, ptr addrspace(5) %turn.waits
@@ -96,6 +98,7 @@ class Turns:
             "i32 @llvm.amdgcn.mbcnt.lo(i32, i32)",
             "i32 @llvm.amdgcn.mbcnt.hi(i32, i32)",
             "void @llvm.amdgcn.s.barrier()",
+            "void @llvm.amdgcn.s.waitcnt(i32)",
         )
         self._ir.declarations.update(f"declare {each}" for each in declarations)
         labels = [f"label %{entry}", *self._labels]
@@ -103,6 +106,7 @@ class Turns:
         numbers = f"[ 0, %{beginning} ], [ %turn.second, %turn.next ]"
         numbers += ", [ 0, %turn.round ], [ 0, %turn.meet ]"
         frame = _FRAME.replace("CASES", cases).replace("NUMBERS", numbers)
+        frame = frame.replace("LDS_WAIT", str(WAIT_FOR_LDS))
         return [
             "  %turn.place = alloca i32, addrspace(5)",
             "  %turn.waits = alloca i1, addrspace(5)",

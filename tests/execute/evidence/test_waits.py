@@ -116,12 +116,21 @@ def test_rdna4_signals_barriers() -> None:
 
 def test_cdna_waits_for_loads_and_stores_by_one_counter() -> None:
     """CDNA3 ISA, 4.4: stores count in vmcnt too."""
-    store = "global_store_dword v0, v5, s[0:1]"
-    assert check_for("gfx942", store, "s_waitcnt vmcnt(0)", "s_barrier") == []
-    assert check_for("gfx942", store, "s_waitcnt lgkmcnt(0)", "s_barrier") == [""]
+    store, split = "global_store_dword v0, v5, s[0:1]", ".amdhsa_tg_split 1"
+    assert check_for("gfx942", split, store, "s_waitcnt vmcnt(0)", "s_barrier") == []
+    assert check_for("gfx942", split, store, "s_waitcnt lgkmcnt(0)", "s_barrier") == [""]
     load = "global_load_dword v1, v0, s[0:1]"
     assert check_for("gfx942", load, store, "s_waitcnt vmcnt(1)", "v_mov_b32_e32 v2, v1") == []
     assert check_for("gfx942", store, load, "s_waitcnt vmcnt(1)", "v_mov_b32_e32 v2, v1") == ["v1"]
     atomic = "global_atomic_add v1, v0, v2, s[0:1] sc0"
     assert check_for("gfx942", atomic, "v_mov_b32_e32 v3, v1") == ["v1"]
     assert check_for("gfx942", "ds_read_b32 v1, v0", "v_mov_b32_e32 v3, v1") == ["v1"]
+
+
+def test_cdna_waits_for_lds_at_a_barrier_and_not_for_stores() -> None:
+    """A workgroup's waves share the vector cache (LLVM's memory model of gfx942)."""
+    store, shared = "global_store_dword v0, v5, s[0:1]", "ds_write_b32 v0, v1"
+    assert check_for("gfx942", store, "s_barrier") == []
+    assert check_for("gfx942", shared, store, "s_barrier") == [""]
+    assert check_for("gfx942", shared, "s_waitcnt lgkmcnt(0)", store, "s_barrier") == []
+    assert check_for("gfx1100", store, "s_barrier") == [""]

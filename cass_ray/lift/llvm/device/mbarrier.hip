@@ -11,7 +11,6 @@ namespace {
 
 using SharedWide = uint64_t __attribute__((address_space(3)));
 
-__device__ void release() { __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup"); }
 __device__ void acquire() { __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup"); }
 
 // Changes a barrier by `next` at once; gives what it was.

@@ -6,12 +6,12 @@ from cass_ray.lift.analysis.opcodes import barrier_numbers, counts_threads
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Predicate, Register
 from cass_ray.lift.llvm.builder import SUPPORT_PREFIX, Value, i32, i64
-from cass_ray.lift.lowering import clusters
+from cass_ray.lift.lowering import clusters, fences
 from cass_ray.lift.lowering.cluster_launch import ROUND
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.lanes import warp_number
 from cass_ray.lift.lowering.table import lowers
-from cass_ray.lift.lowering.target import WARP_LANES
+from cass_ray.lift.lowering.target import WAIT_FOR_ALL, WAIT_FOR_LDS, WARP_LANES
 
 _RESULT, _RESULT_PREDICATE = "barrier_result", "barrier_predicate"
 _SCRATCH_PLACE = 4
@@ -23,7 +23,7 @@ def synchronize(ctx: LoweringContext) -> None:
     if ctx.environment.in_cluster:
         clusters.wait(ctx, clusters.arrive(ctx, of_cluster=False), of_cluster=False)
         return
-    ctx.ir.line('fence syncscope("workgroup") release')
+    fences.release(ctx)
     ctx.ir.call_void("llvm.amdgcn.s.barrier")
     ctx.ir.line('fence syncscope("workgroup") acquire')
 
@@ -261,3 +261,4 @@ def fence(ctx: LoweringContext, i: DecodedInstruction) -> None:
         i.modifiers[1]
     )
     ctx.ir.line(f'fence syncscope("{scope}") seq_cst' if scope else "fence seq_cst")
+    fences.wait(ctx, WAIT_FOR_LDS if scope == "workgroup" else WAIT_FOR_ALL)

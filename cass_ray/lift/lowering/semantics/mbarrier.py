@@ -20,7 +20,6 @@ from cass_ray.lift.lowering.table import lowers
 _FIRST_WITH_TRANSACTIONS = 90
 _PHASE = 0x80000000
 _ACQUIRE = 'fence syncscope("workgroup") acquire'
-_RELEASE = 'fence syncscope("workgroup") release'
 
 
 def _place(ctx: LoweringContext, i: DecodedInstruction) -> Value:

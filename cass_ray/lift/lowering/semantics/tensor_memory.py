@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import MatrixDescriptors, Predicate, Register
 from cass_ray.lift.llvm.builder import FALSE, SUPPORT_PREFIX, TRUE, Value, i32
-from cass_ray.lift.lowering import tensor_memory
+from cass_ray.lift.lowering import fences, tensor_memory
 from cass_ray.lift.lowering.clusters import place_in_first, place_in_lds
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.lanes import from_first_lane, lane, warp_number
 from cass_ray.lift.lowering.semantics.bulk_copy import by_one_lane, bytes_of_block, only_register
 from cass_ray.lift.lowering.semantics.mbarrier import arrive
 from cass_ray.lift.lowering.table import lowers
+from cass_ray.lift.lowering.target import WAIT_FOR_LDS
 
 _WORD_BYTES = 4
 _COLUMN_BYTES = _WORD_BYTES * tensor_memory.LANES
@@ -65,6 +66,7 @@ def order(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """What was stored is there for other lanes and for products."""
     del i
     ctx.ir.line('fence syncscope("workgroup") acq_rel')
+    fences.wait(ctx, WAIT_FOR_LDS)
 
 
 @dataclass(frozen=True)
