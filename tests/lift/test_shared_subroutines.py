@@ -146,7 +146,7 @@ def test_virtual_functions_that_recurse(
     assert not list(shared_registers(lifted.assembly))
     ours = [option for option in emit._WITH_FUNCTIONS if option != "-enable-ipra=0"]
     monkeypatch.setattr(emit, "_WITH_FUNCTIONS", tuple(ours))
-    monkeypatch.setattr(emit, "losing_no_lanes", lambda version, make, refusal: (*make(()), ()))
+    monkeypatch.setattr(emit, "right_code", lambda version, make, refusal: (*make(()), ()))
     assert list(shared_registers(lift_cubin(cubin, target, names=names).assembly))
 
 

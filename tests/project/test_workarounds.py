@@ -1,4 +1,4 @@
-"""Builds of projects are right where clang alone is not: divisions, scalars in other lanes."""
+"""Builds of projects are right where clang alone is not: divisions, scalars, exits of loops."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from cass_ray.emulator.build import runtime_library
 from cass_ray.project.prefix import write_prefix
 from cass_ray.project.steps import Workbench
 from cass_ray.toolchain.amd.compiler_driver import write_driver
+from cass_ray.toolchain.amd.lost_exits import lost_exits, lost_exits_of_object
 from cass_ray.toolchain.amd.spilled_lanes import shared_registers
-from cass_ray.toolchain.amd.workarounds import WAYS_TO_SPILL, as_flags
+from cass_ray.toolchain.amd.workarounds import KEEPS_EXITS, WAYS_TO_SPILL, as_flags
 from cass_ray.toolchain.locate import find_amd
 from tests.toolchain.amd.test_divisions import program
+from tests.toolchain.amd.test_lost_exits import NESTED, OTHER_LAYOUT
 from tests.toolchain.amd.test_workarounds import MANY_SCALARS, SEVERAL_FUNCTIONS
 
 UNRELATED = """
@@ -175,8 +177,30 @@ def test_without_python_spilled_scalars_go_to_memory(
     driver = write_driver(tmp_path / "llvm", amd.clang, amd.version)
     ways = ("-c", "-w", level, "-fuse-cuid=none")
     hipcc_calling(driver, prefix, *ways, source, "-o", ours)
-    hipcc_calling(amd.clang, prefix, *ways, *TO_MEMORY, source, "-o", own)
+    options = (*TO_MEMORY, *as_flags(KEEPS_EXITS))
+    hipcc_calling(amd.clang, prefix, *ways, *options, source, "-o", own)
     assert ours.read_bytes() == own.read_bytes()
+
+
+@pytest.mark.amd
+@pytest.mark.parametrize("gone", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_loops_keep_their_exits(
+    prefix: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gone: bool
+) -> None:
+    """In listings and in objects, with Python or without."""
+    amd = find_amd()
+    if gone:
+        monkeypatch.setattr(sys, "executable", str(tmp_path / "gone"))
+    driver = write_driver(tmp_path / "llvm", amd.clang, amd.version)
+    source = tmp_path / "nested.hip"
+    source.write_text(f"#include <hip/hip_runtime.h>\n{NESTED}")
+    ways = ("-Os", "-w", "--cuda-device-only", "--no-gpu-bundle-output", "-mllvm", OTHER_LAYOUT)
+    for clang, lost in ((driver, 0), (amd.clang, 1)):
+        text, code = tmp_path / f"{lost}.s", tmp_path / f"{lost}.o"
+        hipcc_calling(clang, prefix, *ways, "-S", source, "-o", text)
+        hipcc_calling(clang, prefix, *ways, "-c", source, "-o", code)
+        assert len(list(lost_exits(text.read_text()))) == lost
+        assert len(list(lost_exits_of_object(code.read_bytes()))) == lost
 
 
 @pytest.mark.amd

@@ -10,7 +10,7 @@ from cass_ray.lift.errors import CompilerFailure
 from cass_ray.lift.llvm.builder import SUPPORT_PREFIX
 from cass_ray.lift.llvm.native_compiler import PASSES, ir_compiler
 from cass_ray.toolchain.amd.toolchain import AmdToolchain, code_flags
-from cass_ray.toolchain.amd.workarounds import LlvmOptions, as_flags, losing_no_lanes
+from cass_ray.toolchain.amd.workarounds import LlvmOptions, as_flags, right_code
 from cass_ray.toolchain.sandbox.isolation import View, private_folder
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Completed, Limits, run
 from cass_ray.whole_file import write_whole
@@ -82,7 +82,7 @@ def assembly(
         given_once = tuple(dict.fromkeys(options + more))
         return _compiled(toolchain, module, architecture, given_once, limits)
 
-    text, seconds, _ = losing_no_lanes(toolchain.version, make, CompilerFailure)
+    text, seconds, _ = right_code(toolchain.version, make, CompilerFailure)
     return text, seconds
 
 

@@ -10,12 +10,17 @@ import shlex
 import sys
 from pathlib import Path
 
-from cass_ray.toolchain.amd import divisions, spilled_lanes
-from cass_ray.toolchain.amd.workarounds import WAYS_TO_SPILL, as_flags, divides_wrong
+from cass_ray.toolchain.amd import divisions, lost_exits, spilled_lanes
+from cass_ray.toolchain.amd.workarounds import (
+    KEEPS_EXITS,
+    WAYS_TO_SPILL,
+    as_flags,
+    divides_wrong,
+)
 
 SCRIPT = Path(__file__).with_name("clang-with-workarounds")
 
-_COPIED = (divisions.PROGRAM, Path(spilled_lanes.__file__))
+_COPIED = (divisions.PROGRAM, Path(lost_exits.__file__), Path(spilled_lanes.__file__))
 
 
 def write_driver(folder: Path, clang: Path, version: str) -> Path:
@@ -36,6 +41,7 @@ def write_driver(folder: Path, clang: Path, version: str) -> Path:
         "python": [Path(sys.executable).resolve()],
         "to_own_registers": as_flags(to_own_registers),
         "to_memory": as_flags(to_memory),
+        "keeps_exits": as_flags(KEEPS_EXITS),
     }
     text = SCRIPT.read_text()
     for name, words in values.items():

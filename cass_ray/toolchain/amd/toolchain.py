@@ -16,14 +16,15 @@ from pathlib import Path
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.cache import digest
 from cass_ray.dataset.schema import Reason, Toolchain
-from cass_ray.toolchain.amd import divisions, link, spilled_lanes
+from cass_ray.toolchain.amd import divisions, link, lost_exits, spilled_lanes
 from cass_ray.toolchain.amd.precompiled import PrecompiledHeaders, Side
 from cass_ray.toolchain.amd.workarounds import (
+    KEEPS_EXITS,
     WAYS_TO_SPILL,
     as_flags,
     code_workarounds,
     divides_wrong,
-    losing_no_lanes,
+    right_code,
 )
 from cass_ray.toolchain.archive.library_root import (
     LIBRARIES_REMEDY,
@@ -95,8 +96,9 @@ class AmdToolchain:
         headers = [path.read_bytes() for path in sorted(SHIM.rglob("*.h*"))]
         flags = (*_LENIENT, *self.workarounds)
         hiding = [divisions.PROGRAM.read_bytes()] if divides_wrong(self.version) else []
-        flags += tuple(option for options in WAYS_TO_SPILL for option in options)
-        read = [*headers, *hiding, Path(spilled_lanes.__file__).read_bytes()]
+        flags += tuple(option for options in (*WAYS_TO_SPILL, KEEPS_EXITS) for option in options)
+        checks = [Path(path).read_bytes() for path in (lost_exits.__file__, spilled_lanes.__file__)]
+        read = [*headers, *hiding, *checks]
         return digest([self.name, self.version, self.rocm_path.name, *flags, *read])
 
     @property
@@ -163,7 +165,7 @@ class AmdToolchain:
         """
         flags = code_flags(architecture, optimization, code_object_version)
         flags = (*flags, *self.workarounds, *(("-gline-tables-only",) if line_tables else ()))
-        text, seconds, options = losing_no_lanes(
+        text, seconds, options = right_code(
             self.version,
             lambda options: self._device_text(
                 unit, architecture, optimization, flags, as_flags(options), limits

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from cass_ray.toolchain.amd.lost_exits import lost_exits
 from cass_ray.toolchain.amd.spilled_lanes import shared_registers
 
 _DIVISION_MENDED = 20
 """LLVM's pull requests 116733 and 118928 are in this version."""
 _LANES_MENDED = 20
 """LLVM's pull request 93526 is in this version."""
+_EXITS_MENDED = 20
+"""LLVM's pull request 120121 is in this version."""
 
 LlvmOptions = tuple[str, ...]
 Made = tuple[str, float]
@@ -29,6 +32,31 @@ SPILLS_TO_MEMORY: LlvmOptions = (
 """They do not go to lanes of vector registers."""
 WAYS_TO_SPILL: tuple[LlvmOptions, ...] = ((), _SPILLS_TO_OWN_REGISTERS, SPILLS_TO_MEMORY)
 """LLVM's options, in the order in which they are tried: the first code is the fastest."""
+KEEPS_EXITS: LlvmOptions = ("-amdgpu-skip-threshold=0",)
+"""No branch on an empty EXEC is deleted: see :mod:`cass_ray.toolchain.amd.lost_exits`."""
+
+
+def right_code(
+    clang_version: str, make: Callable[[LlvmOptions], Made], refusal: type[Exception]
+) -> tuple[str, float, LlvmOptions]:
+    """What ``make`` makes that loses neither lanes (:func:`losing_no_lanes`) nor exits of loops.
+
+    Branches are deleted after registers are allocated, so that what is made again for them has its
+    scalars in the same places. It is taken as it is: no pass of LLVM has deleted anything in it,
+    and a program may have such an update of EXEC of its own.
+    """
+    text, seconds, options = losing_no_lanes(clang_version, make, refusal)
+    if not may_lose_exits(clang_version, text):
+        return text, seconds, options
+    options = (*options, *KEEPS_EXITS)
+    text, more = make(options)
+    return text, seconds + more, options
+
+
+def may_lose_exits(clang_version: str, assembly: str) -> bool:
+    """Whether a wave may never leave a loop in device code by clang ``clang_version``."""
+    affected = _major(clang_version) < _EXITS_MENDED
+    return affected and any(True for _ in lost_exits(assembly))
 
 
 def may_lose_lanes(clang_version: str, assembly: str) -> bool:
@@ -39,7 +67,7 @@ def may_lose_lanes(clang_version: str, assembly: str) -> bool:
     lane that runs needs it: a lane that has left a loop early, or waits in the other branch, then
     finds a scalar in place of its value.
     """
-    affected = int(clang_version.split(".")[0]) < _LANES_MENDED
+    affected = _major(clang_version) < _LANES_MENDED
     return affected and any(True for _ in shared_registers(assembly))
 
 
@@ -74,7 +102,11 @@ def as_flags(options: Iterable[str]) -> tuple[str, ...]:
 
 def divides_wrong(clang_version: str) -> bool:
     """Whether dividends have to be hidden as well: see :mod:`cass_ray.toolchain.amd.divisions`."""
-    return int(clang_version.split(".")[0]) < _DIVISION_MENDED
+    return _major(clang_version) < _DIVISION_MENDED
+
+
+def _major(clang_version: str) -> int:
+    return int(clang_version.split(".")[0])
 
 
 def code_workarounds(clang_version: str) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from cass_ray.cache import digest
 from cass_ray.dataset.schema import Reason, Toolchain
 from cass_ray.toolchain.amd.toolchain import AmdOutput, AmdToolchain
-from cass_ray.toolchain.amd.workarounds import as_flags, losing_no_lanes
+from cass_ray.toolchain.amd.workarounds import as_flags, right_code
 from cass_ray.toolchain.nvidia.steps import SOURCE_TREE
 from cass_ray.toolchain.nvidia.toolchain import NvidiaOutput, NvidiaToolchain
 from cass_ray.toolchain.opencl.driver import OpenclDriver
@@ -167,7 +167,7 @@ class OpenclAmd:
 
         Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.
         """
-        text, seconds, options = losing_no_lanes(
+        text, seconds, options = right_code(
             self.amd.version,
             lambda options: self._device_text(unit, architecture, optimization, options, limits),
             CompileFailure,
