@@ -7,7 +7,6 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -16,7 +15,6 @@ import pyarrow as pa
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from actors.lean_train import without_watchers
 from actors.progress_file import ProgressWriter, followed, write_line
 from actors.session import is_alone, join_submitted, start_local
 from cass_ray.dataset.parquet import of_one_storage, parquet_dataset
@@ -262,6 +260,8 @@ def fit(
     import ray.train
     from ray.train.torch import TorchConfig, TorchTrainer
 
+    from actors.lean_train import LeanTrainer
+
     workers = settings.workers
     on_gpu = workers.gpus > 0
     resources = {"CPU": workers.cpus} | ({"GPU": workers.gpus} if on_gpu else {})
@@ -271,7 +271,7 @@ def fit(
     if share is not None:
         share.offer()
         progress = _beside_driver(ProgressWriter, files.progress)
-    trainer = TorchTrainer(
+    trainer = (LeanTrainer if is_alone() else TorchTrainer)(
         TrainWorker(settings, on_step, progress),
         train_loop_config={},
         torch_config=TorchConfig(backend="nccl" if on_gpu else "gloo"),
@@ -285,7 +285,7 @@ def fit(
         ),
     )
     files.summary.unlink(missing_ok=True)
-    with followed(files.progress, say), without_watchers() if is_alone() else nullcontext():
+    with followed(files.progress, say):
         result = trainer.fit()
     if result.error is not None:
         raise result.error
