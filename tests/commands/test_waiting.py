@@ -28,6 +28,12 @@ class Screen(io.StringIO):
         return written
 
 
+@pytest.fixture(autouse=True)
+def able(monkeypatch: pytest.MonkeyPatch) -> None:
+    """rich shows no lines that change on a terminal that calls itself dumb."""
+    monkeypatch.setenv("TERM", "xterm")
+
+
 def terminal(screen: Screen) -> Console:
     return Console(file=screen, force_terminal=True, width=80)
 

@@ -191,8 +191,10 @@ int main() { parent<<<1, 1>>>(nullptr); }
 
 def built(folder: Path, text: str, *flags: str) -> Path:
     (folder / "program.cu").write_text(text)
-    nvcc = find_nvidia().nvcc
-    command = [nvcc, "-cudart", "shared", *flags, "program.cu", "-o", "program"]
+    nvidia = find_nvidia()
+    libraries = [f"-L{directory}" for directory in nvidia.library_directories]
+    command = [str(nvidia.nvcc), *nvidia.flags("-O3"), "-cudart", "shared", *flags, *libraries]
+    command += ["program.cu", "-o", "program"]
     subprocess.run(command, cwd=folder, check=True, capture_output=True)
     return folder / "program"
 
