@@ -24,9 +24,14 @@ setup-dev: ## Install what tests and checks need as well
 demo: setup ## Build a data set of aligned pairs from the shipped programs
 	$(BIN)/cass build-dataset --config jobs/configs/demo.yaml --out $(OUT)
 
+# What both workers import is compiled once, while the job starts, and not by each of them again.
+WORKERS_IMPORT := import ray.train.torch, cass_ray.train.trainer, transformers.models.qwen3.modeling_qwen3, deepspeed
+
 demo-train: setup ## Train a small model on the demo's pairs
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[train]'
+	@VENV=$(VENV) scripts/setup.sh --train
 	@test -d $(OUT)/pairs || $(BIN)/cass build-dataset --config jobs/configs/demo.yaml --out $(OUT)
+	@$(BIN)/python -c '$(WORKERS_IMPORT)' >/dev/null 2>&1 & \
+	echo "$(BIN)/cass train --config jobs/configs/train_tiny.yaml --set 'data.pairs=[$(OUT)]' --restart"; \
 	$(BIN)/cass train --config jobs/configs/train_tiny.yaml --set 'data.pairs=[$(OUT)]' --restart
 
 test: setup-dev ## Run the tests, without the slow ones

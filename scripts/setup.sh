@@ -3,6 +3,7 @@
 #
 #   scripts/setup.sh          to build data sets (extras: nvidia)
 #   scripts/setup.sh --dev    to run the tests as well (extras: nvidia, train, dev)
+#   scripts/setup.sh --train  nothing but the packages of training, where the first was run
 #
 # Safe to repeat; returns at once when nothing has changed. Environment: PYTHON (interpreter for a
 # new environment), VENV (default .venv), CASS_CACHE. Exit codes: 0 done, 1 an installation failed,
@@ -14,10 +15,12 @@ readonly VENV=${VENV:-.venv}
 readonly LOGS=build/setup
 EXTRAS=nvidia
 TEST_TOOLS=false
+PACKAGES_ONLY=false
 case "${1:-}" in
   "") ;;
   --dev) EXTRAS=nvidia,train,dev TEST_TOOLS=true ;;
-  *) echo "usage: scripts/setup.sh [--dev]" >&2; exit 2 ;;
+  --train) EXTRAS=train PACKAGES_ONLY=true ;;
+  *) echo "usage: scripts/setup.sh [--dev | --train]" >&2; exit 2 ;;
 esac
 
 trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
@@ -194,7 +197,23 @@ install_python_packages() {
     "$VENV/bin/python" -m pip install --quiet "${packages[@]}"
 }
 
+# jsonschema compiles this package's grammar whenever it is imported, and Ray imports jsonschema: half a
+# dozen processes of every node for 2.5 s of CPU each. cyclonedx-bom brings it, whose bills of
+# materials are the same without.
+remove_slow_packages() {
+  "$VENV/bin/python" -m pip uninstall --quiet --yes rfc3987-syntax >>"$LOGS/python.log" 2>&1
+}
+
 # --- All together -----------------------------------------------------------------------------
+
+if $PACKAGES_ONLY; then
+  mkdir -p "$LOGS"
+  # uv reads none of pip's settings; wheels that lie on this machine are gigabytes not to be fetched.
+  if [[ -n ${PIP_FIND_LINKS:-} ]]; then export UV_FIND_LINKS=${UV_FIND_LINKS:-${PIP_FIND_LINKS// /,}}; fi
+  install_python_packages >"$LOGS/python-train.log" 2>&1 && exit 0
+  tail -n 30 "$LOGS/python-train.log" >&2
+  exit 1
+fi
 
 readonly STAMP="$VENV/.setup-$EXTRAS-$(stamp_key)"
 mapfile -t MISSING < <(missing_packages)
@@ -236,6 +255,7 @@ if ! install_python_packages >"$LOGS/python.log" 2>&1; then
   tail -n 30 "$LOGS/python.log" >&2
   exit 1
 fi
+remove_slow_packages
 wait "$HEADERS_JOB" || { cat "$LOGS/hip-headers.log" >&2; exit 3; }
 if [[ -n $APT_JOB ]]; then wait "$APT_JOB" || exit $?; fi
 
