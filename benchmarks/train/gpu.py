@@ -91,6 +91,9 @@ PARTS: dict[str, Callable[[], dict[str, Any]]] = {
     "1.5b-ours-compiled": lambda: _ours("1.5b", "paged-adamw", False, 3, compiled=True),
     "1.5b-ours-fp8": lambda: _ours("1.5b", "paged-adamw", False, 3, compiled=True, fp8=True),
     "1.5b-ours-static": lambda: _ours("1.5b", "paged-adamw", False, 3, compiled="static"),
+    "1.5b-ours-two-at-once-static": lambda: _ours(
+        "1.5b", "paged-adamw", False, 3, at_once=2, compiled="static"
+    ),
     "1.5b-ours-fp8-static": lambda: _ours(
         "1.5b", "paged-adamw", False, 3, compiled="static", fp8=True
     ),
@@ -109,13 +112,15 @@ SCALING |= {
 
 def environment() -> dict[str, Any]:
     """What the figures were measured with."""
-    from importlib.metadata import version
+    from importlib.metadata import distributions
 
     names = ("torch", "transformers", "liger-kernel", "bitsandbytes", "deepspeed", "triton")
+    names += ("flash-attn-4", "flash-attn")
+    found = {item.metadata["Name"]: item.version for item in distributions()}
     return {
         "gpu": "none: a rehearsal" if REHEARSAL else torch.cuda.get_device_name(0),
         "gpus": torch.cuda.device_count(),
-        "versions": {name: version(name) for name in names},
+        "versions": {name: found[name] for name in names if name in found},
         "command": "python -m benchmarks.train.gpu " + " ".join(sys.argv[1:]),
     }
 

@@ -22,6 +22,7 @@ from cass_ray.train.engines.replicated import ReplicatedEngine
 from cass_ray.train.meters import EnergyMeter, Operations
 from cass_ray.train.model import activation_checkpoint, attention, sequence_parallel
 from cass_ray.train.model.build import PreparedModel, prepare
+from cass_ray.train.model.flash_packages import flash_package
 from cass_ray.train.model.memory import resident_gib
 from cass_ray.train.settings import (
     Attention,
@@ -265,6 +266,8 @@ def checks() -> dict[str, Any]:
     truth = _flat_gradient(reference)
     results: dict[str, Any] = {"system": "checks", "loss_fp32": float(total)}
     backends: tuple[Attention, ...] = ("auto",) if REHEARSAL else ("cudnn", "flash")
+    if flash_package() is not None and not REHEARSAL:
+        backends = (*backends, "flash-attn")
     for backend in backends:
         model = make_model("toy", device)
         prepared = prepare(model, ModelSettings(base="unused", attention=backend), device)

@@ -39,6 +39,7 @@ def _attention_operations() -> frozenset[Any]:
         ("torch_attn", "_varlen_attn"),
         ("flash_attn", "_flash_attn_varlen_forward"),
         ("flash_attn_3", "fwd"),
+        ("cass_ray", "flash_attention_4"),
     )
     found: set[Any] = set()
     for namespace, name in names:

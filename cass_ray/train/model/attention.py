@@ -16,6 +16,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812 - the name everyone knows
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from cass_ray.train.model.flash_packages import example_bounds, flash_package
+
 NAME = "cass_packed"
 """The value of ``attn_implementation``."""
 
@@ -65,20 +67,18 @@ def _together(
     scale: float | None,
 ) -> torch.Tensor:
     """Several examples in one variable-length call of torch's or the package's flash attention."""
-    q, k, v = (item[0].transpose(0, 1) for item in (query, key, value))
-    bounds = _bounds(lengths, query.device)
-    longest = max(lengths)
-    packaged = flash_attention_package()
-    if packaged is not None:
-        out = packaged(q, k, v, bounds, bounds, longest, longest, softmax_scale=scale, causal=True)
-        out = out[0] if isinstance(out, tuple) else out
-    else:
-        from torch.nn.attention.varlen import varlen_attn
+    package = flash_package()
+    if package is not None:
+        q, k, v = (item.transpose(1, 2) for item in (query, key, value))
+        return package.attend(q, k, v, lengths, scale).transpose(1, 2)
+    from torch.nn.attention.varlen import varlen_attn
 
-        # Windows (-1, 0) and grouped heads were flags and arguments in turn; both forms are right.
-        out = varlen_attn(
-            q, k, v, bounds, bounds, longest, longest, scale=scale, **_varlen_arguments()
-        )
+    q, k, v = (item[0].transpose(0, 1) for item in (query, key, value))
+    bounds, longest = example_bounds(lengths, query.device), max(lengths)
+    # Windows (-1, 0) and grouped heads were flags and arguments in turn; both forms are right.
+    out: Any = varlen_attn(
+        q, k, v, bounds, bounds, longest, longest, scale=scale, **_varlen_arguments()
+    )
     result: torch.Tensor = out.transpose(0, 1)[None]
     return result
 
@@ -92,24 +92,6 @@ def _varlen_arguments() -> dict[str, Any]:
     known = inspect.signature(varlen_attn).parameters
     causal = {"window_size": (-1, 0)} if "window_size" in known else {"is_causal": True}
     return {**causal, **({"enable_gqa": True} if "enable_gqa" in known else {})}
-
-
-@lru_cache(maxsize=256)
-def _bounds(lengths: tuple[int, ...], device: torch.device) -> torch.Tensor:
-    ends = torch.tensor([0, *lengths], dtype=torch.int32).cumsum(0, dtype=torch.int32)
-    return ends.to(device, non_blocking=True)
-
-
-@lru_cache(maxsize=1)
-def flash_attention_package() -> Callable[..., Any] | None:
-    """``flash_attn_varlen_func`` of FlashAttention 3 or 2, or None where neither is installed."""
-    for module in ("flash_attn_interface", "flash_attn"):
-        try:
-            found: Callable[..., Any] = __import__(module).flash_attn_varlen_func
-        except (ImportError, AttributeError):
-            continue
-        return found
-    return None
 
 
 def attend(
@@ -136,7 +118,7 @@ def attend(
     """
     if sum(lengths) != query.shape[2]:
         raise ValueError(f"examples of {sum(lengths)} tokens in a row of {query.shape[2]}")
-    if backend in ("flash", "flash-attn") and len(lengths) > 1:
+    if backend == "flash-attn" or (backend == "flash" and len(lengths) > 1):
         return _together(query, key, value, lengths, scale)
     pieces, start = [], 0
     for number, length in enumerate(lengths):
@@ -190,6 +172,9 @@ def attend_heads(
     scale: float | None,
 ) -> torch.Tensor:
     """As :func:`attend` with the chosen backend, for tensors of (1, tokens, heads, width)."""
+    package = flash_package() if _chosen == "flash-attn" else None
+    if package is not None:
+        return package.attend(query, key, value, lengths, scale)
     q, k, v = (item.transpose(1, 2) for item in (query, key, value))
     return attend(q, k, v, lengths, scale=scale, backend=_chosen).transpose(1, 2).contiguous()
 
@@ -232,8 +217,10 @@ def works(backend: str, device: torch.device, dtype: torch.dtype, width: int, gr
         attend(query, key, value, (400, 240), backend=backend).sum().backward()
         if backend == "cudnn":
             _padded(query, key, value, None).sum().backward()
-    except (RuntimeError, ImportError, ValueError, TypeError) as error:
-        return str(error).strip().split("\n")[0]
+        elif backend == "flash-attn":
+            attend(query, key, value, (640,), backend=backend).sum().backward()
+    except Exception as error:  # packages that compile their kernels raise what they like
+        return str(error).strip().split("\n")[0] or type(error).__name__
     return ""
 
 
@@ -250,16 +237,16 @@ def choose(
         _chosen = "math"
         return _chosen, "the CPU's own attention"
     order = [wanted] if wanted != "auto" else ["cudnn", "flash", "math"]
-    if wanted == "auto" and flash_attention_package() is not None:
+    package = flash_package()
+    if wanted == "auto" and package is not None:
         hopper = torch.cuda.get_device_capability(device) >= (9, 0)
         # FlashAttention 2 is slower than cuDNN on Hopper and faster before it.
-        version = getattr(flash_attention_package(), "__module__", "").split(".")[0]
-        order.insert(1 if hopper and version == "flash_attn" else 0, "flash-attn")
+        order.insert(1 if hopper and package.version == 2 else 0, "flash-attn")
     problems: list[str] = []
     for name in order:
         problem = (
             "the package is not installed"
-            if name == "flash-attn" and flash_attention_package() is None
+            if name == "flash-attn" and package is None
             else works(name, device, dtype, width, groups)
         )
         if not problem:
