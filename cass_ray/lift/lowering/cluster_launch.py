@@ -45,9 +45,9 @@ SURROUNDINGS = tuple(map(str, (RANK, THREAD, START, SHIFT, ROUND)))
 PRESENT = "cluster.present"
 """The block that all threads come to first that the launch asked for."""
 
-MEETINGS_PLACE, MEETINGS_BYTES = 208, 32
-"""Of the barriers of a block and of a cluster, in the LDS of each block, behind those of some warps
-(``llvm/device/cluster.hip``)."""
+MEETINGS_PLACE, MEETINGS_BYTES = 208, 416
+"""Of the barriers of a block and of a cluster, in the LDS of each block, behind those of some
+warps, and of three sets of the block's lanes (``llvm/device/cluster.hip``)."""
 
 
 def launch_parameter(kernel: KernelInfo) -> Parameter:
