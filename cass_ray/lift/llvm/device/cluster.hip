@@ -3,7 +3,6 @@
 
 namespace {
 
-constexpr uint32_t meetings_place = 208, meetings_end = 624;  // lowering/clusters.py
 constexpr uint32_t first_barrier = 16;
 
 // 64 bits in shared memory, changed at once: how often all have met, threads that have ended, and
@@ -56,10 +55,10 @@ __device__ uint32_t round_at(uint32_t place) {
 }  // namespace
 
 // Barriers with nobody at them; every thread of the workgroup calls this first. `start` is where
-// its block's LDS begins, `thread` its number in the block.
-extern "C" __device__ void __cass_cluster_begin(uint32_t start, uint32_t thread) {
+// its block's LDS begins, of which `bytes` are the barriers', `thread` its number in the block.
+extern "C" __device__ void __cass_cluster_begin(uint32_t start, uint32_t bytes, uint32_t thread) {
   if (thread == 0) {
-    for (uint32_t byte = first_barrier; byte < meetings_end; byte += 4) {
+    for (uint32_t byte = first_barrier; byte < bytes; byte += 4) {
       __atomic_store_n((BarrierWord *)(start + byte), 0, __ATOMIC_RELAXED);
     }
   }
