@@ -11,7 +11,7 @@ from cass_ray.lift.lowering.cluster_launch import ROUND
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.lanes import warp_number
 from cass_ray.lift.lowering.table import lowers
-from cass_ray.lift.lowering.target import WAIT_FOR_ALL, WAIT_FOR_LDS, WARP_LANES
+from cass_ray.lift.lowering.target import WARP_LANES
 
 _RESULT, _RESULT_PREDICATE = "barrier_result", "barrier_predicate"
 _SCRATCH_PLACE = 4
@@ -25,7 +25,7 @@ def synchronize(ctx: LoweringContext) -> None:
         return
     fences.release(ctx)
     ctx.ir.call_void("llvm.amdgcn.s.barrier")
-    ctx.ir.line('fence syncscope("workgroup") acquire')
+    fences.acquire(ctx)
 
 
 WARPGROUP_WARPS = 4
@@ -257,8 +257,5 @@ def read_result(ctx: LoweringContext, i: DecodedInstruction) -> None:
 @lowers("MEMBAR.{SC,ALL}.{CTA,SM,GPU,SYS,VC}", has_effect=True)
 def fence(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Memory operations before it are seen before those after it."""
-    scope = {"CTA": "workgroup", "SM": "workgroup", "GPU": "agent", "VC": "agent"}.get(
-        i.modifiers[1]
-    )
-    ctx.ir.line(f'fence syncscope("{scope}") seq_cst' if scope else "fence seq_cst")
-    fences.wait(ctx, WAIT_FOR_LDS if scope == "workgroup" else WAIT_FOR_ALL)
+    scopes = {"CTA": "workgroup", "SM": "workgroup", "GPU": "agent", "VC": "agent", "SYS": ""}
+    fences.order(ctx, "seq_cst", scopes[i.modifiers[1]])
