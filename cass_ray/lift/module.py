@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from cass_ray.lift.analysis.opcodes import counts_threads
+from cass_ray.lift.analysis.opcodes import counts_threads, numbers_without_counts
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend import cubin as reading
 from cass_ray.lift.frontend.code import CubinCode
@@ -280,6 +280,7 @@ def _environment(
         flushes_denormals=flushes,
         uses_handles=handles,
         uses_tensor_memory=uses_tensor_memory,
+        met_by_all=numbers_without_counts(instructions),
         own_place=tensor_memory.OWN_PLACE if uses_tensor_memory else 0,
     )
 

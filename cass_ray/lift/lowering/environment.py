@@ -38,6 +38,8 @@ class KernelEnvironment:
     own_place: int = 0
     """Where LDS begins that the lifter needs for itself: behind what tensor memory has there."""
     uses_tensor_memory: bool = False
+    met_by_all: frozenset[int | None] = frozenset()
+    """Numbers of barriers that somewhere have no count: of all threads; None: of some number."""
     unrolled: frozenset[CodePlace] = frozenset()
     """Branches back to the beginning of loops that LLVM is to unroll."""
     hasty_looks: frozenset[CodePlace] = frozenset()

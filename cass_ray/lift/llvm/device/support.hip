@@ -227,6 +227,10 @@ __device__ bool arrive(Barrier *barrier, uint32_t threads, uint32_t counted, boo
   return true;
 }
 
+__device__ bool is_among(uint32_t numbers, uint32_t number) {
+  return number < 32 && (numbers >> number & 1);
+}
+
 // How many threads a reduction counted; one warp more knows it.
 __device__ uint32_t fetch(Barrier *barrier) {
   const uint32_t seen = __atomic_fetch_sub(barrier, 32, __ATOMIC_RELAXED);
@@ -274,10 +278,12 @@ extern "C" __device__ uint32_t __cass_barrier_round(uint32_t place, uint32_t num
 
 // The active lanes, which are of one warp, are at a barrier of `threads` threads, where a reduction
 // may count those of its threads in which `counted` is not 0. The round that they belong to, in 32
-// bits, or -1 where they have to come again later.
+// bits, or -1 where they have to come again later. `forbidden` has a bit for each number that is an
+// error.
 extern "C" __device__ uint64_t __cass_barrier_arrive(uint32_t place, uint32_t number,
                                                      uint32_t threads, uint32_t counted,
-                                                     uint32_t reduces) {
+                                                     uint32_t reduces, uint32_t forbidden) {
+  if (is_among(forbidden, number)) __builtin_trap();
   const uint32_t lanes = count_where(counted != 0);
   uint32_t round = 0, arrived = 0;
   release();
@@ -296,9 +302,10 @@ extern "C" __device__ uint32_t __cass_barrier_result(uint32_t place, uint32_t nu
 }
 
 // A barrier of `threads` threads of the block, counted by waves of one warp; with `waits` until all
-// are there.
+// are there; `forbidden` as above.
 extern "C" __device__ void __cass_barrier(uint32_t place, uint32_t number, uint32_t threads,
-                                          uint32_t waits) {
+                                          uint32_t waits, uint32_t forbidden) {
+  if (is_among(forbidden, number)) __builtin_trap();
   meet(barrier_at(place, number), threads, 0, false, waits != 0);
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cass_ray.lift.analysis.opcodes import barrier_numbers, counts_threads
 from cass_ray.lift.frontend.instruction import DecodedInstruction
-from cass_ray.lift.frontend.operands import Predicate, Register
+from cass_ray.lift.frontend.operands import Immediate, Predicate, Register
 from cass_ray.lift.llvm.builder import SUPPORT_PREFIX, Value, i32, i64
 from cass_ray.lift.lowering import clusters, fences
 from cass_ray.lift.lowering.cluster_launch import ROUND
@@ -48,7 +48,25 @@ def barrier(ctx: LoweringContext, i: DecodedInstruction) -> None:
     number, threads = number_and_threads(ctx, i)
     waits = i32(0 if i.has("ARV") else 1)
     place = clusters.own_start(ctx, BARRIERS_PLACE)
-    ctx.ir.call_void(f"{SUPPORT_PREFIX}barrier", place, number, threads, waits)
+    given = (place, number, threads, waits, _not_to_arrive_at(ctx, i))
+    ctx.ir.call_void(f"{SUPPORT_PREFIX}barrier", *given)
+
+
+def _not_to_arrive_at(ctx: LoweringContext, i: DecodedInstruction) -> Value:
+    """Barriers, a bit for each number, at which an arrival without waiting is an error.
+
+    Those at which others wait without a count: for all threads of the block (PTX ISA, ``bar``).
+    AMD's barrier, at which these meet, has no arrivals. A number that is known is refused here.
+    """
+    if not i.has("ARV"):
+        return i32(0)
+    numbers = ctx.environment.met_by_all
+    number = barrier_numbers(i)[0]
+    arrives_at = number.integer if isinstance(number, Immediate) else None
+    if arrives_at in numbers or None in numbers:
+        raise i.unknown("an arrival at a barrier where others wait without a count of threads")
+    known = {each for each in numbers if each is not None}
+    return i32(sum(1 << each for each in known) if arrives_at is None else 0)
 
 
 @lowers("UCGABAR_{ARV,WAIT}", has_effect=True)
@@ -194,7 +212,7 @@ def _stop_at_counted(ctx: LoweringContext, i: DecodedInstruction, following: str
     number, threads, counted = (
         ctx.registers.read(name, "i32") for name in (_AWAITED, _THREADS, _COUNTED)
     )
-    given = (place, number, threads, counted, i32(int(reduces)))
+    given = (place, number, threads, counted, i32(int(reduces)), _not_to_arrive_at(ctx, i))
     arrived = ctx.ir.call("i64", f"{SUPPORT_PREFIX}barrier_arrive", *given)
     ctx.registers.write(_ROUND, ctx.ir.cast("trunc", arrived, "i32"))
     _pass_if(ctx, ctx.ir.icmp("sge", arrived, i64(0)), arriving)
