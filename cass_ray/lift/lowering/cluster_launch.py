@@ -45,9 +45,9 @@ SURROUNDINGS = tuple(map(str, (RANK, THREAD, START, SHIFT, ROUND)))
 PRESENT = "cluster.present"
 """The block that all threads come to first that the launch asked for."""
 
-MEETINGS_PLACE, MEETINGS_BYTES = 208, 416
+MEETINGS_PLACE, MEETINGS_BYTES = 208, 544
 """Of the barriers of a block and of a cluster, in the LDS of each block, behind those of some
-warps, and of three sets of the block's lanes (``llvm/device/cluster.hip``)."""
+warps, and of four sets of the block's lanes (``llvm/device/cluster.hip``)."""
 _OWN_BYTES = MEETINGS_PLACE + MEETINGS_BYTES
 
 

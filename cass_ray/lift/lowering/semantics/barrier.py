@@ -7,7 +7,7 @@ from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Immediate, Predicate, Register
 from cass_ray.lift.llvm.builder import SUPPORT_PREFIX, Value, i32, i64
 from cass_ray.lift.lowering import clusters, fences
-from cass_ray.lift.lowering.cluster_launch import ROUND
+from cass_ray.lift.lowering.cluster_launch import MEETINGS_BYTES, MEETINGS_PLACE, ROUND
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.lanes import warp_number
 from cass_ray.lift.lowering.table import lowers
@@ -33,6 +33,10 @@ _NAMED, _MOST_WARPGROUPS = 16, 8
 BARRIERS_PLACE, BARRIERS_BYTES = 16, 8 * (_NAMED + _MOST_WARPGROUPS)
 """Of the counters of barriers of some warps, in LDS in front of the kernel's own: two words each
 (``llvm/device/support.hip``), those of warpgroups after those with numbers."""
+_LANES_PLACE, _LANES_BYTES = BARRIERS_PLACE + BARRIERS_BYTES, 1024 // 8
+_LANES_PLACE_IN_CLUSTER = MEETINGS_PLACE + MEETINGS_BYTES - _LANES_BYTES
+"""Of the set of a block's lanes that were missing where their warps came to a barrier."""
+LANES_END = _LANES_PLACE + _LANES_BYTES
 
 
 @lowers("BAR.{SYNC,ARV}{,.DEFER_BLOCKING}", "WARPGROUP.DEPBAR.LE", has_effect=True)
@@ -42,6 +46,7 @@ def barrier(ctx: LoweringContext, i: DecodedInstruction) -> None:
     RDNA3 has one barrier a block: those of some warps count arrivals in LDS. A wait for matrix
     products is for all warps that compute them (:mod:`.warpgroup`), older ones or not.
     """
+    _come_together(ctx, i)
     if not counts_threads(i):
         synchronize(ctx)
         return
@@ -50,6 +55,21 @@ def barrier(ctx: LoweringContext, i: DecodedInstruction) -> None:
     place = clusters.own_start(ctx, BARRIERS_PLACE)
     given = (place, number, threads, waits, _not_to_arrive_at(ctx, i))
     ctx.ir.call_void(f"{SUPPORT_PREFIX}barrier", *given)
+
+
+def _come_together(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """A warp counts once at a barrier: where its lanes come to it by several ways is an error.
+
+    Where warps run in turns they meet at one of the block; in a cluster that one counts lanes.
+    """
+    is_sure = not counts_threads(i) and (ctx.turns is not None or ctx.environment.in_cluster)
+    if is_sure or not ctx.environment.parts_at_barriers:
+        return
+    if ctx.place(i) in ctx.environment.unaligned_barriers:
+        in_cluster = ctx.environment.in_cluster
+        sets = clusters.own_start(ctx, _LANES_PLACE_IN_CLUSTER if in_cluster else _LANES_PLACE)
+        name = f"{SUPPORT_PREFIX}barrier_lanes"
+        ctx.ir.call_void(name, sets, clusters.thread_number(ctx))
 
 
 def _not_to_arrive_at(ctx: LoweringContext, i: DecodedInstruction) -> Value:
@@ -110,6 +130,7 @@ def number_and_threads(ctx: LoweringContext, i: DecodedInstruction) -> tuple[Val
 def reduce(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """A barrier that counts the threads where a condition holds; B2R reads the result."""
     counted = _counted(ctx, i)
+    _come_together(ctx, i)
     if counts_threads(i):
         number, threads = number_and_threads(ctx, i)
         arguments = (clusters.own_start(ctx, BARRIERS_PLACE), number, threads, counted)
@@ -205,6 +226,7 @@ def _stop_at_counted(ctx: LoweringContext, i: DecodedInstruction, following: str
     ctx.registers.write(_AWAITED, number)
     ctx.registers.write(_THREADS, threads)
     ctx.registers.write(_COUNTED, _counted(ctx, i) if reduces else i32(0))
+    _come_together(ctx, i)
     arriving = f"arriving{ctx.ir.fresh()}"
     ctx.terminators.jump(f"label %{arriving}")
     ctx.registers.begin_block(arriving)
