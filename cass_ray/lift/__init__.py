@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -38,14 +37,24 @@ __all__ = [
 ]
 
 
-@functools.cache
-def fingerprint() -> str:
-    """Changes with any file of the lifter: part of the key of whatever is made by lifting."""
+def _of_files() -> str:
     folder = Path(__file__).parent
     files = sorted(
         path for path in folder.rglob("*") if path.suffix in {".py", ".c", ".h", ".ll", ".hip"}
     )
     return digest([path.read_bytes() for path in files])[:16]
+
+
+_FINGERPRINT = _of_files()
+
+
+def fingerprint() -> str:
+    """Changes with any file of the lifter: part of the key of whatever is made by lifting.
+
+    Of the files as they are when the lifter is imported: code that a process makes after one of
+    them has changed is not kept as the changed lifter's.
+    """
+    return _FINGERPRINT
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from cass_ray.lift.analysis.opcodes import counts_threads
+from cass_ray.lift.analysis.opcodes import counts_threads, numbers_without_counts
+from cass_ray.lift.analysis.unaligned import unaligned_barriers
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend import cubin as reading
-from cass_ray.lift.frontend.code import CubinCode
+from cass_ray.lift.frontend.code import CodeSection, CubinCode
 from cass_ray.lift.frontend.cubin import KernelInfo
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Constant, Name
@@ -27,7 +28,7 @@ from cass_ray.lift.lowering.cluster_launch import (
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.environment import KernelEnvironment
 from cass_ray.lift.lowering.flow.control_flow import KernelLifter
-from cass_ray.lift.lowering.semantics.barrier import BARRIERS_BYTES, BARRIERS_PLACE
+from cass_ray.lift.lowering.semantics.barrier import BARRIERS_BYTES, BARRIERS_PLACE, LANES_END
 from cass_ray.lift.lowering.semantics.texture import TEXTURE_OPCODES
 from cass_ray.lift.lowering.target import DEFAULT_LIFT_TARGET, LiftTarget
 from cass_ray.toolchain.nvidia.elf import Cubin
@@ -263,12 +264,15 @@ def _environment(
     cubin: Cubin, program: CubinCode, data: DeviceData, kernel: KernelInfo, target: LiftTarget
 ) -> KernelEnvironment:
     instructions = _instructions(program, kernel.name)
+    unaligned = unaligned_barriers(_codes(program, kernel.name))
     reserved = reading.shared_reserved(cubin)
     uses_tensor_memory = tensor_memory.uses_tensor_memory(instructions)
     if uses_tensor_memory:
         kernel, shift = replace(kernel, shared_size=max(kernel.shared_size, reserved)), 0
     else:
-        kernel, shift = _without_reserved(kernel, instructions, reserved)
+        kernel, shift = _without_reserved(
+            kernel, instructions, reserved, has_unaligned=bool(unaligned)
+        )
     flushes = flushes_denormals(instructions)
     handles = any(i.opcode in TEXTURE_OPCODES for i in instructions)
     return KernelEnvironment(
@@ -280,29 +284,36 @@ def _environment(
         flushes_denormals=flushes,
         uses_handles=handles,
         uses_tensor_memory=uses_tensor_memory,
+        unaligned_barriers=unaligned,
+        met_by_all=numbers_without_counts(instructions),
         own_place=tensor_memory.OWN_PLACE if uses_tensor_memory else 0,
     )
 
 
 def _instructions(program: CubinCode, name: str) -> list[DecodedInstruction]:
     """Of the kernel ``name`` and of functions that are in no kernel."""
+    return [each for code in _codes(program, name) for each in code.instructions]
+
+
+def _codes(program: CubinCode, name: str) -> list[CodeSection]:
     return [
-        instruction
-        for code in program.codes.values()
-        if code.name == name or not code.function.is_kernel
-        for instruction in code.instructions
+        code for code in program.codes.values() if code.name == name or not code.function.is_kernel
     ]
 
 
 def _without_reserved(
-    kernel: KernelInfo, instructions: list[DecodedInstruction], reserved: int
+    kernel: KernelInfo,
+    instructions: list[DecodedInstruction],
+    reserved: int,
+    *,
+    has_unaligned: bool,
 ) -> tuple[KernelInfo, int]:
     """The kernel with the shared memory that it has here, and what is added to shared addresses.
 
     Barriers need some in front of the kernel's own. sm_90 reserves a kilobyte there, which is left
     out where it can be: where no generic address of shared memory is made.
     """
-    scratch = _scratch_bytes(instructions)
+    scratch = _scratch_bytes(instructions, has_unaligned=has_unaligned)
     if not reserved:
         return replace(kernel, shared_size=kernel.shared_size + scratch), scratch
     makes_generic = any(_makes_generic(kernel, i) for i in instructions)
@@ -324,10 +335,14 @@ def _makes_generic(kernel: KernelInfo, i: DecodedInstruction) -> bool:
     )
 
 
-def _scratch_bytes(instructions: list[DecodedInstruction]) -> int:
+def _barriers_end(*, has_unaligned: bool) -> int:
+    return LANES_END if has_unaligned else BARRIERS_PLACE + BARRIERS_BYTES
+
+
+def _scratch_bytes(instructions: list[DecodedInstruction], *, has_unaligned: bool) -> int:
     """LDS that barriers need in front of the kernel's own."""
-    if any(counts_threads(i) for i in instructions):
-        return BARRIERS_PLACE + BARRIERS_BYTES
+    if has_unaligned or any(counts_threads(i) for i in instructions):
+        return _barriers_end(has_unaligned=has_unaligned)
     uses_reduction = any(i.opcode == "BAR" and i.has("RED") for i in instructions)
     return _REDUCTION_BYTES if uses_reduction else 0
 
@@ -391,9 +406,10 @@ def _beginning(context: LoweringContext, *, calls_functions: bool) -> list[str]:
         context.ir.declarations |= set(ENTRY_DECLARATIONS)
         return lines + entry_lines(context.environment, context.banks.launch_words, more)
     if any(f"@{_BARRIER}" in declaration for declaration in context.ir.declarations):
-        context.ir.declarations.add(f"declare void @{_BARRIERS_BEGIN}(i32)")
+        context.ir.declarations.add(f"declare void @{_BARRIERS_BEGIN}(i32, i32)")
         place = BARRIERS_PLACE + context.environment.own_place
-        lines.append(f"  call void @{_BARRIERS_BEGIN}(i32 {place})")
+        end = _barriers_end(has_unaligned=bool(context.environment.unaligned_barriers))
+        lines.append(f"  call void @{_BARRIERS_BEGIN}(i32 {place}, i32 {end - BARRIERS_PLACE})")
     return lines + more
 
 

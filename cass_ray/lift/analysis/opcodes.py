@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from cass_ray.lift.frontend.instruction import DecodedInstruction
-from cass_ray.lift.frontend.operands import Operand, Predicate
+from cass_ray.lift.frontend.operands import Immediate, Operand, Predicate
 
 MATRIX_OPCODES = frozenset({"HGMMA", "QGMMA", "IGMMA", "BGMMA"})
 """Matrix products of four warps together."""
@@ -24,6 +26,17 @@ def counts_threads(i: DecodedInstruction) -> bool:
     if i.opcode == "WARPGROUP":
         return i.has("DEPBAR")
     return i.opcode == "BAR" and (i.has("ARV") or len(barrier_numbers(i)) > 1)
+
+
+def numbers_without_counts(instructions: Iterable[DecodedInstruction]) -> frozenset[int | None]:
+    """Of the barriers at which all threads of the block meet; None: one that is in a register."""
+    found = [i.operands for i in instructions if i.opcode == "BAR" and not counts_threads(i)]
+    numbers = [operand for operands in found for operand in operands]
+    return frozenset(
+        operand.integer if isinstance(operand, Immediate) else None
+        for operand in numbers
+        if not isinstance(operand, Predicate)
+    )
 
 
 def barrier_numbers(i: DecodedInstruction) -> list[Operand]:

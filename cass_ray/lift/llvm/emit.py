@@ -7,6 +7,7 @@ from pathlib import Path
 
 from cass_ray.cache import digest
 from cass_ray.lift.errors import CompilerFailure
+from cass_ray.lift.llvm import device_functions
 from cass_ray.lift.llvm.builder import SUPPORT_PREFIX
 from cass_ray.lift.llvm.native_compiler import PASSES, ir_compiler
 from cass_ray.toolchain.amd.toolchain import AmdToolchain, code_flags
@@ -15,23 +16,6 @@ from cass_ray.toolchain.sandbox.isolation import View, private_folder
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Completed, Limits, run
 from cass_ray.whole_file import write_whole
 
-_SUPPORT = tuple(
-    Path(__file__).parent / "device" / f"{name}.hip"
-    for name in (
-        "support",
-        "mbarrier",
-        "reduction",
-        "cluster",
-        "tensor_map",
-        "shared_matrix",
-        "warpgroup",
-        "warpgroup_sparse",
-        "tensor_memory",
-        "tensor_products",
-        "tensor_scaled",
-    )
-)
-"""One after the other, they are one program."""
 _CODE_OBJECT_VERSION = 5
 _INPUT = "lifted.ll"
 _FLAGS = (
@@ -98,6 +82,7 @@ def _compiled(
     visible = toolchain.visible()
     command: list[str | Path]
     if f"@{SUPPORT_PREFIX}" in module:
+        device_functions.check_calls(module)
         support = _support_library(toolchain, architecture)
         command = _clang(toolchain, architecture, options)
         command += ["-Xclang", "-mlink-builtin-bitcode", "-Xclang", support]
@@ -125,8 +110,7 @@ def _clang(
 
 def _support_library(toolchain: AmdToolchain, architecture: str) -> Path:
     """Bitcode of the files of ``device`` with what they need of AMD's device library; cached."""
-    source = b"".join(path.read_bytes() for path in _SUPPORT)
-    key = digest([toolchain.fingerprint, architecture, source])
+    key = digest([toolchain.fingerprint, architecture, device_functions.SOURCE])
     library = toolchain.cache / "lift-support" / f"{key}.bc"
     if library.exists():
         return library
@@ -134,7 +118,7 @@ def _support_library(toolchain: AmdToolchain, architecture: str) -> Path:
     command: list[str | Path] = [toolchain.clang, *flags, f"--rocm-path={toolchain.rocm_path}"]
     command += ["--cuda-device-only", "-emit-llvm", "-c", "-fgpu-rdc", "-w"]
     with private_folder() as folder:
-        (folder / "support.hip").write_bytes(source)
+        (folder / "support.hip").write_bytes(device_functions.SOURCE)
         view = View(read_only=toolchain.visible(), writable=(folder,))
         command += ["support.hip", "-o", "support.bc"]
         _checked(run(command, cwd=folder, view=view), "the support functions")

@@ -45,9 +45,10 @@ SURROUNDINGS = tuple(map(str, (RANK, THREAD, START, SHIFT, ROUND)))
 PRESENT = "cluster.present"
 """The block that all threads come to first that the launch asked for."""
 
-MEETINGS_PLACE, MEETINGS_BYTES = 208, 32
-"""Of the barriers of a block and of a cluster, in the LDS of each block, behind those of some warps
-(``llvm/device/cluster.hip``)."""
+MEETINGS_PLACE, MEETINGS_BYTES = 208, 544
+"""Of the barriers of a block and of a cluster, in the LDS of each block, behind those of some
+warps, and of four sets of the block's lanes (``llvm/device/cluster.hip``)."""
+_OWN_BYTES = MEETINGS_PLACE + MEETINGS_BYTES
 
 
 def launch_parameter(kernel: KernelInfo) -> Parameter:
@@ -148,7 +149,7 @@ def entry_lines(environment: KernelEnvironment, place: int, more: Iterable[str])
         f"  {ROUND.name} = alloca i32, addrspace(5)",
         f"  store i32 -1, {ROUND}",
         f"  %cluster.own = add {START}, {environment.own_place}",
-        f"  call void @{SUPPORT_PREFIX}cluster_begin(i32 %cluster.own, {THREAD})",
+        f"  call void @{SUPPORT_PREFIX}cluster_begin(i32 %cluster.own, i32 {_OWN_BYTES}, {THREAD})",
         *more,
         f"  %cluster.absent = icmp uge {THREAD}, %cluster.threads",
         f"  br i1 %cluster.absent, label %cluster.nobody, label %{PRESENT}",
@@ -162,5 +163,5 @@ ENTRY_DECLARATIONS = (
     "declare ptr addrspace(4) @llvm.amdgcn.kernarg.segment.ptr()",
     "declare i32 @llvm.amdgcn.workitem.id.x()",
     "declare i32 @llvm.amdgcn.readfirstlane.i32(i32)",
-    f"declare void @{SUPPORT_PREFIX}cluster_begin(i32, i32)",
+    f"declare void @{SUPPORT_PREFIX}cluster_begin(i32, i32, i32)",
 )

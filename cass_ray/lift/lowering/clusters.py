@@ -22,6 +22,7 @@ from cass_ray.lift.lowering.context import LoweringContext
 
 _RANK_SHIFT, _OFFSET_MASK = i32(RANK_SHIFT), i32((1 << RANK_SHIFT) - 1)
 _BLOCK_MEETING, _CLUSTER_MEETING = MEETINGS_PLACE, MEETINGS_PLACE + 16
+_SETS = MEETINGS_PLACE + 32
 
 
 def thread_id(ctx: LoweringContext, axis: int) -> Value:
@@ -127,10 +128,16 @@ def _meeting(ctx: LoweringContext, *, of_cluster: bool) -> tuple[Value, Value]:
     return place, threads
 
 
+def _lanes(ctx: LoweringContext, *, of_cluster: bool) -> tuple[Value, ...]:
+    """What tells the device functions which lanes are there."""
+    threads = _meeting(ctx, of_cluster=False)[1]
+    return i32(int(of_cluster)), own_start(ctx, _SETS), THREAD, threads
+
+
 def arrive(ctx: LoweringContext, *, of_cluster: bool) -> Value:
     """Come to a barrier; the round of it that is then over, or not, is the result."""
-    name = f"{SUPPORT_PREFIX}meeting_arrive"
-    return ctx.ir.call("i32", name, *_meeting(ctx, of_cluster=of_cluster))
+    given = *_meeting(ctx, of_cluster=of_cluster), *_lanes(ctx, of_cluster=of_cluster)
+    return ctx.ir.call("i32", f"{SUPPORT_PREFIX}meeting_arrive", *given)
 
 
 def is_over(ctx: LoweringContext, number: Value, *, of_cluster: bool) -> Value:
@@ -142,15 +149,16 @@ def is_over(ctx: LoweringContext, number: Value, *, of_cluster: bool) -> Value:
 
 def wait(ctx: LoweringContext, number: Value, *, of_cluster: bool) -> None:
     """Until all have come to a barrier's round ``number``."""
-    place, _ = _meeting(ctx, of_cluster=of_cluster)
-    ctx.ir.call_void(f"{SUPPORT_PREFIX}meeting_await", place, number)
+    place, threads = _meeting(ctx, of_cluster=of_cluster)
+    given = place, number, threads, *_lanes(ctx, of_cluster=of_cluster)
+    ctx.ir.call_void(f"{SUPPORT_PREFIX}meeting_await", *given)
 
 
 def end_thread(ctx: LoweringContext) -> None:
     """Before a thread ends: no barrier waits for it any more."""
     if not ctx.environment.in_cluster:
         return
-    name = f"{SUPPORT_PREFIX}meeting_leave"
-    ctx.ir.call_void(name, *_meeting(ctx, of_cluster=False), i32(-1))
-    arrived = ctx.ir.load("i32", ROUND, 4)
-    ctx.ir.call_void(name, *_meeting(ctx, of_cluster=True), arrived)
+    for of_cluster in (False, True):
+        arrived = ctx.ir.load("i32", ROUND, 4) if of_cluster else i32(-1)
+        given = *_meeting(ctx, of_cluster=of_cluster), *_lanes(ctx, of_cluster=of_cluster)
+        ctx.ir.call_void(f"{SUPPORT_PREFIX}meeting_leave", *given, arrived)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from dataclasses import replace
 
-from cass_ray.lift.analysis.liveness import RegisterAccess
+from cass_ray.lift.analysis.liveness import CodePlace, RegisterAccess
 from cass_ray.lift.errors import UnknownForm
 from cass_ray.lift.frontend.code import CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
@@ -76,6 +76,10 @@ class LoweringContext:
         self._section = section
         self._guard = guard
         self.registers.access = access
+
+    def place(self, i: DecodedInstruction) -> CodePlace:
+        """Of an instruction that is lowered now."""
+        return (self._section.name if self._section is not None else "", i.address)
 
     def end(self) -> None:
         """The instruction is lowered, or cannot be."""

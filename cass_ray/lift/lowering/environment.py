@@ -38,6 +38,12 @@ class KernelEnvironment:
     own_place: int = 0
     """Where LDS begins that the lifter needs for itself: behind what tensor memory has there."""
     uses_tensor_memory: bool = False
+    unaligned_barriers: frozenset[CodePlace] = frozenset()
+    """Those to which the lanes of a warp may come one after the other (PTX's ``barrier``)."""
+    parts_at_barriers: bool = False
+    """Whether lanes of a warp may come to a barrier by several ways."""
+    met_by_all: frozenset[int | None] = frozenset()
+    """Numbers of barriers that somewhere have no count: of all threads; None: of some number."""
     unrolled: frozenset[CodePlace] = frozenset()
     """Branches back to the beginning of loops that LLVM is to unroll."""
     hasty_looks: frozenset[CodePlace] = frozenset()

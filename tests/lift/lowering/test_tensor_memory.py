@@ -81,5 +81,7 @@ def test_shared_memory_that_allocations_have_stays() -> None:
     """The kilobyte that sm_100 reserves is in LDS; what the lifter needs lies behind 0x60."""
     text = lifted("LDTM R4, tmem[UR4]", "BAR.SYNC 0x1, 0x40")
     assert '"amdgpu-lds-size"="1024,1024"' in text
-    assert "call void @__cass_barriers_begin(i32 112)" in text  # 0x60, and 16 before barriers
-    assert "call void @__cass_tensor_begin(i32 336, i32 64, i32 0, " in text
+    assert (
+        "call void @__cass_barriers_begin(i32 112, i32 192)" in text
+    )  # 0x60, and 16 before barriers
+    assert "call void @__cass_tensor_begin(i32 848, i32 64, i32 0, " in text

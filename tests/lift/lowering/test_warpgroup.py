@@ -95,4 +95,4 @@ def test_a_wait_is_a_barrier_of_four_warps() -> None:
     line = next(
         x for x in lifted("WARPGROUP.DEPBAR.LE gsb0, 0x1").splitlines() if "cass_barrier(" in x
     )
-    assert line.endswith("i32 128, i32 1)")
+    assert line.endswith("i32 128, i32 1, i32 0)")

@@ -227,6 +227,10 @@ __device__ bool arrive(Barrier *barrier, uint32_t threads, uint32_t counted, boo
   return true;
 }
 
+__device__ bool is_among(uint32_t numbers, uint32_t number) {
+  return number < 32 && (numbers >> number & 1);
+}
+
 // How many threads a reduction counted; one warp more knows it.
 __device__ uint32_t fetch(Barrier *barrier) {
   const uint32_t seen = __atomic_fetch_sub(barrier, 32, __ATOMIC_RELAXED);
@@ -251,18 +255,31 @@ __device__ uint32_t meet(Barrier *barrier, uint32_t threads, uint32_t counted, b
 
 }  // namespace
 
-// All barriers with nobody at them; every thread of the block calls this first.
-extern "C" __device__ void __cass_barriers_begin(uint32_t place) {
+// All barriers with nobody at them, and the sets behind them empty, `bytes` of them together; every
+// thread of the block calls this first.
+extern "C" __device__ void __cass_barriers_begin(uint32_t place, uint32_t bytes) {
   const uint32_t ids = __builtin_amdgcn_workitem_id_x() | __builtin_amdgcn_workitem_id_y() |
                        __builtin_amdgcn_workitem_id_z();
   if (ids == 0) {
-    for (uint32_t number = 0; number < barriers; ++number) {
-      __atomic_store_n(barrier_at(place, number), 0, __ATOMIC_RELAXED);
+    for (uint32_t byte = 0; byte < bytes; byte += 4) {
+      __atomic_store_n((BarrierWord *)(place + byte), 0, __ATOMIC_RELAXED);
     }
   }
   release();
   __builtin_amdgcn_s_barrier();
   __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+}
+
+// The active lanes are at a barrier where lanes of their warp count as one. Those that are not there
+// have ended, or LLVM runs them later: to the same barrier, at which the warp was without them. At
+// `sets` is a word for each warp of those that were missing.
+extern "C" __device__ void __cass_barrier_lanes(uint32_t sets, uint32_t thread) {
+  const uint32_t first = __builtin_amdgcn_readfirstlane(thread);
+  const uint32_t active = lanes_where(true) >> (first % __AMDGCN_WAVEFRONT_SIZE / 32 * 32);
+  volatile BarrierWord *const missing = (volatile BarrierWord *)(sets + first / 32 * 4);
+  const uint32_t before = *missing;
+  if (before & active) __builtin_trap();  // lanes of a warp that part at a barrier
+  *missing = before | ~active;
 }
 
 // How often all threads had come to a barrier.
@@ -274,10 +291,12 @@ extern "C" __device__ uint32_t __cass_barrier_round(uint32_t place, uint32_t num
 
 // The active lanes, which are of one warp, are at a barrier of `threads` threads, where a reduction
 // may count those of its threads in which `counted` is not 0. The round that they belong to, in 32
-// bits, or -1 where they have to come again later.
+// bits, or -1 where they have to come again later. `forbidden` has a bit for each number that is an
+// error.
 extern "C" __device__ uint64_t __cass_barrier_arrive(uint32_t place, uint32_t number,
                                                      uint32_t threads, uint32_t counted,
-                                                     uint32_t reduces) {
+                                                     uint32_t reduces, uint32_t forbidden) {
+  if (is_among(forbidden, number)) __builtin_trap();
   const uint32_t lanes = count_where(counted != 0);
   uint32_t round = 0, arrived = 0;
   release();
@@ -296,9 +315,10 @@ extern "C" __device__ uint32_t __cass_barrier_result(uint32_t place, uint32_t nu
 }
 
 // A barrier of `threads` threads of the block, counted by waves of one warp; with `waits` until all
-// are there.
+// are there; `forbidden` as above.
 extern "C" __device__ void __cass_barrier(uint32_t place, uint32_t number, uint32_t threads,
-                                          uint32_t waits) {
+                                          uint32_t waits, uint32_t forbidden) {
+  if (is_among(forbidden, number)) __builtin_trap();
   meet(barrier_at(place, number), threads, 0, false, waits != 0);
 }
 

@@ -14,6 +14,7 @@ from cass_ray.lift.analysis.indexed_registers import loops_to_unroll
 from cass_ray.lift.analysis.interfaces import Interfaces, interfaces
 from cass_ray.lift.analysis.pairing import must_take_turns
 from cass_ray.lift.analysis.part_flow import PartFlow
+from cass_ray.lift.analysis.parting import barriers_part_warps
 from cass_ray.lift.analysis.phase_waits import PhaseWaits, phase_waits
 from cass_ray.lift.analysis.polling import hasty_looks, must_keep_loads
 from cass_ray.lift.analysis.slow_paths import whole_operations
@@ -70,6 +71,8 @@ class KernelLifter:
                     keeps_shared_loads=keeps,
                     unrolled=loops_to_unroll(*graph),
                     hasty_looks=hasty_looks(*graph),
+                    parts_at_barriers=bool(self.environment.unaligned_barriers)
+                    and barriers_part_warps(*graph),
                     whole_operations={
                         # An attempt that knew of some has come by no slow path of theirs.
                         **self.environment.whole_operations,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from cass_ray.lift.analysis.opcodes import barrier_numbers, counts_threads
 from cass_ray.lift.frontend.instruction import DecodedInstruction
-from cass_ray.lift.frontend.operands import Predicate, Register
+from cass_ray.lift.frontend.operands import Immediate, Predicate, Register
 from cass_ray.lift.llvm.builder import SUPPORT_PREFIX, Value, i32, i64
 from cass_ray.lift.lowering import clusters, fences
-from cass_ray.lift.lowering.cluster_launch import ROUND
+from cass_ray.lift.lowering.cluster_launch import MEETINGS_BYTES, MEETINGS_PLACE, ROUND
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.lanes import warp_number
 from cass_ray.lift.lowering.table import lowers
-from cass_ray.lift.lowering.target import WAIT_FOR_ALL, WAIT_FOR_LDS, WARP_LANES
+from cass_ray.lift.lowering.target import WARP_LANES
 
 _RESULT, _RESULT_PREDICATE = "barrier_result", "barrier_predicate"
 _SCRATCH_PLACE = 4
@@ -25,7 +25,7 @@ def synchronize(ctx: LoweringContext) -> None:
         return
     fences.release(ctx)
     ctx.ir.call_void("llvm.amdgcn.s.barrier")
-    ctx.ir.line('fence syncscope("workgroup") acquire')
+    fences.acquire(ctx)
 
 
 WARPGROUP_WARPS = 4
@@ -33,6 +33,10 @@ _NAMED, _MOST_WARPGROUPS = 16, 8
 BARRIERS_PLACE, BARRIERS_BYTES = 16, 8 * (_NAMED + _MOST_WARPGROUPS)
 """Of the counters of barriers of some warps, in LDS in front of the kernel's own: two words each
 (``llvm/device/support.hip``), those of warpgroups after those with numbers."""
+_LANES_PLACE, _LANES_BYTES = BARRIERS_PLACE + BARRIERS_BYTES, 1024 // 8
+_LANES_PLACE_IN_CLUSTER = MEETINGS_PLACE + MEETINGS_BYTES - _LANES_BYTES
+"""Of the set of a block's lanes that were missing where their warps came to a barrier."""
+LANES_END = _LANES_PLACE + _LANES_BYTES
 
 
 @lowers("BAR.{SYNC,ARV}{,.DEFER_BLOCKING}", "WARPGROUP.DEPBAR.LE", has_effect=True)
@@ -42,13 +46,47 @@ def barrier(ctx: LoweringContext, i: DecodedInstruction) -> None:
     RDNA3 has one barrier a block: those of some warps count arrivals in LDS. A wait for matrix
     products is for all warps that compute them (:mod:`.warpgroup`), older ones or not.
     """
+    _come_together(ctx, i)
     if not counts_threads(i):
         synchronize(ctx)
         return
     number, threads = number_and_threads(ctx, i)
     waits = i32(0 if i.has("ARV") else 1)
     place = clusters.own_start(ctx, BARRIERS_PLACE)
-    ctx.ir.call_void(f"{SUPPORT_PREFIX}barrier", place, number, threads, waits)
+    given = (place, number, threads, waits, _not_to_arrive_at(ctx, i))
+    ctx.ir.call_void(f"{SUPPORT_PREFIX}barrier", *given)
+
+
+def _come_together(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """A warp counts once at a barrier: where its lanes come to it by several ways is an error.
+
+    Where warps run in turns they meet at one of the block; in a cluster that one counts lanes.
+    """
+    is_sure = not counts_threads(i) and (ctx.turns is not None or ctx.environment.in_cluster)
+    if is_sure or not ctx.environment.parts_at_barriers:
+        return
+    if ctx.place(i) in ctx.environment.unaligned_barriers:
+        in_cluster = ctx.environment.in_cluster
+        sets = clusters.own_start(ctx, _LANES_PLACE_IN_CLUSTER if in_cluster else _LANES_PLACE)
+        name = f"{SUPPORT_PREFIX}barrier_lanes"
+        ctx.ir.call_void(name, sets, clusters.thread_number(ctx))
+
+
+def _not_to_arrive_at(ctx: LoweringContext, i: DecodedInstruction) -> Value:
+    """Barriers, a bit for each number, at which an arrival without waiting is an error.
+
+    Those at which others wait without a count: for all threads of the block (PTX ISA, ``bar``).
+    AMD's barrier, at which these meet, has no arrivals. A number that is known is refused here.
+    """
+    if not i.has("ARV"):
+        return i32(0)
+    numbers = ctx.environment.met_by_all
+    number = barrier_numbers(i)[0]
+    arrives_at = number.integer if isinstance(number, Immediate) else None
+    if arrives_at in numbers or None in numbers:
+        raise i.unknown("an arrival at a barrier where others wait without a count of threads")
+    known = {each for each in numbers if each is not None}
+    return i32(sum(1 << each for each in known) if arrives_at is None else 0)
 
 
 @lowers("UCGABAR_{ARV,WAIT}", has_effect=True)
@@ -92,6 +130,7 @@ def number_and_threads(ctx: LoweringContext, i: DecodedInstruction) -> tuple[Val
 def reduce(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """A barrier that counts the threads where a condition holds; B2R reads the result."""
     counted = _counted(ctx, i)
+    _come_together(ctx, i)
     if counts_threads(i):
         number, threads = number_and_threads(ctx, i)
         arguments = (clusters.own_start(ctx, BARRIERS_PLACE), number, threads, counted)
@@ -187,6 +226,7 @@ def _stop_at_counted(ctx: LoweringContext, i: DecodedInstruction, following: str
     ctx.registers.write(_AWAITED, number)
     ctx.registers.write(_THREADS, threads)
     ctx.registers.write(_COUNTED, _counted(ctx, i) if reduces else i32(0))
+    _come_together(ctx, i)
     arriving = f"arriving{ctx.ir.fresh()}"
     ctx.terminators.jump(f"label %{arriving}")
     ctx.registers.begin_block(arriving)
@@ -194,7 +234,7 @@ def _stop_at_counted(ctx: LoweringContext, i: DecodedInstruction, following: str
     number, threads, counted = (
         ctx.registers.read(name, "i32") for name in (_AWAITED, _THREADS, _COUNTED)
     )
-    given = (place, number, threads, counted, i32(int(reduces)))
+    given = (place, number, threads, counted, i32(int(reduces)), _not_to_arrive_at(ctx, i))
     arrived = ctx.ir.call("i64", f"{SUPPORT_PREFIX}barrier_arrive", *given)
     ctx.registers.write(_ROUND, ctx.ir.cast("trunc", arrived, "i32"))
     _pass_if(ctx, ctx.ir.icmp("sge", arrived, i64(0)), arriving)
@@ -257,8 +297,5 @@ def read_result(ctx: LoweringContext, i: DecodedInstruction) -> None:
 @lowers("MEMBAR.{SC,ALL}.{CTA,SM,GPU,SYS,VC}", has_effect=True)
 def fence(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Memory operations before it are seen before those after it."""
-    scope = {"CTA": "workgroup", "SM": "workgroup", "GPU": "agent", "VC": "agent"}.get(
-        i.modifiers[1]
-    )
-    ctx.ir.line(f'fence syncscope("{scope}") seq_cst' if scope else "fence seq_cst")
-    fences.wait(ctx, WAIT_FOR_LDS if scope == "workgroup" else WAIT_FOR_ALL)
+    scopes = {"CTA": "workgroup", "SM": "workgroup", "GPU": "agent", "VC": "agent", "SYS": ""}
+    fences.order(ctx, "seq_cst", scopes[i.modifiers[1]])

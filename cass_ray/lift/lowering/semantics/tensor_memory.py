@@ -19,7 +19,6 @@ from cass_ray.lift.lowering.lanes import from_first_lane, lane, warp_number
 from cass_ray.lift.lowering.semantics.bulk_copy import by_one_lane, bytes_of_block, only_register
 from cass_ray.lift.lowering.semantics.mbarrier import arrive
 from cass_ray.lift.lowering.table import lowers
-from cass_ray.lift.lowering.target import WAIT_FOR_LDS
 
 _WORD_BYTES = 4
 _COLUMN_BYTES = _WORD_BYTES * tensor_memory.LANES
@@ -65,8 +64,7 @@ def free(ctx: LoweringContext, i: DecodedInstruction) -> None:
 def order(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """What was stored is there for other lanes and for products."""
     del i
-    ctx.ir.line('fence syncscope("workgroup") acq_rel')
-    fences.wait(ctx, WAIT_FOR_LDS)
+    fences.order(ctx, "acq_rel")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,113 @@
+"""Barriers to which lanes of a warp come by several ways, and arrivals at one of all threads.
+
+PTX ISA, "barrier": without ``.aligned`` lanes of a warp need not come by the same instruction.
+A wave comes to AMD's barrier once: either the lanes meet before, or the program ends with an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cass_ray.emulator.build import runtime_library
+from cass_ray.emulator.execution import RunOptions
+from cass_ray.port.executable import read_executable
+from cass_ray.port.lifting import ContainerLifter
+from cass_ray.port.running import execute, port
+from tests.port.pairs import NEWER_TO_BOTH_WAVES
+
+pytestmark = [pytest.mark.nvidia, pytest.mark.amd]
+
+PROGRAM = r"""
+#include <cstdio>
+#include <cstdlib>
+
+#define MEET(what) asm volatile("barrier.sync " what ";" ::: "memory")
+
+// Each number is behind the barrier of the other branch.
+__global__ void of_all(unsigned *out) {
+  __shared__ unsigned s[64];
+  const unsigned t = threadIdx.x;
+  if (t % 2) { s[t] = t + 1; MEET("0"); out[t] = 2 * s[63 - t]; }
+  else { s[t] = t + 1 + out[t]; MEET("0"); out[t] = 3 * s[63 - t]; }
+}
+__global__ void of_some(unsigned *out) {
+  __shared__ unsigned s[64];
+  const unsigned t = threadIdx.x;
+  if (t % 2) { s[t] = t + 1; MEET("1, 64"); out[t] = 2 * s[63 - t]; }
+  else { s[t] = t + 1 + out[t]; MEET("1, 64"); out[t] = 3 * s[63 - t]; }
+}
+// Whole warps by several ways.
+__global__ void of_warps(unsigned *out) {
+  __shared__ unsigned s[64];
+  const unsigned t = threadIdx.x;
+  if (t / 32) { s[t] = t + 1; MEET("1, 64"); out[t] = 2 * s[63 - t]; }
+  else { s[t] = t + 1 + out[t]; MEET("1, 64"); out[t] = 3 * s[63 - t]; }
+}
+// Every third lane ends; the others meet again and again.
+__global__ void ends(unsigned *out) {
+  __shared__ unsigned s[64];
+  const unsigned t = threadIdx.x;
+  if (t % 3 == 0) return;
+  for (unsigned k = 0; k < 3; ++k) {
+    s[t] = 100 * k + t;
+    MEET("0");
+    out[t] += s[63 - t];
+    MEET("0");
+  }
+}
+// All threads meet at barrier 1, half of them without waiting there.
+__global__ void arrives(unsigned *out, int number) {
+  __shared__ unsigned s[64];
+  const unsigned t = threadIdx.x;
+  s[t] = t;
+  if (t < 32) asm volatile("bar.arrive %0, 64;" ::"r"(number) : "memory");
+  else asm volatile("bar.sync 1;" ::: "memory");
+  out[t] = s[63 - t];
+}
+
+int main(int, char **argv) {
+  unsigned found[64], *out;
+  cudaMalloc(&out, sizeof found);
+  cudaMemset(out, 0, sizeof found);
+  switch (std::atoi(argv[1])) {
+    case 0: of_all<<<1, 64>>>(out); break;
+    case 1: of_some<<<1, 64>>>(out); break;
+    case 2: of_warps<<<1, 64>>>(out); break;
+    case 3: ends<<<1, 64>>>(out); break;
+    case 4: arrives<<<1, 64>>>(out, 1); break;
+  }
+  if (cudaMemcpy(found, out, sizeof found, cudaMemcpyDeviceToHost) != cudaSuccess) return 1;
+  for (unsigned n : found) std::printf("%u ", n);
+}
+"""
+
+ERROR = None
+TWICE_OR_THRICE = [(2 if t % 2 else 3) * (64 - t) for t in range(64)]
+BY_WARPS = [(2 if t >= 32 else 3) * (64 - t) for t in range(64)]
+ENDED = [0 if t % 3 == 0 else 300 + 3 * (63 - t) for t in range(64)]
+
+
+@pytest.mark.parametrize(
+    ("architecture", "processor"), [*NEWER_TO_BOTH_WAVES, ("sm_80", "gfx1100")]
+)
+def test_lanes_meet_or_the_program_ends(
+    lifter: ContainerLifter, build: Callable[..., Path], architecture: str, processor: str
+) -> None:
+    executable = build("parted_lanes.cu", PROGRAM, architecture)
+    ported = port(
+        read_executable(executable), ContainerLifter(lifter.nvidia, lifter.amd, processor)
+    )
+    assert not ported.failures
+    # In waves of 64 lanes warps run in turns, whose lanes all wait before the wave does.
+    of_all = TWICE_OR_THRICE if processor == "gfx942" else ERROR
+    for number, expected in enumerate((of_all, ERROR, BY_WARPS, ENDED, ERROR)):
+        options = RunOptions(seconds=20, devices=(processor,))
+        done = execute(ported, [str(number)], runtime_library(), options)
+        if expected is ERROR:
+            assert "trap" in done.stderr_text
+            assert not done.stdout_text
+        else:
+            assert list(map(int, done.stdout_text.split())) == expected
