@@ -69,7 +69,7 @@ enum LaunchAttributeId : int {
   attribute_cluster = 4,
   attribute_event = 7,  // when all blocks allow dependent kernels to start, or have ended
   attribute_start_event = 12,  // when all blocks have started
-  attribute_updatable = 13,    // from kernels, as a node of a graph
+  attribute_updatable = 13,  // from kernels, as a node of a graph
 };
 
 // What a launch asks for by its attributes. The others are preferences.

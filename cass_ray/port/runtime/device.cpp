@@ -96,8 +96,8 @@ CUDA_API int cudaDeviceGetAttribute(int* value, int attribute, int device) {
   return success;
 }
 
-// CUDA's limits: stack and heap are HIP's, those of device-side launches are not. What kernels print
-// goes to the host at once: a buffer of any size is enough.
+// CUDA's limits: stack and heap are HIP's, those of device-side launches are not. What kernels
+// print goes to the host at once: a buffer of any size is enough.
 CUDA_API int cudaDeviceSetLimit(int limit, std::size_t value) {
   constexpr int last_common = 2;
   if (limit == limit_of_printing) printing_bytes = value;

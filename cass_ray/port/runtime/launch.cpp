@@ -115,8 +115,9 @@ bool has_room(const hipFuncAttributes& kernel, int bytes) {
   static_cast<void>(hipDeviceGetAttribute(&total, hipDeviceAttributeMaxSharedMemoryPerBlock, 0));
   const auto left = total - static_cast<int>(kernel.sharedSizeBytes);
   if (bytes > left) {
-    report_once("a kernel is to have " + std::to_string(bytes) + " bytes of dynamic shared memory, " +
-                std::to_string(left) + " are left to it here");
+    report_once("a kernel is to have " + std::to_string(bytes) +
+                " bytes of dynamic shared memory, " + std::to_string(left) +
+                " are left to it here");
   }
   return bytes >= 0 && bytes <= left;
 }
@@ -316,7 +317,7 @@ CUDA_API int cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* kerne
   if (blocks == nullptr || given == nullptr) return fail(invalid_value);
   const auto* found = registered_cluster(kernel);
   const auto known = found != nullptr ? found->kernel : ClusterKernel{};
-  *blocks = static_cast<int>(
-      largest_cluster(known, shape_of(given->blockDim), given->dynamicSmemBytes));
+  *blocks =
+      static_cast<int>(largest_cluster(known, shape_of(given->blockDim), given->dynamicSmemBytes));
   return success;
 }
