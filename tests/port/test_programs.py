@@ -133,6 +133,45 @@ def test_filtering_across_the_edges_of_a_cube_is_refused(
     assert "filtered across edges is not supported" in done.stderr_text
 
 
+BORDER = r"""
+#include <cstdio>
+__global__ void nothing() {}
+int main() {
+  const auto format = cudaCreateChannelDesc<float>();
+  cudaResourceDesc resource{};
+  std::printf("%d", cudaMallocArray(&resource.res.array.array, &format, 4, 4));
+  cudaTextureDesc texture{};
+  cudaTextureObject_t made;
+  const int minus_zero = 1 << 31;  // of a texture of integers
+  for (const auto mode : {cudaAddressModeClamp, cudaAddressModeBorder}) {
+    texture.addressMode[1] = mode;
+    for (const float color : {0.0f, 7.0f, reinterpret_cast<const float&>(minus_zero)}) {
+      texture.borderColor[2] = color;
+      std::printf(" %d", cudaCreateTextureObject(&made, &resource, &texture, nullptr));
+    }
+  }
+}
+"""
+
+
+def test_border_colors_are_refused(run_ported: Callable[..., Completed]) -> None:
+    """HIP's sampler has zeros there; where no axis has a border, the colour does not matter."""
+    done = run_ported("border.cu", BORDER)
+    assert done.stdout_text == "0 0 0 0 0 801 801"
+    assert done.stderr_text == "cass port: a border color of a texture is not supported\n"
+
+
+@pytest.mark.parametrize("architecture", ["sm_90", pytest.param("sm_80", marks=pytest.mark.slow)])
+def test_requests_beside_the_work(run_ported: Callable[..., Completed], architecture: str) -> None:
+    done = run_ported("requests.cu", architecture=architecture)
+    assert (done.returncode, done.stdout_text) == (0, "")
+    said = [line.removeprefix("cass port: ") for line in done.stderr_text.splitlines()]
+    assert said == [
+        "a node that kernels can update is not supported",
+        "a kernel is to have 65537 bytes of dynamic shared memory, 65536 are left to it here",
+    ]
+
+
 def test_missing_call_says_so_once_and_fails(run_ported: Callable[..., Completed]) -> None:
     done = run_ported("unsupported.cu", UNSUPPORTED)
     assert done.stdout_text == "801 801\n801\n"

@@ -90,7 +90,8 @@ hipError_t Device::submit(const StreamPointer& stream, std::shared_ptr<Operation
     Capture::invalidate_blocking(device);
     return hipErrorStreamCaptureImplicit;
   }
-  auto command = std::make_shared<Command>(device, std::move(operation), device.predecessors(stream));
+  auto command = std::make_shared<Command>(device, of_launch(std::move(operation)),
+                                           device.predecessors(stream));
   if (queued != nullptr) *queued = command;
   stream->push(std::move(command));
   return hipSuccess;

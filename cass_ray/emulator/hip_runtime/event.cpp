@@ -21,16 +21,64 @@ constexpr unsigned known_flags = hipEventBlockingSync | hipEventDisableTiming |
                                  hipEventInterprocess | hipEventDisableSystemFence |
                                  hipEventReleaseToDevice | hipEventReleaseToSystem;
 
-// When the event was reached; false while it was not.
-bool reached_at(ihipEvent_t& event, Command::Clock::time_point& time) {
-  if (event.recorded_by_graph) {
-    time = event.graph_time;
-    return true;
-  }
-  if (!event.command->finished()) return false;
-  time = event.command->finished_at();
-  return true;
+// From now on the event stands for `command`.
+void stand_for(ihipEvent_t& event, CommandPointer command) {
+  const std::lock_guard lock(event.guard);
+  event.command = std::move(command);
+  event.captured = false;
+  event.captured_nodes.clear();
 }
+
+// The record of one launch of a graph. Who waits for it waits until it has run, or never will.
+class LaunchedRecord final : public Operation {
+ public:
+  explicit LaunchedRecord(EventPointer event)
+      : event_(std::move(event)),
+        command_(std::make_shared<Command>(event_->device, std::make_shared<EmptyOperation>(),
+                                           std::vector<CommandPointer>{})) {
+    stand_for(*event_, command_);
+  }
+  LaunchedRecord(const LaunchedRecord&) = delete;
+  LaunchedRecord& operator=(const LaunchedRecord&) = delete;
+  ~LaunchedRecord() override {
+    if (!command_->finished()) command_->execute();
+  }
+
+  hipError_t run() override {
+    command_->execute();
+    return hipSuccess;
+  }
+  hipGraphNodeType node_type() const override { return hipGraphNodeTypeEventRecord; }
+  std::shared_ptr<Operation> copy() const override {
+    return std::make_shared<EventRecordOperation>(event_);
+  }
+
+ private:
+  EventPointer event_;
+  CommandPointer command_;
+};
+
+// The wait of one launch of a graph.
+class LaunchedWait final : public Operation {
+ public:
+  explicit LaunchedWait(EventPointer event) : event_(std::move(event)) {
+    const std::lock_guard lock(event_->guard);
+    command_ = event_->command;
+  }
+
+  hipError_t run() override {
+    if (command_ != nullptr) command_->wait();
+    return hipSuccess;
+  }
+  hipGraphNodeType node_type() const override { return hipGraphNodeTypeWaitEvent; }
+  std::shared_ptr<Operation> copy() const override {
+    return std::make_shared<EventWaitOperation>(event_);
+  }
+
+ private:
+  EventPointer event_;
+  CommandPointer command_;
+};
 
 }  // namespace
 
@@ -63,31 +111,20 @@ hipError_t record_event(hipEvent_t handle, const StreamPointer& stream) {
   CommandPointer command;
   const auto error = Device::submit(stream, std::make_shared<EmptyOperation>(), &command);
   if (error != hipSuccess) return error;
-  const std::lock_guard lock(event->guard);
-  event->command = std::move(command);
-  event->recorded_by_graph = false;
-  event->captured = false;
-  event->captured_nodes.clear();
+  stand_for(*event, std::move(command));
   return hipSuccess;
 }
 
-hipError_t EventRecordOperation::run() {
-  const std::lock_guard lock(event->guard);
-  event->command.reset();
-  event->recorded_by_graph = true;
-  event->graph_time = Command::Clock::now();
-  event->captured = false;
-  return hipSuccess;
+hipError_t EventRecordOperation::run() { return launched()->run(); }
+
+std::shared_ptr<Operation> EventRecordOperation::launched() const {
+  return std::make_shared<LaunchedRecord>(event);
 }
 
-hipError_t EventWaitOperation::run() {
-  CommandPointer command;
-  {
-    const std::lock_guard lock(event->guard);
-    command = event->command;
-  }
-  if (command != nullptr) command->wait();
-  return hipSuccess;
+hipError_t EventWaitOperation::run() { return launched()->run(); }
+
+std::shared_ptr<Operation> EventWaitOperation::launched() const {
+  return std::make_shared<LaunchedWait>(event);
 }
 
 }  // namespace cass::hip
@@ -159,11 +196,11 @@ hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t start_handle,
   int index = 0;
   for (const auto& event : {start, stop}) {
     const std::lock_guard lock(event->guard);
-    const bool recorded = event->command != nullptr || event->recorded_by_graph;
-    if (!recorded || (event->flags & hipEventDisableTiming) != 0) {
+    if (event->command == nullptr || (event->flags & hipEventDisableTiming) != 0) {
       return record(hipErrorInvalidHandle);
     }
-    if (!reached_at(*event, times[index++])) return hipErrorNotReady;
+    if (!event->command->finished()) return hipErrorNotReady;
+    times[index++] = event->command->finished_at();
   }
   *milliseconds = std::chrono::duration<float, std::milli>(times[1] - times[0]).count();
   return hipSuccess;

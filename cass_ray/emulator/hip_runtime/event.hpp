@@ -19,10 +19,7 @@ struct ihipEvent_t {
   cass::hip::Device& device;  // the one that it was made on
 
   std::mutex guard;
-  // The latest record: a command in a stream, or a time when a graph recorded it.
-  cass::hip::CommandPointer command;
-  bool recorded_by_graph = false;
-  cass::hip::Command::Clock::time_point graph_time;
+  cass::hip::CommandPointer command;  // the latest record, in a stream or in a graph's launch
   // The latest record was in a capturing stream.
   std::weak_ptr<cass::hip::Capture> capture;
   bool captured = false;
@@ -40,7 +37,8 @@ EventPointer event_of(hipEvent_t handle);
 
 hipError_t record_event(hipEvent_t handle, const StreamPointer& stream);
 
-// Record and wait as nodes of a graph.
+// Record and wait as nodes of a graph: each launch of it records anew, and waits for what was
+// recorded before it.
 class EventRecordOperation final : public Operation {
  public:
   explicit EventRecordOperation(EventPointer event) : event(std::move(event)) {}
@@ -49,6 +47,7 @@ class EventRecordOperation final : public Operation {
   std::shared_ptr<Operation> copy() const override {
     return std::make_shared<EventRecordOperation>(event);
   }
+  std::shared_ptr<Operation> launched() const override;
 
   EventPointer event;
 };
@@ -61,6 +60,7 @@ class EventWaitOperation final : public Operation {
   std::shared_ptr<Operation> copy() const override {
     return std::make_shared<EventWaitOperation>(event);
   }
+  std::shared_ptr<Operation> launched() const override;
 
   EventPointer event;
 };

@@ -4,6 +4,8 @@
 #include <set>
 #include <unordered_map>
 
+#include "graph_exec.hpp"
+
 namespace cass::hip {
 namespace {
 
@@ -59,6 +61,12 @@ hipError_t ChildGraphOperation::run() {
 
 std::shared_ptr<Operation> ChildGraphOperation::copy() const {
   return std::make_shared<ChildGraphOperation>(graph->clone());
+}
+
+std::shared_ptr<Operation> ChildGraphOperation::launched() const {
+  std::vector<std::shared_ptr<Operation>> own;
+  for (auto* node : graph->in_order()) own.push_back(of_launch(node->operation));
+  return std::make_shared<GraphLaunchOperation>(std::move(own));
 }
 
 }  // namespace cass::hip

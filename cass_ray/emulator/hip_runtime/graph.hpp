@@ -73,6 +73,7 @@ class ChildGraphOperation final : public Operation {
   hipError_t run() override;
   hipGraphNodeType node_type() const override { return hipGraphNodeTypeGraph; }
   std::shared_ptr<Operation> copy() const override;
+  std::shared_ptr<Operation> launched() const override;
 
   std::unique_ptr<ihipGraph> graph;
 };

@@ -107,6 +107,13 @@ hipError_t GraphLaunchOperation::run() {
   return hipSuccess;
 }
 
+std::shared_ptr<Operation> GraphLaunchOperation::launched() const {
+  std::vector<std::shared_ptr<Operation>> own;
+  own.reserve(operations_.size());
+  for (const auto& operation : operations_) own.push_back(of_launch(operation));
+  return std::make_shared<GraphLaunchOperation>(std::move(own));
+}
+
 std::shared_ptr<Operation> launch_of(const hipGraphExec& exec) {
   std::vector<std::shared_ptr<Operation>> operations;
   for (const auto& step : exec.steps) {

@@ -51,6 +51,7 @@ class GraphLaunchOperation final : public Operation {
   std::shared_ptr<Operation> copy() const override {
     return std::make_shared<GraphLaunchOperation>(*this);
   }
+  std::shared_ptr<Operation> launched() const override;
 
  private:
   std::vector<std::shared_ptr<Operation>> operations_;

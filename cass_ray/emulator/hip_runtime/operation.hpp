@@ -18,7 +18,15 @@ class Operation {
 
   // An independent copy, for clones of graphs.
   virtual std::shared_ptr<Operation> copy() const = 0;
+
+  // What is put in a stream's queue in place of it, called when that is done; null: it itself.
+  virtual std::shared_ptr<Operation> launched() const { return nullptr; }
 };
+
+inline std::shared_ptr<Operation> of_launch(std::shared_ptr<Operation> operation) {
+  auto own = operation->launched();
+  return own != nullptr ? own : operation;
+}
 
 // Marks a place in a stream: events, joins of graph branches.
 class EmptyOperation final : public Operation {

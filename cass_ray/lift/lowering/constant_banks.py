@@ -24,7 +24,9 @@ _IMPLICIT_ARGUMENTS = Value("ptr addrspace(4)", "%implicit")
 """Where AMD's runtime puts what it adds to them, in a kernel."""
 _GROUP_SIZE = {0: 12, 4: 14, 8: 16}  # hidden_group_size_* in the implicit arguments, 16 bits
 _GROUP_COUNT = {0: 0, 4: 4, 8: 8}  # hidden_block_count_*, 32 bits
-_IMPLICIT_BYTES = 18  # up to the end of these
+_GRID_SYNCHRONIZATION = 88
+"""hidden_multigrid_sync_arg: zero but in cooperative launches (``__ockl_grid_is_valid``)."""
+_IMPLICIT_BYTES = 96  # up to the end of these
 _SINGLE_ONE = 0x3F800000
 _HALVES = (0, 4)
 """Of an address: where its words are behind its start."""
@@ -175,7 +177,7 @@ class ConstantBanks:
         if offset - driver.local_window in _HALVES:
             return self._half(self._local_window(), is_high=offset != driver.local_window)
         if offset in driver.grid_workspace:
-            address = self._data.grid_workspace()
+            address = self._grid_workspace()
             return self._half(address, is_high=offset == driver.grid_workspace[1])
         if offset - driver.descriptor in _HALVES:
             return i32(0)
@@ -270,6 +272,17 @@ class ConstantBanks:
         base = self._implicit_arguments()
         place = self._ir.offset(base, i64(_GROUP_COUNT[4 * axis]))
         return self._ir.load("i32", place, 4, note=INVARIANT)
+
+    def _grid_workspace(self) -> Value:
+        """The address of the memory that ``grid.sync()`` counts in.
+
+        Null where the launch is not cooperative: ``grid.is_valid()`` asks for that, ``grid.sync()``
+        ends the program.
+        """
+        place = self._ir.offset(self._implicit_arguments(), i64(_GRID_SYNCHRONIZATION))
+        given = self._ir.load("i64", place, 8, note=INVARIANT)
+        is_cooperative = self._ir.icmp("ne", given, i64(0))
+        return self._ir.select(is_cooperative, self._data.grid_workspace(), i64(0))
 
     def shared_window(self, *, is_high: bool) -> Value:
         """A word of the generic address of shared memory.

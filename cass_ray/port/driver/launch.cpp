@@ -107,6 +107,22 @@ int launch_cooperative(hipFunction_t kernel, const unsigned (&grid)[3], const un
                                                  parameters));
 }
 
+int launch(const LaunchConfiguration& given, const cass::cuda::LaunchRequests& asked,
+           hipFunction_t kernel, void** parameters, void** extra) {
+  const auto& [grid, block, shared_bytes, stream, attributes, count] = given;
+  if (asked.cooperative && extra != nullptr) {
+    return unsupported("a cooperative launch with arguments in a buffer");
+  }
+  const auto* found = kernel != nullptr ? loaded_cluster(kernel) : nullptr;
+  if (const auto cluster = cluster_of(found, asked.cluster)) {
+    const BlockLaunch blocks{shape_of(grid), shape_of(block), *cluster, shared_bytes};
+    return launch_in_clusters(*found, blocks, asked.cooperative, stream, parameters, extra);
+  }
+  return asked.cooperative
+             ? launch_cooperative(kernel, grid, block, shared_bytes, stream, parameters)
+             : launch(kernel, grid, block, shared_bytes, stream, parameters, extra);
+}
+
 enum FunctionAttribute : int {
   ptx_version = 5,
   binary_version = 6,
@@ -140,20 +156,13 @@ CUDA_API int cuLaunchCooperativeKernel(hipFunction_t kernel, unsigned grid_x, un
 CUDA_API int cuLaunchKernelEx(const LaunchConfiguration* given, hipFunction_t kernel,
                               void** parameters, void** extra) {
   if (given == nullptr) return invalid_value;
-  const auto [cooperative, asked] =
-      cass::cuda::requests_of(given->attributes, given->attribute_count);
-  const auto* found = kernel != nullptr ? loaded_cluster(kernel) : nullptr;
-  if (const auto cluster = cluster_of(found, asked)) {
-    const BlockLaunch blocks{shape_of(given->grid), shape_of(given->block), *cluster,
-                             given->shared_bytes};
-    return launch_in_clusters(*found, blocks, cooperative, given->stream, parameters, extra);
+  const auto asked = cass::cuda::requests_of(given->attributes, given->attribute_count);
+  if (asked.is_updatable) return unsupported("a node that kernels can update");
+  int result = launch(*given, asked, kernel, parameters, extra);
+  for (const auto event : asked.events) {
+    if (result == success) result = finish(hipEventRecord(event, given->stream));
   }
-  if (cooperative) {
-    return launch_cooperative(kernel, given->grid, given->block, given->shared_bytes, given->stream,
-                              parameters);
-  }
-  return launch(kernel, given->grid, given->block, given->shared_bytes, given->stream, parameters,
-                extra);
+  return result;
 }
 
 CUDA_API int cuFuncGetAttribute(int* value, int attribute, hipFunction_t kernel) {

@@ -66,7 +66,8 @@ int describe(TensorMap& made, const Tensor& given, const std::string& call) {
     if (axis > 0 && (stride % chunk_bytes != 0 || stride >= stride_limit)) return invalid_value;
     if (given.sizes[axis] == 0 || given.sizes[axis] > most_elements) return invalid_value;
     if (given.steps[axis] == 0 || given.steps[axis] > most_steps) return invalid_value;
-    made.steps.at(axis) = static_cast<std::uint8_t>(given.steps[axis]);
+    // That of the first axis is ignored where nothing is interleaved, as the text says.
+    made.steps.at(axis) = axis == 0 ? 1 : static_cast<std::uint8_t>(given.steps[axis]);
     made.sizes.at(axis) = given.sizes[axis];
     made.strides.at(axis) = stride;
   }
@@ -119,7 +120,6 @@ CUDA_API int cuTensorMapEncodeIm2col(void* map, int type, std::uint32_t rank, vo
   if (channels == 0 || channels > most_channels || pixels == 0 || pixels > most_pixels) {
     return invalid_value;
   }
-  if (steps[0] != 1) return unsupported("cuTensorMapEncodeIm2col with steps along channels");
   made.is_im2col = 1;
   made.box[0] = static_cast<std::uint16_t>(channels);
   made.box[1] = static_cast<std::uint16_t>(pixels);

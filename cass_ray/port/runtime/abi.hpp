@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "../common/clusters.hpp"
 
@@ -58,15 +59,24 @@ struct LaunchAttribute {
     struct {
       unsigned x, y, z;
     } clusterDim;
+    int is_updatable;
+    hipEvent_t event;  // flags that follow it say what may only make it earlier
   } value;
 };
 
-enum LaunchAttributeId : int { attribute_cooperative = 2, attribute_cluster = 4 };
+enum LaunchAttributeId : int {
+  attribute_cooperative = 2,
+  attribute_cluster = 4,
+  attribute_event = 7,  // when all blocks allow dependent kernels to start, or have ended
+  attribute_start_event = 12,  // when all blocks have started
+  attribute_updatable = 13,  // from kernels, as a node of a graph
+};
 
-// What a launch asks for by its attributes.
+// What a launch asks for by its attributes. The others are preferences.
 struct LaunchRequests {
-  bool cooperative = false;
+  bool cooperative = false, is_updatable = false;
   std::optional<Shape> cluster;
+  std::vector<hipEvent_t> events;  // to be recorded behind the launch: no earlier than was asked
 };
 
 inline LaunchRequests requests_of(const LaunchAttribute* attributes, unsigned count) {
@@ -76,6 +86,8 @@ inline LaunchRequests requests_of(const LaunchAttribute* attributes, unsigned co
     const auto& cluster = value.clusterDim;
     if (id == attribute_cooperative) found.cooperative = value.cooperative != 0;
     if (id == attribute_cluster) found.cluster = Shape{cluster.x, cluster.y, cluster.z};
+    if (id == attribute_event || id == attribute_start_event) found.events.push_back(value.event);
+    if (id == attribute_updatable) found.is_updatable = value.is_updatable != 0;
   }
   return found;
 }

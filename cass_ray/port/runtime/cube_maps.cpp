@@ -58,17 +58,20 @@ int create_cube_array(hipArray_t* made, const hipChannelFormatDesc* format, hipE
   if (!are_cubes(extent, flags)) return fail(invalid_value);
   const unsigned as_layers = (flags & ~hipArrayCubemap) | hipArrayLayered;
   const auto result = hipMalloc3DArray(made, format, extent, as_layers);
-  if (result == hipSuccess) arrays().keep(*made, flags);
+  if (result == hipSuccess) keep_array_flags(*made, flags);
   return finish(result);
 }
 
-void forget_cube_array(hipArray_const_t array) { arrays().forget(array); }
+void keep_array_flags(hipArray_const_t array, unsigned flags) { arrays().keep(array, flags); }
 
-std::optional<unsigned> cube_array_flags(hipArray_const_t array) { return arrays().find(array); }
+std::optional<unsigned> array_flags(hipArray_const_t array) { return arrays().find(array); }
+
+void forget_array(hipArray_const_t array) { arrays().forget(array); }
 
 bool is_cube_map(const ResourceDescription& resource) {
-  return resource.resType == hipResourceTypeArray &&
-         cube_array_flags(static_cast<hipArray_const_t>(resource.res.array)).has_value();
+  if (resource.resType != hipResourceTypeArray) return false;
+  const auto flags = array_flags(static_cast<hipArray_const_t>(resource.res.array));
+  return flags && (*flags & hipArrayCubemap) != 0;
 }
 
 // An H200 takes places on a face as normalized, whatever is said of coordinates. Beyond the edge of a

@@ -1,5 +1,6 @@
-// Cube maps: HIP has none, so that they are arrays of layers, six faces each. Lifted code chooses the
-// layer (docs/lift.md); what the program said of them is kept here.
+// Arrays of kinds that HIP has not; what the program said of them is kept here. Cube maps are
+// arrays of layers, six faces each, where lifted code chooses the layer (docs/lift.md). For gathers
+// AMD's hardware takes any array.
 #pragma once
 
 #include <optional>
@@ -11,10 +12,11 @@ namespace cass::cuda {
 // cudaMalloc3DArray with cudaArrayCubemap.
 int create_cube_array(hipArray_t* made, const hipChannelFormatDesc* format, hipExtent extent,
                       unsigned flags);
-void forget_cube_array(hipArray_const_t array);
 
-// What an array of cubes was made with; nothing for other arrays.
-std::optional<unsigned> cube_array_flags(hipArray_const_t array);
+// What an array was made with, to be kept where HIP was told something else.
+void keep_array_flags(hipArray_const_t array, unsigned flags);
+std::optional<unsigned> array_flags(hipArray_const_t array);
+void forget_array(hipArray_const_t array);
 bool is_cube_map(const ResourceDescription& resource);
 
 // cudaCreateTextureObject for such an array.

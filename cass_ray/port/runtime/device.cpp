@@ -1,4 +1,5 @@
 // The device: properties in CUDA's layout, attributes, limits, versions.
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 
@@ -22,11 +23,16 @@ constexpr int threads_of_a_warp = 32;
 // Devices have them from sm_90 on.
 int has_clusters() { return capability() >= 90 ? 1 : 0; }
 
+constexpr int limit_of_printing = 1;
+std::atomic<std::size_t> printing_bytes = std::size_t{1} << 20U;  // CUDA's default
+
 hipError_t properties(hipDeviceProp_tR0600* made, int device) {
   const auto result = hipGetDevicePropertiesR0600(made, device);
   made->major = capability() / 10;
   made->minor = capability() % 10;
   made->warpSize = threads_of_a_warp;
+  made->clusterLaunch = has_clusters();
+  made->sharedMemPerBlockOptin = made->sharedMemPerBlock;  // as in attributes.inc
   return result;
 }
 
@@ -90,14 +96,21 @@ CUDA_API int cudaDeviceGetAttribute(int* value, int attribute, int device) {
   return success;
 }
 
-// CUDA's limits: stack, printf buffer and heap are HIP's; those of device-side launches are not.
+// CUDA's limits: stack and heap are HIP's, those of device-side launches are not. What kernels
+// print goes to the host at once: a buffer of any size is enough.
 CUDA_API int cudaDeviceSetLimit(int limit, std::size_t value) {
   constexpr int last_common = 2;
-  if (limit > last_common) return success;
+  if (limit == limit_of_printing) printing_bytes = value;
+  if (limit > last_common || limit == limit_of_printing) return success;
   return finish(hipDeviceSetLimit(static_cast<hipLimit_t>(limit), value));
 }
 
 CUDA_API int cudaDeviceGetLimit(std::size_t* value, int limit) {
+  if (value == nullptr) return fail(invalid_value);
+  if (limit == limit_of_printing) {
+    *value = printing_bytes;
+    return success;
+  }
   return finish(hipDeviceGetLimit(value, static_cast<hipLimit_t>(limit)));
 }
 
@@ -134,8 +147,8 @@ CUDA_API int cudaGetDeviceProperties(DeviceProperties* made, int device) {
   COPY(pageableMemoryAccessUsesHostPageTables), COPY(directManagedMemAccessFromHost);
   COPY(maxBlocksPerMultiProcessor), COPY(accessPolicyMaxWindowSize);
   COPY(reservedSharedMemPerBlock), COPY(hostRegisterSupported), COPY(memoryPoolsSupported);
+  COPY(clusterLaunch);
 #undef COPY
-  made->clusterLaunch = has_clusters();
   return success;
 }
 #else

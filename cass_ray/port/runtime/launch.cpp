@@ -1,4 +1,6 @@
 // Launches, attributes of kernels, occupancy.
+#include <string>
+
 #include "forward.hpp"
 #include "library.hpp"
 #include "registration.hpp"
@@ -45,12 +47,9 @@ int launch_in_clusters(const RegisteredCluster& found, const LaunchConfiguration
   return finish(hipLaunchKernel(found.launched, grid, block, all, made.shared_bytes, stream));
 }
 
-int launch(const void* kernel, const LaunchConfiguration& given, void** arguments,
-           hipStream_t stream) {
+int launch_registered(const void* kernel, const LaunchConfiguration& given,
+                      const LaunchRequests& asked, void** arguments, hipStream_t stream) {
   const auto& [grid, block, shared, own_stream, attributes, count] = given;
-  if (!is_possible(grid, block)) return fail(hipErrorInvalidConfiguration);
-  if (loaded_kernel(kernel) != nullptr) return launch_loaded(kernel, given, arguments, stream);
-  const auto asked = requests_of(attributes, count);
   if (const auto* found = registered_cluster(kernel); is_in_clusters(found, asked.cluster)) {
     return launch_in_clusters(*found, given, asked, arguments, stream);
   }
@@ -60,6 +59,19 @@ int launch(const void* kernel, const LaunchConfiguration& given, void** argument
     return finish(hipLaunchCooperativeKernel(kernel, grid, block, arguments, bytes, stream));
   }
   return finish(hipLaunchKernel(kernel, grid, block, arguments, shared, stream));
+}
+
+int launch(const void* kernel, const LaunchConfiguration& given, void** arguments,
+           hipStream_t stream) {
+  if (!is_possible(given.gridDim, given.blockDim)) return fail(hipErrorInvalidConfiguration);
+  if (loaded_kernel(kernel) != nullptr) return launch_loaded(kernel, given, arguments, stream);
+  const auto asked = requests_of(given.attrs, given.numAttrs);
+  if (asked.is_updatable) return unsupported("a node that kernels can update");
+  int result = launch_registered(kernel, given, asked, arguments, stream);
+  for (const auto event : asked.events) {
+    if (result == success) result = finish(hipEventRecord(event, stream));
+  }
+  return result;
 }
 
 int launch(const LaunchConfiguration* given, const void* kernel, void** arguments,
@@ -95,6 +107,19 @@ hipError_t attributes_of(const void* kernel, hipFuncAttributes& made) {
   made.numRegs = read(HIP_FUNC_ATTRIBUTE_NUM_REGS);
   made.maxDynamicSharedSizeBytes = read(HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
   return hipSuccess;
+}
+
+// Whether blocks can have so much dynamic shared memory; tells the user if not.
+bool has_room(const hipFuncAttributes& kernel, int bytes) {
+  int total = 0;
+  static_cast<void>(hipDeviceGetAttribute(&total, hipDeviceAttributeMaxSharedMemoryPerBlock, 0));
+  const auto left = total - static_cast<int>(kernel.sharedSizeBytes);
+  if (bytes > left) {
+    report_once("a kernel is to have " + std::to_string(bytes) +
+                " bytes of dynamic shared memory, " + std::to_string(left) +
+                " are left to it here");
+  }
+  return bytes >= 0 && bytes <= left;
 }
 
 // Of a kernel that was not compiled for clusters, in place of the launch's attribute.
@@ -209,12 +234,14 @@ CUDA_API int cudaFuncSetAttribute(const void* kernel, int attribute, int value) 
   if (attribute != largest_dynamic_shared && attribute != carveout) {
     return unsupported("an attribute of cudaFuncSetAttribute");
   }
-  if (loaded_kernel(kernel) != nullptr) {  // as large as it can be without being asked for
+  if (attribute == largest_dynamic_shared) {
     hipFuncAttributes given{};
-    static_cast<void>(attributes_of(kernel, given));
-    const bool fits = attribute == carveout || value <= given.maxDynamicSharedSizeBytes;
-    return fits ? success : fail(invalid_value);
+    const auto result = attributes_of(kernel, given);
+    if (result != hipSuccess) return finish(result);
+    if (!has_room(given, value)) return fail(invalid_value);
   }
+  // That of a library has as much as there is without being asked for.
+  if (loaded_kernel(kernel) != nullptr) return success;
   return finish(hipFuncSetAttribute(kernel, static_cast<hipFuncAttribute>(attribute), value));
 }
 
@@ -290,7 +317,7 @@ CUDA_API int cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* kerne
   if (blocks == nullptr || given == nullptr) return fail(invalid_value);
   const auto* found = registered_cluster(kernel);
   const auto known = found != nullptr ? found->kernel : ClusterKernel{};
-  *blocks = static_cast<int>(
-      largest_cluster(known, shape_of(given->blockDim), given->dynamicSmemBytes));
+  *blocks =
+      static_cast<int>(largest_cluster(known, shape_of(given->blockDim), given->dynamicSmemBytes));
   return success;
 }

@@ -13,8 +13,6 @@ FORWARD(cudaStreamCreateWithPriority, hipStreamCreateWithPriority,
 FORWARD(cudaStreamDestroy, hipStreamDestroy, (hipStream_t stream), (stream))
 FORWARD_STREAM(cudaStreamSynchronize, hipStreamSynchronize, (hipStream_t stream), (stream))
 FORWARD_STREAM(cudaStreamQuery, hipStreamQuery, (hipStream_t stream), (stream))
-FORWARD_STREAM(cudaStreamWaitEvent, hipStreamWaitEvent,
-               (hipStream_t stream, hipEvent_t event, unsigned flags), (stream, event, flags))
 FORWARD_STREAM(cudaStreamGetFlags, hipStreamGetFlags, (hipStream_t stream, unsigned* flags),
                (stream, flags))
 FORWARD_STREAM(cudaStreamGetPriority, hipStreamGetPriority, (hipStream_t stream, int* priority),
@@ -37,12 +35,49 @@ FORWARD(cudaEventCreateWithFlags, hipEventCreateWithFlags, (hipEvent_t * made, u
 FORWARD(cudaEventDestroy, hipEventDestroy, (hipEvent_t event), (event))
 FORWARD_STREAM(cudaEventRecord, hipEventRecord, (hipEvent_t event, hipStream_t stream),
                (event, stream))
-FORWARD_STREAM(cudaEventRecordWithFlags, hipEventRecord,
-               (hipEvent_t event, hipStream_t stream, unsigned), (event, stream))
 FORWARD(cudaEventSynchronize, hipEventSynchronize, (hipEvent_t event), (event))
 FORWARD(cudaEventQuery, hipEventQuery, (hipEvent_t event), (event))
 FORWARD(cudaEventElapsedTime, hipEventElapsedTime,
         (float* milliseconds, hipEvent_t start, hipEvent_t stop), (milliseconds, start, stop))
+
+namespace {
+
+constexpr unsigned external = 1;  // cudaEventRecordExternal, cudaEventWaitExternal
+
+// An event that the graph which `stream` captures has in common with what is outside of it: a node,
+// and no dependence between nodes. Nothing else has such events.
+template <typename Add>
+hipError_t capture_external(hipStream_t stream, hipEvent_t event, Add add_node) {
+  hipStreamCaptureStatus status{};
+  hipGraph_t graph = nullptr;
+  const hipGraphNode_t* after = nullptr;
+  std::size_t count = 0;
+  auto result = hipStreamGetCaptureInfo_v2(stream, &status, nullptr, &graph, &after, &count);
+  if (result != hipSuccess) return result;
+  if (status != hipStreamCaptureStatusActive) return hipErrorInvalidValue;
+  hipGraphNode_t node = nullptr;
+  result = add_node(&node, graph, after, count, event);
+  if (result != hipSuccess) return result;
+  return hipStreamUpdateCaptureDependencies(stream, &node, 1, hipStreamSetCaptureDependencies);
+}
+
+hipError_t record_event(hipEvent_t event, hipStream_t stream, unsigned flags) {
+  if (flags == 0) return hipEventRecord(event, stream);
+  if (flags != external) return hipErrorInvalidValue;
+  return capture_external(stream, event, hipGraphAddEventRecordNode);
+}
+
+hipError_t wait_for_event(hipStream_t stream, hipEvent_t event, unsigned flags) {
+  if (flags != external) return hipStreamWaitEvent(stream, event, flags);
+  return capture_external(stream, event, hipGraphAddEventWaitNode);
+}
+
+}  // namespace
+
+FORWARD_STREAM(cudaEventRecordWithFlags, record_event,
+               (hipEvent_t event, hipStream_t stream, unsigned flags), (event, stream, flags))
+FORWARD_STREAM(cudaStreamWaitEvent, wait_for_event,
+               (hipStream_t stream, hipEvent_t event, unsigned flags), (stream, event, flags))
 
 namespace {
 

@@ -1,5 +1,7 @@
 // Arrays, textures and surfaces. HIP's descriptions are the first part of CUDA's; what follows them
 // there (trilinear optimization) has no effect on what is provided, but for seamless cube maps.
+#include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "cube_maps.hpp"
@@ -39,25 +41,28 @@ int described(hipError_t (*query)(Hip*, Handle), Cuda* made, Handle handle) {
 
 }  // namespace
 
-FORWARD(cudaMallocArray, hipMallocArray,
-        (hipArray_t * made, const hipChannelFormatDesc* format, std::size_t width,
-         std::size_t height, unsigned flags),
-        (made, format, width, height, flags))
-
+CUDA_API int cudaMallocArray(hipArray_t* made, const hipChannelFormatDesc* format,
+                             std::size_t width, std::size_t height, unsigned flags) {
+  const auto result = hipMallocArray(made, format, width, height, flags & ~hipArrayTextureGather);
+  if (result == hipSuccess) keep_array_flags(*made, flags);
+  return finish(result);
+}
 CUDA_API int cudaMalloc3DArray(hipArray_t* made, const hipChannelFormatDesc* format,
                                hipExtent extent, unsigned flags) {
   if ((flags & hipArrayCubemap) != 0) return create_cube_array(made, format, extent, flags);
-  return finish(hipMalloc3DArray(made, format, extent, flags));
+  const auto result = hipMalloc3DArray(made, format, extent, flags & ~hipArrayTextureGather);
+  if (result == hipSuccess) keep_array_flags(*made, flags);
+  return finish(result);
 }
 CUDA_API int cudaFreeArray(hipArray_t array) {
-  forget_cube_array(array);
+  forget_array(array);
   return finish(hipFreeArray(array));
 }
 CUDA_API int cudaArrayGetInfo(hipChannelFormatDesc* format, hipExtent* extent, unsigned* flags,
                               hipArray_t array) {
   const auto result = hipArrayGetInfo(format, extent, flags, array);
-  const auto of_cubes = cube_array_flags(array);
-  if (result == hipSuccess && flags != nullptr && of_cubes) *flags = *of_cubes;
+  const auto given = array_flags(array);
+  if (result == hipSuccess && flags != nullptr && given) *flags = *given;
   return finish(result);
 }
 FORWARD(cudaGetChannelDesc, hipGetChannelDesc,
@@ -95,9 +100,21 @@ FORWARD_BOTH(cudaMemcpyFromArray, hipMemcpyFromArray,
               std::size_t size, hipMemcpyKind kind),
              (target, source, x, y, size, kind))
 
+// HIP's samplers have zeros beyond edges, and no other border.
+static bool has_border_color(const TextureDescription& texture) {
+  const auto is_border = [](int mode) { return mode == hipAddressModeBorder; };
+  // Bits, which may be those of integers.
+  const auto is_set = [](float part) { return std::bit_cast<std::uint32_t>(part) != 0; };
+  return std::ranges::any_of(texture.addressMode, is_border) &&
+         std::ranges::any_of(texture.borderColor, is_set);
+}
+
 CUDA_API int cudaCreateTextureObject(hipTextureObject_t* made, const ResourceDescription* resource,
                                      const TextureDescription* texture,
                                      const ResourceViewDescription* view) {
+  if (texture != nullptr && has_border_color(*texture)) {
+    return unsupported("a border color of a texture");
+  }
   if (resource != nullptr && texture != nullptr && is_cube_map(*resource)) {
     return create_cube_texture(made, *resource, *texture, view);
   }

@@ -14,6 +14,11 @@ __global__ void grid_sum(int* parts, int* total) {
   }
 }
 
+__global__ void ask(int* out) {
+  const auto grid = cooperative_groups::this_grid();
+  if (grid.thread_rank() == 0) *out = grid.is_valid() ? 2 : 1;
+}
+
 static int* memory() {
   int* made;
   GOOD(cudaMalloc(&made, 64 * sizeof(int)));
@@ -110,6 +115,11 @@ static void cooperative() {
   GOOD(cudaLaunchCooperativeKernel(reinterpret_cast<void*>(grid_sum), 8, 32, arguments));
   GOOD(cudaDeviceSynchronize());
   EXPECT(first_of(total) == 36);
+  // A grid can be synchronized where its launch says so, and nowhere else.
+  ask<<<8, 32>>>(parts);
+  EXPECT(first_of(parts) == 1);
+  GOOD(cudaLaunchCooperativeKernel(reinterpret_cast<void*>(ask), 8, 32, arguments));
+  EXPECT(first_of(parts) == 2);
   cudaLaunchConfig_t given = {};
   given.gridDim = 4;
   given.blockDim = 32;

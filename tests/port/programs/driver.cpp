@@ -1,11 +1,13 @@
 // The driver interface: a module of PTX, of a cubin or of a fat binary, in the file that is named.
 #include <cuda.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <thread>
 #include <vector>
 
 #include "expect.h"
@@ -60,7 +62,33 @@ void launched(CUfunction scale, CUmodule module, int way) {
   given.hStream = stream;
   if (way == 0) CHECK(cuLaunchKernel(scale, 2, 1, 1, 64, 1, 1, 0, stream, parameters, nullptr));
   if (way == 1) CHECK(cuLaunchKernel(scale, 2, 1, 1, 64, 1, 1, 0, stream, nullptr, extra));
-  if (way == 2) CHECK(cuLaunchKernelEx(&given, scale, parameters, nullptr));
+  if (way == 2) {
+    CHECK(cuLaunchKernelEx(&given, scale, parameters, nullptr));
+    CUlaunchAttribute together{};
+    together.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+    together.value.cooperative = 1;
+    given.attrs = &together;
+    given.numAttrs = 1;
+    EXPECT(cuLaunchKernelEx(&given, scale, nullptr, extra) == CUDA_ERROR_NOT_SUPPORTED);
+  }
+  if (way == 3) {  // the event of a launch stands for it
+    CUevent ended;
+    CHECK(cuEventCreate(&ended, CU_EVENT_DISABLE_TIMING));
+    CUlaunchAttribute attribute{};
+    attribute.id = CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT;
+    attribute.value.launchCompletionEvent.event = ended;
+    given.attrs = &attribute;
+    given.numAttrs = 1;
+    std::atomic<bool> may_go_on = false;
+    CHECK(cuLaunchHostFunc(
+        stream, [](void *data) { while (!*static_cast<std::atomic<bool> *>(data)) std::this_thread::yield(); },
+        &may_go_on));
+    CHECK(cuLaunchKernelEx(&given, scale, parameters, nullptr));
+    EXPECT(cuEventQuery(ended) == CUDA_ERROR_NOT_READY);
+    may_go_on = true;
+    CHECK(cuEventSynchronize(ended));
+    CHECK(cuEventDestroy(ended));
+  }
   CHECK(cuStreamSynchronize(stream));
   CHECK(cuMemcpyDtoH(values.data(), memory, count * sizeof(int)));
   for (int i = 0; i < count; ++i) EXPECT(values[i] == (i - 50) * 3 + i);
@@ -90,7 +118,7 @@ int main(int, char **arguments) {
   CHECK(cuModuleGetFunction(&scale, module, "scale"));
   int version = 0;
   CHECK(cuFuncGetAttribute(&version, CU_FUNC_ATTRIBUTE_BINARY_VERSION, scale));
-  for (int way = 0; way < 3; ++way) launched(scale, module, way);
+  for (int way = 0; way < 4; ++way) launched(scale, module, way);
   CHECK(cuModuleUnload(module));
 
   CUlibrary library;

@@ -92,7 +92,8 @@ static CUtensorMap map_of(const Convolution& c) {
   cuuint32_t steps[5];
   int lower[3], upper[3];
   sizes[0] = c.channels, sizes[rank - 1] = c.images;
-  steps[0] = steps[rank - 1] = 1;
+  steps[0] = 2;  // ignored, as cuda.h says
+  steps[rank - 1] = 1;
   for (int k = 0; k < c.axes; ++k) {
     sizes[k + 1] = c.size[k], steps[k + 1] = c.step[k];
     lower[k] = -c.padding[k];

@@ -223,8 +223,11 @@ uint8_t byte_of(uint32_t n, uint32_t seed) {
 
 constexpr uint64_t nan_outside = 0x7ff77ff77ff77ff7;  // as an H100 fills
 
+// The step along the first axis is ignored: "TMA doesn't support the stride for dimension zero" (cuda.h).
+uint32_t step_of(const Case &given, uint32_t axis) { return axis == 0 ? 1 : given.steps[axis]; }
+
 uint32_t count_of(const Case &given, uint32_t axis) {
-  return (given.box[axis] + given.steps[axis] - 1) / given.steps[axis];
+  return (given.box[axis] + step_of(given, axis) - 1) / step_of(given, axis);
 }
 
 uint32_t bytes_of(const Case &given) {
@@ -252,7 +255,7 @@ void each_element(const Case &given, Visit visit) {
     bool inside = true;
     for (uint32_t axis = 0; axis < given.rank; ++axis) {
       const uint32_t count = count_of(given, axis);
-      const int64_t at = given.at[axis] + (int64_t)(rest % count) * given.steps[axis];
+      const int64_t at = given.at[axis] + (int64_t)(rest % count) * step_of(given, axis);
       rest /= count;
       inside = inside && at >= 0 && at < (int64_t)given.dims[axis];
       place += at * (axis == 0 ? given.size : (int64_t)given.strides[axis - 1]);

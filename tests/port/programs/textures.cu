@@ -25,6 +25,8 @@ __global__ void slices(cudaTextureObject_t layers, cudaTextureObject_t volume, f
   out[2 + threadIdx.x] = tex3D<float>(volume, 1.5f, 0.5f, threadIdx.x + 0.5f);
 }
 
+__global__ void gather(cudaTextureObject_t texture, float4* out) { *out = tex2Dgather<float4>(texture, 1.0f, 1.0f); }
+
 // The handle of a texture as a texel of another one.
 __global__ void through(cudaTextureObject_t handles, const float2* at, float* out) {
   const uint2 words = tex2D<uint2>(handles, threadIdx.x % 2 + 0.5f, 0.5f);
@@ -188,6 +190,33 @@ static void three_dimensions() {
   GOOD(cudaFree(out));
 }
 
+// The four texels that filtering at (1, 1) would use, against the clock from the lower left one.
+static void gathers() {
+  const auto format = cudaCreateChannelDesc<float>();
+  const float values[6] = {0, 1, 2, 10, 11, 12};
+  cudaArray_t array;
+  GOOD(cudaMallocArray(&array, &format, 3, 2, cudaArrayTextureGather));
+  constexpr auto row = 3 * sizeof(float);
+  GOOD(cudaMemcpy2DToArray(array, 0, 0, values, row, row, 2, cudaMemcpyHostToDevice));
+  cudaExtent extent;
+  unsigned flags = 0;
+  cudaChannelFormatDesc found;
+  GOOD(cudaArrayGetInfo(&found, &extent, &flags, array));
+  EXPECT(flags == cudaArrayTextureGather);
+  const auto resource = resource_of(array);
+  const auto plain = described(cudaFilterModePoint, cudaAddressModeClamp);
+  cudaTextureObject_t texture;
+  GOOD(cudaCreateTextureObject(&texture, &resource, &plain, nullptr));
+  float4 *out, texels{};
+  GOOD(cudaMalloc(&out, sizeof texels));
+  gather<<<1, 1>>>(texture, out);
+  GOOD(cudaMemcpy(&texels, out, sizeof texels, cudaMemcpyDeviceToHost));
+  EXPECT(texels.x == 10 && texels.y == 11 && texels.z == 1 && texels.w == 0);
+  GOOD(cudaDestroyTextureObject(texture));
+  GOOD(cudaFreeArray(array));
+  GOOD(cudaFree(out));
+}
+
 int main() {
   const auto format = cudaCreateChannelDesc<float>();
   cudaArray_t array;
@@ -208,6 +237,7 @@ int main() {
   linear_memory();
   surfaces(array, values);
   three_dimensions();
+  gathers();
   GOOD(cudaFreeArray(array));
   return failures;
 }

@@ -1,4 +1,7 @@
 // Graphs built by hand and by capture, with copies, fills and host nodes. No kernel needed.
+#include <atomic>
+#include <chrono>
+#include <thread>
 #include <vector>
 
 #include "expect.hpp"
@@ -211,11 +214,67 @@ static void memory_nodes() {
   EXPECT_HIP(hipErrorInvalidValue, hipMemset(parameters.dptr, 0, 1));  // gone with the graph
 }
 
+static std::atomic<bool> may_go_on;
+
+static void wait_and_count(void* counter) {
+  while (!may_go_on) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ++*static_cast<std::atomic<int>*>(counter);
+}
+
+// An event that a graph records stands for its latest launch from the launch on, in children too; a
+// graph that waits for its own event waits for the launch before it.
+static void event_nodes(bool in_child) {
+  std::atomic<int> calls = 0;
+  hipEvent_t event = nullptr;
+  hipStream_t stream = nullptr, side = nullptr;
+  hipGraph_t graph = nullptr, outer = nullptr;
+  hipGraphNode_t wait = nullptr, host = nullptr, record = nullptr, child = nullptr;
+  OK(hipEventCreate(&event));
+  OK(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
+  OK(hipStreamCreateWithFlags(&side, hipStreamNonBlocking));
+  OK(hipGraphCreate(&graph, 0));
+  OK(hipGraphAddEventWaitNode(&wait, graph, nullptr, 0, event));
+  hipHostNodeParams call{wait_and_count, &calls};
+  OK(hipGraphAddHostNode(&host, graph, &wait, 1, &call));
+  OK(hipGraphAddEventRecordNode(&record, graph, &host, 1, event));
+  if (in_child) {
+    OK(hipGraphCreate(&outer, 0));
+    OK(hipGraphAddChildGraphNode(&child, outer, nullptr, 0, graph));
+  }
+  hipGraphExec_t exec = nullptr;
+  OK(hipGraphInstantiate(&exec, in_child ? outer : graph, nullptr, nullptr, 0));
+  for (int round = 1; round <= 3; ++round) {
+    may_go_on = false;
+    OK(hipGraphLaunch(exec, stream));
+    EXPECT(hipEventQuery(event) == hipErrorNotReady);
+    OK(hipStreamWaitEvent(side, event, 0));
+    EXPECT(hipStreamQuery(side) == hipErrorNotReady);
+    may_go_on = true;
+    if (round == 2) {
+      OK(hipStreamSynchronize(side));
+    } else {
+      OK(hipEventSynchronize(event));
+    }
+    EXPECT(calls == round);
+  }
+  OK(hipStreamSynchronize(stream));
+  OK(hipEventRecord(event, stream));
+  OK(hipEventSynchronize(event));
+  OK(hipGraphExecDestroy(exec));
+  OK(hipGraphDestroy(graph));
+  if (in_child) OK(hipGraphDestroy(outer));
+  OK(hipStreamDestroy(stream));
+  OK(hipStreamDestroy(side));
+  OK(hipEventDestroy(event));
+}
+
 int main() {
   built_by_hand();
   cycles_are_refused();
   captured();
   user_objects();
   memory_nodes();
+  event_nodes(false);
+  event_nodes(true);
   return report();
 }
