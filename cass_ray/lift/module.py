@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from cass_ray.lift.analysis.opcodes import counts_threads, numbers_without_counts
 from cass_ray.lift.analysis.unaligned import unaligned_barriers
+from cass_ray.lift.cycles import seldom_searched
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend import cubin as reading
 from cass_ray.lift.frontend.code import CodeSection, CubinCode
@@ -128,6 +129,7 @@ class ModuleBuilder:
         self._data = DeviceData(cubin, self.program.code_number, self._names)
         self.kernel_names = reading.kernel_names(cubin)
 
+    @seldom_searched()
     def lift(self, name: str) -> LiftedKernel:
         """One kernel. Raises :class:`LiftError`."""
         kernel = reading.kernel_info(self._cubin, name)

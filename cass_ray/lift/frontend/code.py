@@ -61,6 +61,16 @@ class CodeSection:
         return self.subroutines.get(name, self.function.subroutines.get(name))
 
     @cached_property
+    def literals(self) -> frozenset[int]:
+        """All that are printed in hexadecimal."""
+        return frozenset(
+            operand.integer
+            for instruction in self.instructions
+            for operand in instruction.operands
+            if isinstance(operand, Immediate) and operand.is_bits
+        )
+
+    @cached_property
     def leaders(self) -> frozenset[int]:
         """Addresses at which a basic block begins."""
         found = set(self.entries)
@@ -125,13 +135,7 @@ class CubinCode:
         """
         places = {**code.subroutines, **code.function.subroutines}
         own = {address for name, address in places.items() if _OWN_SUBROUTINE.match(name)}
-        literals = {
-            operand.integer
-            for instruction in code.instructions
-            for operand in instruction.operands
-            if isinstance(operand, Immediate) and operand.is_bits
-        }
-        unnamed = {entry for entry in own - literals if entry not in words}
+        unnamed = {entry for entry in own - code.literals if entry not in words}
         return sorted(code.entries - unnamed - {0})
 
     def address(self, code: CodeSection, offset: int) -> int:

@@ -54,7 +54,7 @@ class LoweringContext:
         self.environment = environment
         self.ir = IRBuilder()
         self.handles = HandleWords(self.ir, tracked=environment.uses_handles)
-        self.registers = RegisterFile(self.ir, self.handles)
+        self.registers = RegisterFile(self.ir, self.handles, environment.target.wave_lanes)
         self.turns = Turns(self.ir, self.registers) if in_turns else None
         self.terminators = Terminators(self.ir, self.registers, self.turns)
         self.banks = ConstantBanks(environment, self.ir, self.handles)

@@ -13,7 +13,8 @@ For each ``d`` from 1 to 2^32 - 1, and for each ``x`` within one unit in the las
 reciprocal, which is what both vendors promise, ``2^32 - 2 * d <= m * d <= 2^32``
 (``tests/lift/proofs/reciprocals.c`` tries them all). So ``q`` is never above the quotient and at
 most two below it: ``a / d - m * a / 2^32 = a * (2^32 - m * d) / (2^32 * d) < 2``. Both corrections
-together give ``a / d`` and ``a % d``. For ``d = 0`` they give 2 and ``a``.
+together give ``a / d`` and ``a % d``. For ``d = 0`` they give 2 and ``a``, in whose place ptxas
+then puts something else.
 
 Only the value of the last correction is written in another way; LLVM drops steps that nobody reads.
 
@@ -23,6 +24,8 @@ the comparison has become a constant, and what depends on it is gone otherwise.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from cass_ray.lift.llvm.builder import FALSE, IRBuilder, Value, i32, i64
 from cass_ray.lift.lowering.patterns import Patterns
@@ -35,20 +38,40 @@ _MAGNITUDE = "llvm.abs.i32"
 _QUOTIENT_BY_ZERO = i32(2)
 
 
+@dataclass(frozen=True)
+class _Division:
+    """A quotient (``udiv``) or a remainder (``urem``)."""
+
+    opcode: str
+    dividend: Value
+    divisor: Value
+    result: Value
+    """For other divisors than zero."""
+
+
 class Divisions(Patterns):
     """Finds the last step of a division; by ``warpSize``, too, of which ptxas learns late."""
 
-    def __init__(self, ir: IRBuilder) -> None:
+    def __init__(self, ir: IRBuilder, wave_lanes: int) -> None:
         super().__init__(ir)
+        self._mask = f"i{wave_lanes}"
+        """The type of a mask of a wave's lanes."""
         self._rounded_up: dict[str, Value] = {}
+        self._found: dict[str, _Division] = {}
+        """By its result."""
 
     def note_rounded_up(self, number: Value, word: Value, *, unsigned: bool) -> None:
         """``number`` is ``word``, taken as unsigned or signed, rounded up to single precision."""
         if unsigned or self._operands(word, _MAGNITUDE):
             self._rounded_up[number.name] = word
 
-    def last_step(self, condition: Value, changed: Value, before: Value) -> Value | None:
-        """What ``condition ? changed : before`` is where that ends a division; else None."""
+    def last_step(
+        self, condition: Value, changed: Value, before: Value, *, is_small: bool = False
+    ) -> Value | None:
+        """What ``condition ? changed : before`` is where that ends a division; else None.
+
+        ``is_small``: the quotient is mostly below four, and worth a branch around the division.
+        """
         if not self._operands(changed, "add") or not self._operands(before, "select"):
             return None
         remainder, divisor = self._at_least(condition)
@@ -64,7 +87,10 @@ class Divisions(Patterns):
         if found is None:
             return None
         dividend, estimated = found
-        exact = self._exact(dividend, divisor, "urem" if quotient is None else "udiv")
+        opcode, by_zero = ("urem", dividend) if quotient is None else ("udiv", _QUOTIENT_BY_ZERO)
+        if is_small and opcode == "udiv" and estimated == dividend:
+            return self._small(dividend, divisor, by_zero)
+        exact = self._exact(dividend, divisor, opcode, by_zero)
         if estimated == dividend:
             return exact
         steps = self._ir.select(condition, changed, before)
@@ -75,14 +101,66 @@ class Divisions(Patterns):
         """Whether LLVM proves that ``condition`` always holds; no code is made of the question."""
         return self._ir.both(condition, self._ir.call("i1", "llvm.is.constant.i1", condition))
 
-    def _exact(self, dividend: Value, divisor: Value, opcode: str) -> Value:
-        """The quotient or the remainder; LLVM's are undefined for a divisor of zero."""
-        is_zero = self._ir.icmp("eq", divisor, i32(0))
-        safe = self._ir.select(is_zero, i32(1), divisor)
-        by_zero = _QUOTIENT_BY_ZERO if opcode == "udiv" else dividend
+    def by_zero(
+        self, condition: Value, changed: Value, before: Value, *, is_small: bool = False
+    ) -> Value | None:
+        """``condition ? changed : before`` of a division by zero and its quotient; else None."""
+        division = self._found.get(before.name)
+        plain, inverted = self._uninverted(condition)
+        compared = self._ir.definition(plain)
+        if division is None or compared is None:
+            return None
+        if compared.opcode != ("ne" if inverted else "eq"):
+            return None
+        if compared.operands not in ((division.divisor, i32(0)), (i32(0), division.divisor)):
+            return None
+        if is_small and division.opcode == "udiv":
+            return self._small(division.dividend, division.divisor, changed)
+        return self._ir.select(self._is_zero(division.divisor), changed, division.result)
+
+    def _exact(self, dividend: Value, divisor: Value, opcode: str, by_zero: Value) -> Value:
+        """The quotient or the remainder, and ``by_zero`` where that has none."""
+        result = self._divided(dividend, divisor, opcode)
+        made = self._ir.select(self._is_zero(divisor), by_zero, result)
+        self._found[made.name] = _Division(opcode, dividend, divisor, result)
+        return made
+
+    def _divided(self, dividend: Value, divisor: Value, opcode: str) -> Value:
+        """LLVM's, which is undefined for a divisor of zero; here that gives anything."""
+        safe = self._ir.select(self._is_zero(divisor), i32(1), divisor)
         hidden = self._ir.once(("dividend", dividend.name), lambda: self._hidden(dividend))
-        exact = self._ir.select(is_zero, by_zero, self._ir.op(opcode, hidden, safe))
-        return self._by_power_of_two(dividend, divisor, opcode, exact)
+        other = self._ir.op(opcode, hidden, safe)
+        return self._by_power_of_two(dividend, divisor, opcode, other)
+
+    def _is_zero(self, divisor: Value) -> Value:
+        key = ("is zero", divisor.name)
+        return self._ir.once(key, lambda: self._ir.icmp("eq", divisor, i32(0)))
+
+    def _small(self, dividend: Value, divisor: Value, by_zero: Value) -> Value:
+        """The quotient by comparisons if it is below four for each lane of the wave; else divided.
+
+        For integers ``a >> k < d`` is ``a < 2^k * d``, which ``2^k * d`` in 32 bits does not say.
+        It holds for no ``a`` where ``d`` is zero.
+        """
+        ir = self._ir
+        number = ir.fresh()
+        is_large = ir.icmp("uge", ir.op("lshr", dividend, i32(2)), divisor)
+        large_lanes = ir.call(self._mask, f"llvm.amdgcn.ballot.{self._mask}", is_large)
+        is_any = ir.icmp("ne", large_lanes, Value(self._mask, "0"))
+        ir.line(f"br {is_any}, label %large{number}, label %small{number}")
+        ir.label(f"large{number}")
+        quotient = self._divided(dividend, divisor, "udiv")
+        large = ir.select(self._is_zero(divisor), by_zero, quotient)
+        ir.line(f"br label %divided{number}")
+        ir.label(f"small{number}")
+        is_twice = ir.icmp("uge", ir.op("lshr", dividend, i32(1)), divisor)
+        twice = ir.op("shl", divisor, i32(1))
+        rest = ir.op("sub", dividend, ir.select(is_twice, twice, i32(0)))
+        is_once_more = ir.cast("zext", ir.icmp("uge", rest, divisor), "i32")
+        small = ir.op("or", ir.select(is_twice, i32(2), i32(0)), is_once_more)
+        ir.continue_in(f"divided{number}")
+        ways = f"[ {small.name}, %small{number} ], [ {large.name}, %large{number} ]"
+        return ir.result("i32", f"phi i32 {ways}")
 
     def _by_power_of_two(self, dividend: Value, divisor: Value, opcode: str, other: Value) -> Value:
         """What takes a shift or a mask, where LLVM proves that it does; ``other`` elsewhere.
@@ -96,9 +174,7 @@ class Divisions(Patterns):
             short = self._ir.op("and", dividend, self._ir.op("sub", power, i32(1)))
         else:
             shift = self._ir.call("i32", "llvm.cttz.i32", power, FALSE)
-            is_zero = self._ir.icmp("eq", power, i32(0))
-            quotient = self._ir.op("lshr", dividend, self._ir.op("and", shift, i32(31)))
-            short = self._ir.select(is_zero, _QUOTIENT_BY_ZERO, quotient)
+            short = self._ir.op("lshr", dividend, self._ir.op("and", shift, i32(31)))
         return self._ir.select(is_power, short, other)
 
     def _hidden(self, dividend: Value) -> Value:

@@ -27,10 +27,10 @@ def word_of(name: str) -> str:
 class RegisterFile:
     """Values of registers, predicates and other variables of the thread, by name."""
 
-    def __init__(self, ir: IRBuilder, handles: HandleWords) -> None:
+    def __init__(self, ir: IRBuilder, handles: HandleWords, wave_lanes: int) -> None:
         self._ir = ir
         self._handles = handles
-        self.divisions = Divisions(ir)
+        self.divisions = Divisions(ir, wave_lanes)
         self.bit_scans = BitScans(ir)
         self._types_in: dict[CodePart, dict[str, str]] = {}
         self._types = self._types_in.setdefault(None, {})
@@ -118,11 +118,14 @@ class RegisterFile:
     # Scopes
 
     @contextmanager
-    def dropping_results_unless(self, guard: Value, unneeded: frozenset[str]) -> Iterator[None]:
+    def dropping_results_unless(
+        self, guard: Value, unneeded: frozenset[str], rounds: frozenset[str] = frozenset()
+    ) -> Iterator[None]:
         """Inside, what is written to registers takes effect only where ``guard`` holds.
 
         Code inside reads its own results: what it makes of them is dropped with them. Registers
-        that are ``unneeded`` where the guard does not hold get their results anyway.
+        that are ``unneeded`` where the guard does not hold get their results anyway. What goes to
+        ``rounds`` is a number of rounds of a loop.
         """
         self._overlay = {}
         yield
@@ -130,14 +133,18 @@ class RegisterFile:
         for name, value in made.items():
             if name not in unneeded:
                 before = self.read(name, value.type)
-                known = self._known(guard, value, before)
+                known = self._known(guard, value, before, is_small=name in rounds)
                 self._put(name, known or self._handles.select(guard, value, before))
             else:
                 self._put(name, value)
 
-    def _known(self, guard: Value, value: Value, before: Value) -> Value | None:
+    def _known(self, guard: Value, value: Value, before: Value, *, is_small: bool) -> Value | None:
         steps = (guard, value, before)
-        return self.divisions.last_step(*steps) or self.bit_scans.last_step(*steps)
+        return (
+            self.divisions.last_step(*steps, is_small=is_small)
+            or self.divisions.by_zero(*steps, is_small=is_small)
+            or self.bit_scans.last_step(*steps)
+        )
 
     @contextmanager
     def skipped_unless(

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import z3
 
 from cass_ray.lift.llvm.emit import assembly
 from cass_ray.toolchain.locate import find_amd
@@ -186,3 +187,116 @@ def test_steps_of_different_numbers_are_no_division(
 ) -> None:
     made = by_warp_size((old, new), last=last)
     assert "udiv i32" not in made and "urem i32" not in made
+
+
+# nvcc 13.0, sm_80: how often a loop with a stride of R0 goes on, and whether that is below three.
+_ROUNDS = (
+    "I2F.U32.RP R6, R0",
+    "IMAD.MOV R9, RZ, RZ, -R0",
+    "ISETP.NE.U32.AND P2, PT, R0, RZ, PT",
+    "MUFU.RCP R6, R6",
+    "IADD3 R4, R6, 0xffffffe, RZ",
+    "F2I.FTZ.U32.TRUNC.NTZ R5, R4",
+    "HFMA2.MMA R4, -RZ, RZ, 0, 0",
+    "IMAD R9, R9, R5, RZ",
+    "IMAD.HI.U32 R2, R5, R9, R4",
+    "IMAD.HI.U32 R2, R2, R7, RZ",
+    "IMAD.MOV R4, RZ, RZ, -R2",
+    "IMAD R7, R0, R4, R7",
+    "ISETP.GE.U32.AND P0, PT, R7, R0, PT",
+    "@P0 IADD3 R7, -R0, R7, RZ",
+    "@P0 IADD3 R2, R2, 0x1, RZ",
+    "ISETP.GE.U32.AND P1, PT, R7, R0, PT",
+    "@P1 IADD3 R2, R2, 0x1, RZ",
+    "@!P2 LOP3.LUT R2, RZ, R0, RZ, 0x33, !PT",
+    "IADD3 R4, R2, 0x1, RZ",
+    "ISETP.GE.U32.AND P1, PT, R2, 0x3, PT",
+    "@P1 IADD3 R4, R4, 0x7, RZ",
+)
+_DIVIDED = "label %divided"
+
+
+def rounds(*changes: tuple[str, str]) -> str:
+    steps = list(_ROUNDS)
+    for old, new in changes:
+        assert any(old in line for line in steps)
+        steps = [line.replace(old, new) for line in steps]
+    return lifted(80, "gfx1100", "S2R R0, SR_TID.X", "S2R R7, SR_CTAID.X", *steps, *_AFTER)
+
+
+def test_few_rounds_are_counted_without_a_division() -> None:
+    made = rounds()
+    assert _DIVIDED in made
+    written, _ = assembly(find_amd(), made, "gfx1100")
+    before, branch, behind = written.partition("s_cbranch_vcc")
+    assert branch and "v_rcp" in behind and "v_rcp" not in before
+
+
+@pytest.mark.parametrize(("processor", "lanes"), [("gfx1100", 32), ("gfx942", 64)])
+def test_the_whole_wave_decides(processor: str, lanes: int) -> None:
+    steps = ("S2R R0, SR_TID.X", "S2R R7, SR_CTAID.X", *_ROUNDS, *_AFTER)
+    assert f"@llvm.amdgcn.ballot.i{lanes}" in lifted(80, processor, *steps)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("P1, PT, R2, 0x3, PT", "P1, PT, R2, 0x4, PT"),  # no loop of four rounds
+        ("P1, PT, R2, 0x3, PT", "P1, PT, R5, 0x3, PT"),
+        ("ISETP.GE.U32.AND P1, PT, R2,", "ISETP.GE.AND P1, PT, R2,"),
+        ("IADD3 R4, R2, 0x1, RZ", "IADD3 R2, R2, 0x1, RZ"),
+    ],
+)
+def test_other_quotients_are_divided(old: str, new: str) -> None:
+    made = rounds((old, new))
+    assert "udiv i32" in made and _DIVIDED not in made
+
+
+def small_quotient(dividend: z3.BitVecRef, divisor: z3.BitVecRef) -> z3.BitVecRef:
+    """As the lifter writes it."""
+    is_twice = z3.UGE(z3.LShR(dividend, 1), divisor)
+    rest = dividend - z3.If(is_twice, divisor << 1, 0)
+    return z3.If(is_twice, z3.BitVecVal(2, 32), 0) | z3.If(
+        z3.UGE(rest, divisor), z3.BitVecVal(1, 32), 0
+    )
+
+
+def test_a_quotient_below_four_is_proven_for_all_words() -> None:
+    """That is: ``q * d <= a < (q + 1) * d``, in 64 bits."""
+    dividend, divisor = z3.BitVecs("dividend divisor", 32)
+    whole, part, quotient = (
+        z3.ZeroExt(32, each) for each in (dividend, divisor, small_quotient(dividend, divisor))
+    )
+    solver = z3.Solver()
+    solver.add(z3.ULT(z3.LShR(dividend, 2), divisor))
+    times = [part * n for n in range(5)]
+    is_right = z3.Or(
+        *(
+            z3.And(quotient == n, z3.ULE(times[n], whole), z3.ULT(whole, times[n + 1]))
+            for n in range(4)
+        )
+    )
+    solver.add(z3.Not(is_right))
+    assert solver.check() == z3.unsat
+
+
+def test_what_a_division_by_zero_gives_is_chosen_once() -> None:
+    """ptxas' steps give 2, and then something else takes its place."""
+    written, _ = assembly(find_amd(), rounds(("R2, 0x3, PT", "R2, 0x5, PT")), "gfx1100")
+    chosen = [line for line in written.splitlines() if "v_cndmask" in line]
+    assert any(", -1," in line for line in chosen)
+    assert not any(", 2," in line for line in chosen)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("@!P2 LOP3", "@P2 LOP3"),
+        ("P2, PT, R0, RZ, PT", "P2, PT, R7, RZ, PT"),
+        ("P2, PT, R0, RZ, PT", "P2, PT, R0, 0x1, PT"),
+    ],
+)
+def test_other_choices_keep_what_the_steps_give(old: str, new: str) -> None:
+    made = rounds((old, new))
+    assert "udiv i32" in made and _DIVIDED not in made
+    assert re.search(r"select i1 %v\d+, i32 2, i32 %v\d+", made)

@@ -61,6 +61,23 @@ __global__ void signed_strides(unsigned *sums, int last) {
     sums[threadIdx.x] = sum;
 }
 
+// Quotients about four, of which nvcc's code for unrolled loops asks whether they are less than three.
+__global__ void few(unsigned *sums) {
+    unsigned divisor = edges[threadIdx.x];
+    unsigned sum = 0;
+    for (unsigned times = 0; times < 7; ++times) {
+        for (unsigned off = 0; off < 3; ++off) {
+            unsigned quotient = (times * divisor + off - 1) / divisor;
+            unsigned rounds = quotient + 1;
+            if (rounds & 3) sum = mixed(sum, rounds & 3);
+            if (quotient < 3) continue;
+            sum = mixed(sum, quotient + off);
+            __syncwarp(__activemask());
+        }
+    }
+    sums[threadIdx.x] = sum;
+}
+
 static void report(const char *name, const unsigned *values) {
     for (int i = 0; i < kCount; ++i) printf("%s %d %08x\n", name, i, values[i]);
 }
@@ -84,4 +101,7 @@ int main() {
     signed_strides<<<1, kCount>>>(first, 1 << 29);
     cudaDeviceSynchronize();
     report("signed stride", first);
+    few<<<1, kCount>>>(first);
+    cudaDeviceSynchronize();
+    report("few", first);
 }

@@ -10,6 +10,7 @@ from cass_ray.lift.analysis.interfaces import Interfaces
 from cass_ray.lift.analysis.opcodes import tests_phase
 from cass_ray.lift.analysis.phase_waits import PhaseWaits
 from cass_ray.lift.analysis.uniform import uniform_results
+from cass_ray.lift.analysis.unrolled_rounds import rounds_counted
 from cass_ray.lift.errors import LifterBug, LiftError, UnknownForm
 from cass_ray.lift.frontend.code import CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
@@ -101,7 +102,8 @@ class InstructionLowering:
             with context.registers.skipped_unless(condition, unneeded):
                 self._apply(code, known)
         else:
-            with context.registers.dropping_results_unless(condition, unneeded):
+            rounds = rounds_counted(code, run)
+            with context.registers.dropping_results_unless(condition, unneeded, rounds):
                 self._apply(code, known)
 
     def _unneeded_in(

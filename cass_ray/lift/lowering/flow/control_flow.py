@@ -1,7 +1,8 @@
 """Control flow: a kernel from its entry along every path, lifted again until nothing new shows.
 
 A first lifting records which registers are read and written, how loops poll shared memory, and
-where the two warps of a wave may part; the next one knows. Subroutines: :mod:`.calls`.
+where the two warps of a wave may part; the next one knows. What shows of a block in a first lifting
+is kept for its other copies, and for first liftings that begin again. Subroutines: :mod:`.calls`.
 """
 
 from __future__ import annotations
@@ -30,8 +31,10 @@ from cass_ray.lift.lowering.flow.block_bodies import EarlierLifting, Instruction
 from cass_ray.lift.lowering.flow.block_ends import BlockEnds
 from cass_ray.lift.lowering.flow.calls import CallLowering, SubroutineWays
 from cass_ray.lift.lowering.flow.functions import Functions
-from cass_ray.lift.lowering.flow.walk import KernelWalk
+from cass_ray.lift.lowering.flow.walk import KernelWalk, RecordedBlock
 
+_LEAVING = frozenset({"CALL", "RET"})
+"""Where these lead depends on the calls before."""
 DEEP_STACK = 8192
 """Bytes of stack added where calls recurse or are indirect: the cubin does not say how deep."""
 
@@ -46,6 +49,7 @@ class KernelLifter:
         self._waits: PhaseWaits | None = None
         """Where the warps of a wave run in turns."""
         self._ways = SubroutineWays()
+        self._recorded: dict[liveness.CodePlace, RecordedBlock] = {}
         self.instruction_count = 0
         self.entry_label = ""
         """The label of the kernel's first block."""
@@ -62,7 +66,7 @@ class KernelLifter:
         """
         while True:
             try:
-                walk = self._attempt(EarlierLifting())
+                walk = self._attempt(None)
                 graph = (walk.blocks, (self.environment.kernel.name, 0), self._instruction_at)
                 self.shows_clusters = shows_clusters(*graph)
                 keeps = must_keep_loads(*graph)
@@ -87,7 +91,8 @@ class KernelLifter:
                         self._waits = waits
                         continue
                 shown = replace(_shown_by(walk), interfaces=self._interfaces(walk))
-                if not changes and not shown.unneeded and shown.interfaces is None:
+                is_last = not changes and not shown.unneeded and shown.interfaces is None
+                if is_last and not walk.is_partial:
                     return walk.context  # lifted again, it would be the same
                 return self._attempt(shown).context
             except ShareSubroutine as found:
@@ -122,9 +127,12 @@ class KernelLifter:
         deeper = replace(kernel, frame_size=kernel.frame_size + DEEP_STACK)
         self.environment = replace(self.environment, kernel=deeper)
         self._is_deep = True
+        self._recorded.clear()
 
-    def _attempt(self, earlier: EarlierLifting) -> KernelWalk:
+    def _attempt(self, shown: EarlierLifting | None) -> KernelWalk:
+        """``shown``: by a first attempt; None for the first."""
         in_turns = self._waits is not None
+        earlier = shown or EarlierLifting()
         context = LoweringContext(self.environment, in_turns=in_turns)
         walk = KernelWalk(self._program, context, self.environment.kernel.name)
         calls = CallLowering(walk, self._ways, self._is_deep)
@@ -132,6 +140,8 @@ class KernelLifter:
             walk,
             InstructionLowering(walk, earlier, self._waits),
             BlockEnds(walk, calls, in_turns=in_turns),
+            # A turn that ends inside a subroutine decides whether it is copied.
+            self._recorded if shown is None and not in_turns else None,
         )
         self.entry_label = walk.label(walk.entry)
         self.instruction_count = sum(lowering.lower(place) for place in walk.places())
@@ -150,10 +160,18 @@ def _shown_by(walk: KernelWalk) -> EarlierLifting:
 class BlockLowering:
     """Lifts whole basic blocks."""
 
-    def __init__(self, walk: KernelWalk, body: InstructionLowering, ends: BlockEnds) -> None:
+    def __init__(
+        self,
+        walk: KernelWalk,
+        body: InstructionLowering,
+        ends: BlockEnds,
+        recorded: dict[liveness.CodePlace, RecordedBlock] | None,
+    ) -> None:
+        """``recorded``: blocks that are not lifted again, for they are wanted for no more."""
         self._walk = walk
         self._body = body
         self._ends = ends.by_opcode
+        self._recorded = recorded
 
     def lower(self, place: CallPlace) -> int:
         """Lift the block at ``place``; the number of its instructions."""
@@ -164,9 +182,16 @@ class BlockLowering:
             raise LiftError(f"{function}: control reaches {address:#x}, where no instruction is")
         block = list(block_of(code, position, lambda i: self._ends_block(code, i)))
         last = block[-1]
+        recorded = None if self._recorded is None else self._recorded.get(place[1:])
+        if recorded is not None:
+            self._walk.go_as(recorded)
+            return len(block)
+        self._walk.current.accesses = []  # the same for every copy of a subroutine
         for guard, run in runs_of(block[:-1] if self._ends_block(code, last) else block):
             self._body.run(code, guard, run)
         self._end(place, last, (stack, function, last.address + INSTRUCTION_BYTES))
+        if self._recorded is not None and last.opcode not in _LEAVING:
+            self._recorded[place[1:]] = self._walk.recorded()
         return len(block)
 
     def _ends_block(self, code: CodeSection, i: DecodedInstruction) -> bool:

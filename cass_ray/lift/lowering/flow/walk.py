@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from cass_ray.lift.analysis import liveness
 from cass_ray.lift.analysis.call_places import CallPlace, CallStack, part_of
@@ -12,6 +13,14 @@ from cass_ray.lift.lowering.context import LoweringContext
 
 MOST_BLOCKS = 60_000
 """Blocks of one kernel, copies of subroutines included."""
+
+
+@dataclass(frozen=True)
+class RecordedBlock:
+    """What a first lifting is for, of one block."""
+
+    accesses: list[tuple[liveness.CodePlace, liveness.RegisterAccess]]
+    following: list[liveness.CodePlace]
 
 
 class KernelWalk:
@@ -27,6 +36,8 @@ class KernelWalk:
         """What follows each block, copies of subroutines apart."""
         self.returns: set[CallPlace] = set()
         """Blocks that end with the return of a function that has one copy."""
+        self.is_partial = False
+        """Whether blocks were left empty: then another lifting has to follow."""
         self._kernel = kernel
         self._stacks: dict[CallStack, int] = {(): 0}
         self._pending: list[CallPlace] = []
@@ -56,6 +67,18 @@ class KernelWalk:
         self.current.successors.add(place[1:])
         return f"label %{self.label(place)}"
 
+    def recorded(self) -> RecordedBlock:
+        """What shows of the current block, which stays in its subroutine."""
+        following = sorted(place[1:] for place in self.successors[self.place])
+        return RecordedBlock(self.current.accesses, following)
+
+    def go_as(self, recorded: RecordedBlock) -> None:
+        """Go on from the current block, which is left empty, as its copy did."""
+        self.is_partial = True
+        self.current.accesses = recorded.accesses
+        for function, address in recorded.following:
+            self.goto((self.place[0], function, address))
+
     def places(self) -> Iterator[CallPlace]:
         """Each place once, with its block begun; those that jumps lead to follow.
 
@@ -73,7 +96,6 @@ class KernelWalk:
             self.place = place
             self.successors[place] = set()
             self.current = self.blocks.setdefault(place[1:], liveness.LivenessBlock())
-            self.current.accesses.clear()  # the same for every copy of a subroutine
             self.context.enter(part_of(place[0]))
             self.context.registers.begin_block(self.label(place))
             yield place

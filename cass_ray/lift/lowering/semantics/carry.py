@@ -21,6 +21,7 @@ from cass_ray.lift.llvm.builder import FALSE, Value, i32, i64
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.known_values import LowSum, Term
 from cass_ray.lift.lowering.semantics.integer import leading_predicates
+from cass_ray.lift.lowering.sums import Sums
 from cass_ray.lift.lowering.table import lowers
 
 
@@ -211,7 +212,8 @@ def add3(ctx: LoweringContext, i: DecodedInstruction) -> None:
     if len(rest) != 3:
         raise i.unknown("carry in without .X")
     if not carries_out:
-        ctx.write(i.operands[0], ctx.ir.sum(*(ctx.integer(term) for term in rest)))
+        terms = Sums(ctx.ir).shortened([ctx.integer(term) for term in rest])
+        ctx.write(i.operands[0], ctx.ir.sum(*terms))
         return
     add_low(ctx, i.operands[0], [_term(ctx, operand) for operand in rest], carries_out)
 
