@@ -114,9 +114,9 @@ def environment() -> dict[str, Any]:
     """What the figures were measured with."""
     from importlib.metadata import distributions
 
-    names = ("torch", "transformers", "liger-kernel", "bitsandbytes", "deepspeed", "triton")
-    names += ("flash-attn-4", "flash-attn")
-    found = {item.metadata["Name"]: item.version for item in distributions()}
+    names = ["torch", "transformers", "liger-kernel", "bitsandbytes", "deepspeed", "triton"]
+    names += ["flash-attn-4", "flash-attn"]
+    found = {item.metadata["Name"].replace("_", "-"): item.version for item in distributions()}
     return {
         "gpu": "none: a rehearsal" if REHEARSAL else torch.cuda.get_device_name(0),
         "gpus": torch.cuda.device_count(),

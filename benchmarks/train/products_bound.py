@@ -1,6 +1,6 @@
 """How fast a training step could be if it were its matrix products and its attention alone.
 
-    python -m benchmarks.train.products_bound SHAPE [--seconds 40]
+    python -m benchmarks.train.products_bound SHAPE [--seconds 30] >> DIR/bounds.jsonl
 
 The products of a step in bf16, of the shapes and in the order in which a step of
 ``benchmarks.train.gpu`` has them, each with weights of its own, by torch's library, and causal

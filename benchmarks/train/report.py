@@ -30,7 +30,16 @@ runs, the output head began to take its logits in larger pieces
 (`cass_ray.train.model.kernels.logits_budget`). Run 3 (26 November 2026) had two GPUs of a machine
 whose two others ran reinforcement learning, on 64 cores that had other work too. Products in FP8
 are those of the output projection and the MLP (queries, keys and values have biases); MFU is of
-bf16's 990 TFLOP/s for them as well.
+bf16's 990 TFLOP/s for them as well. Run 4 (28 November 2026) had one GPU of three
+machines in turn: attention by cuDNN, FP8 and the second of two rows alike are of one of them, the
+others with FlashAttention 4 of another.
+"""
+
+BOUNDS = """\
+What a step's matrix products and its attention take if there is nothing else (no norm, no
+activation, no loss, no optimizer; `benchmarks.train.products_bound`), for ten seconds after five
+to warm up. **The card draws all of its 700 W and lowers its clock (1,980 MHz at most) for it**, so
+that the last column is what a step in bf16 can reach on it with these libraries.
 """
 
 PACKING = """\
@@ -82,9 +91,27 @@ def _throughput(rows: list[dict[str, Any]]) -> list[str]:
 
 def _how(row: dict[str, Any]) -> str:
     compiled = {True: ", compiled", "static": ", compiled for one size"}
-    return compiled.get(row.get("compiled", False), "") + (
-        ", products in FP8" if row.get("fp8") else ""
-    )
+    fp8 = ", products in FP8" if row.get("fp8") else ""
+    flash = ", FlashAttention 4" if row.get("attention") == "flash-attn" else ""
+    return compiled.get(row.get("compiled", False), "") + fp8 + flash
+
+
+def _bounds(rows: list[dict[str, Any]]) -> list[str]:
+    lines = [
+        "| shapes | attention by | products: TFLOP/s | attention: TFLOP/s | both: TFLOP/s "
+        "| SM clock, MHz | watts | MFU |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    names = {"flash-attn": "FlashAttention 4", "cudnn": "cuDNN"}
+    for row in rows:
+        both = row["both"]
+        lines.append(
+            f"| {row['part'].removesuffix('-bound')} | {names[row['attention by']]} | "
+            f"{row['products']['teraflops']:.0f} | {row['attention']['teraflops']:.0f} | "
+            f"{both['teraflops']:.0f} | {both['sm_mhz']:,.0f} | {both['watts']:.0f} | "
+            f"{both['mfu']:.1%} |"
+        )
+    return lines
 
 
 def _packing(rows: list[dict[str, Any]]) -> list[str]:
@@ -141,12 +168,14 @@ def _checks(rows: list[dict[str, Any]]) -> list[str]:
     for row in rows:
         if row["system"] == "checks":
             errors = [value for key, value in row.items() if ", keep " in key]
+            has_package = any(key.startswith("flash-attn,") for key in row)
+            backends = "all three" if has_package else "both"
             lines.append(
                 f"Gradients of a small packed bf16 model against fp32 without any of it (each "
-                f"example alone, no fused kernel), for both attention backends and every level of "
-                f"recomputation: relative difference {min(errors):.4f} to {max(errors):.4f}; loss "
-                f"{row['cudnn loss']:.2f} and {row['flash loss']:.2f} against "
-                f"{row['loss_fp32']:.2f}."
+                f"example alone, no fused kernel), for {backends} attention backends and every "
+                f"level of recomputation: relative difference {min(errors):.4f} to "
+                f"{max(errors):.4f}; loss {row['cudnn loss']:.2f} and "
+                f"{row['flash loss']:.2f} against {row['loss_fp32']:.2f}."
             )
     return lines
 
@@ -160,7 +189,13 @@ def read_run(folder: Path) -> dict[str, Any]:
         own = json.loads(path.with_name("environment.json").read_text())
         commands += [own["command"]]
         environment = {**own, "gpus": max(own["gpus"], environment.get("gpus", 0))}
-    return {"environment": environment | {"command": "\n    ".join(commands)}, "rows": rows}
+    bounds = [
+        json.loads(line)
+        for path in sorted(folder.rglob("bounds.jsonl"))
+        for line in path.read_text().splitlines()
+    ]
+    run = {"environment": environment | {"command": "\n    ".join(commands)}, "rows": rows}
+    return run | ({"bounds": bounds} if bounds else {})
 
 
 def page(runs: list[dict[str, Any]]) -> Iterator[str]:
@@ -176,6 +211,10 @@ def page(runs: list[dict[str, Any]]) -> Iterator[str]:
         if any(row["system"] in ("plain loop", "ours") for row in run["rows"]):
             yield from (f"## Throughput of one GPU, run {number}", "")
             yield from (*_throughput(run["rows"]), "")
+    for number, run in enumerate(runs, 1):
+        if bounds := run.get("bounds"):
+            title = f"## Products and attention alone, run {number}"
+            yield from (title, "", BOUNDS, *_bounds(bounds), "")
     for number, run in enumerate(runs, 1):
         if scaling := _scaling(run["rows"]):
             yield from (f"## Several GPUs, run {number}", "", SCALING, *scaling, "")

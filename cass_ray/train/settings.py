@@ -163,6 +163,8 @@ class ModelSettings(StrictModel):
     rope: RopeSettings | None = None
     precision: Literal["bf16", "fp32"] = "bf16"
     attention: Attention = "auto"
+    """``flash-attn``: the package, version 2, 3 or 4 (``pip install --pre flash-attn-4``, which on
+    Hopper is the fastest); ``auto`` takes the fastest that runs."""
     liger: bool = True
     """Liger's kernels, where there is a GPU."""
     memory_gib: float | None = Field(default=None, gt=0)
