@@ -35,6 +35,38 @@ int main() {
 """  # noqa: E501
 
 
+ASSERTION = r"""
+#include <cassert>
+#include <cstdio>
+__global__ void check(const int *values) {
+  assert(values[blockIdx.y * 3 + threadIdx.x] != 7);
+}
+int main() {
+  const int host[6] = {1, 2, 3, 4, 7, 6};
+  int *values;
+  cudaMalloc(&values, sizeof host);
+  cudaMemcpy(values, host, sizeof host, cudaMemcpyHostToDevice);
+  check<<<dim3(1, 2), 3>>>(values);
+  std::printf("%d\n", cudaDeviceSynchronize());
+}
+"""
+
+
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_120"])
+def test_failed_assertions_say_where(
+    run_ported: Callable[..., Completed], architecture: str
+) -> None:
+    """The line is that of the CUDA C++ Programming Guide, "Assertion"; the code is HIP's."""
+    done = run_ported("assertion.cu", ASSERTION, architecture)
+    assert "719" in done.stdout_text
+    where = "void check(const int *): block: [0,1,0], thread: [1,0,0]"
+    wanted = (
+        f"assertion.cu:5: {where} Assertion `values[blockIdx.y * 3 + threadIdx.x] != 7` failed."
+    )
+    assert done.stderr_text.count("Assertion") == 1
+    assert wanted in done.stderr_text
+
+
 def test_memory(run_ported: Callable[..., Completed]) -> None:
     done = run_ported("memory.cu")
     assert (done.returncode, done.stdout_text, done.stderr_text) == (0, "", "")

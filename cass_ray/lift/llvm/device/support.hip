@@ -13,6 +13,12 @@ __device__ uint64_t __ockl_printf_append_args(uint64_t message, uint32_t count, 
                                               uint32_t is_last);
 __device__ uint64_t __ockl_printf_append_string_n(uint64_t message, const char *text,
                                                   uint64_t length, uint32_t is_last);
+__device__ uint64_t __ockl_fprintf_stderr_begin();
+__device__ uint64_t __ockl_fprintf_append_args(uint64_t message, uint32_t count, uint64_t, uint64_t,
+                                               uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
+                                               uint32_t is_last);
+__device__ uint64_t __ockl_fprintf_append_string_n(uint64_t message, const char *text,
+                                                   uint64_t length, uint32_t is_last);
 __device__ uint64_t __ockl_dm_alloc(uint64_t size);
 __device__ void __ockl_dm_dealloc(uint64_t address);
 }
@@ -156,6 +162,28 @@ extern "C" __device__ uint32_t __cass_vprintf(uint64_t format_address, uint64_t 
     }
   }
   return count;
+}
+
+namespace {
+
+__device__ uint64_t append_error(uint64_t message, const char *text, uint32_t is_last = 0) {
+  return __ockl_fprintf_append_string_n(message, text, length_with_end(text), is_last);
+}
+
+}  // namespace
+
+// The line that CUDA prints of a failed assertion; the caller then ends the program.
+extern "C" __device__ __attribute__((noinline)) void __cass_assertion_failed(
+    const char *assertion, const char *file, uint32_t line, const char *function, uint32_t block_x,
+    uint32_t block_y, uint32_t block_z, uint32_t thread_x, uint32_t thread_y, uint32_t thread_z) {
+  const char *format = "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n";
+  uint64_t message = append_error(__ockl_fprintf_stderr_begin(), format);
+  message = append_error(message, file);
+  message = __ockl_fprintf_append_args(message, 1, line, 0, 0, 0, 0, 0, 0, 0);
+  message = append_error(message, function);
+  message = __ockl_fprintf_append_args(message, 6, block_x, block_y, block_z, thread_x, thread_y,
+                                       thread_z, 0, 0);
+  append_error(message, assertion, 1);
 }
 
 extern "C" __device__ uint64_t __cass_malloc(uint64_t size) {

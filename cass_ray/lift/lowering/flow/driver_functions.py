@@ -12,7 +12,7 @@ from functools import partial
 from cass_ray.lift.frontend.operands import Register
 from cass_ray.lift.llvm.builder import SUPPORT_PREFIX, Value, i32
 from cass_ray.lift.lowering.cluster_launch import RANK_SHIFT
-from cass_ray.lift.lowering.clusters import place_in_first
+from cass_ray.lift.lowering.clusters import block_id, place_in_first, thread_id
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.flow.formatted_output import print_known
 from cass_ray.lift.lowering.semantics.bulk_copy import Multicast, copy_to_each
@@ -20,11 +20,20 @@ from cass_ray.lift.lowering.semantics.tensor_copy import load_to_each
 
 _FIRST = Register("R", 4)
 _MOST_AXES = 5
+_ASSERTION, _FILE, _LINE, _FUNCTION = 0, 2, 4, 6
+"""Words of the arguments of ``__assertfail``."""
 
 
 def _assertion_failed(context: LoweringContext) -> bool:
-    """``__assertfail(message, file, line, function, size)``."""
-    del context
+    """``__assertfail(message, file, line, function, size)``, of which each is told by its line."""
+    texts = [
+        context.ir.cast("inttoptr", context.wide(_FIRST.following(place)), "ptr")
+        for place in (_ASSERTION, _FILE, _FUNCTION)
+    ]
+    places = [of(context, axis) for of in (block_id, thread_id) for axis in range(3)]
+    line = context.register(_FIRST.following(_LINE))
+    name = f"{SUPPORT_PREFIX}assertion_failed"
+    context.ir.call_void(name, texts[0], texts[1], line, texts[2], *places)
     return False
 
 
