@@ -36,7 +36,9 @@ _DEFINITION = re.compile(
     rf"{SUPPORT_PREFIX}(?P<name>\w+)(?P<family>##NAME)?\((?P<given>[^)]*)\) {{",
     re.MULTILINE,
 )
-_DECLARATION = re.compile(rf"^declare (\S+) @{SUPPORT_PREFIX}(\w+)\(([^)]*)\)", re.MULTILINE)
+_DECLARATION = re.compile(
+    rf"^declare (\S+) @{SUPPORT_PREFIX}(\w+)\(((?:[^()]|\([^()]*\))*)\)", re.MULTILINE
+)
 _LLVM_TYPES = {
     "void": "void",
     "uint32_t": "i32",

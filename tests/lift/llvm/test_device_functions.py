@@ -31,6 +31,7 @@ def test_each_function_is_read() -> None:
         "i32 @{}barrier_round(i32, i32)",
         "i64 @{}print_begin()",
         "void @{}warpgroup_f16(ptr, i32, i32, i32, i32, i64, i64, i32, i32, i32, i32)",
+        "void @{}warpgroup_f16(ptr addrspace(5), i32, i32, i32, i32, i64, i64, i32, i32, i32, i32)",
     ],
 )
 def test_right_calls_are_let_through(declared: str) -> None:
@@ -44,6 +45,7 @@ def test_right_calls_are_let_through(declared: str) -> None:
         "i32 @{}barrier_round(i32, i64)",
         "void @{}barrier_round(i32, i32)",
         "void @{}warpgroup_sparse_f16(ptr, i32, i32, i32, i32, i64, i64, i32, i32, i32, i32)",
+        "void @{}warpgroup_f16(ptr addrspace(5), i32, i32, i32, i32, i64, i64, i32, i32, i32)",
         "void @{}nothing()",
     ],
 )
