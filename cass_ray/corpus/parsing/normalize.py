@@ -27,15 +27,15 @@ def normalize(source: str) -> str:
     previous_end = -1
 
     def flush() -> None:
-        while line and line[-1] == "\\":
-            # Not a token of C++; at the end of a line it would read as a line continuation.
-            line.pop()
+        _drop_last_backslashes(line)
         if line:
             out.append(" ".join(line))
             line.clear()
 
-    for kind, text, start in significant_tokens(source):
+    for kind, written, start in significant_tokens(source):
+        text = _on_its_line(kind, written)
         if kind is TokenKind.NEWLINE:
+            _drop_last_backslashes(line)
             if in_directive:
                 flush()
                 in_directive = False
@@ -51,7 +51,7 @@ def normalize(source: str) -> str:
             line[-1] += text
         else:
             line.append(text)
-        previous_end = start + len(text)
+        previous_end = start + len(written)
         if kind is TokenKind.UNTERMINATED:
             flush()
             in_directive = False
@@ -61,8 +61,34 @@ def normalize(source: str) -> str:
 
 
 def strip_comments(source: str) -> str:
-    """``source`` with every comment replaced by one space, as in translation phase 3."""
-    return "".join(" " if kind is TokenKind.COMMENT else text for kind, text, _ in tokens(source))
+    """``source`` with every comment replaced by one space, as in translation phase 3.
+
+    Continued lines are joined. A backslash that is left at the end of a line, where it would read
+    as a line continuation, is left out: it is no token of C++.
+    """
+    out: list[str] = []
+    for kind, text, _ in tokens(source):
+        if kind is TokenKind.NEWLINE:
+            _drop_last_backslashes(out)
+        out.append(" " if kind is TokenKind.COMMENT else _on_its_line(kind, text))
+    return "".join(out)
+
+
+def _on_its_line(kind: TokenKind, text: str) -> str:
+    """A quote without its partner may end with a backslash, too."""
+    if kind is not TokenKind.UNTERMINATED:
+        return text
+    kept = len(text.rstrip("\\ \t\f\v"))
+    last = text.find("\\", kept)
+    return text if last < 0 else text[:last]
+
+
+def _drop_last_backslashes(line: list[str]) -> None:
+    for place in range(len(line) - 1, -1, -1):
+        if line[place] == "\\":
+            del line[place]
+        elif line[place] == "\n" or not line[place].isspace():
+            return
 
 
 def source_digest(source: str) -> str:

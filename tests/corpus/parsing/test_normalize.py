@@ -2,7 +2,7 @@ import shutil
 import subprocess
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cass_ray.corpus.parsing.lexer import (
@@ -76,6 +76,8 @@ def test_removing_comments_never_changes_literals(literal: str, layout: list[str
         assert [token.text for token in tokens(text) if token.kind in kinds] == [literal]
 
 
+@example("\\\\\n\nint")
+@example("'\\\\\n\n")
 @given(SOURCES)
 def test_stripping_comments_keeps_the_program(source: str) -> None:
     assert normalize(strip_comments(source)) == normalize(source)
