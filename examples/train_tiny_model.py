@@ -26,7 +26,6 @@ def main(folder: Path) -> None:
         "data": {"pairs": [pairs]},
         "steps": 4,
         "workers": {"number": 1},
-        "zero": {"stage": 0},
     }
     summary = train(load(TrainSettings, RECIPE, smaller), resume=False)
     print(f"{summary['steps']} steps, loss {summary['loss']:.3f}")

@@ -117,6 +117,10 @@ class Window:
             torch.autograd.grad(out, self.qkv, self.for_attention)
 
 
+def _watch() -> subprocess.Popen[str]:
+    return subprocess.Popen(QUERIES.split(), stdout=subprocess.PIPE, text=True)
+
+
 def sustained(work: list[Any], seconds: float) -> tuple[float, dict[str, float]]:
     """Seconds of a round of ``work``, after a third of the time to warm up; clock and power."""
 
@@ -132,7 +136,7 @@ def sustained(work: list[Any], seconds: float) -> tuple[float, dict[str, float]]
     one()
     while time.perf_counter() < end:
         one()
-    watch = None if REHEARSAL else subprocess.Popen(QUERIES.split(), stdout=-1, text=True)
+    watch = None if REHEARSAL else _watch()
     end = time.perf_counter() + seconds * 2 / 3
     times: list[float] = []
     while time.perf_counter() < end or not times:

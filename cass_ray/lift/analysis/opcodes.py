@@ -30,12 +30,11 @@ def counts_threads(i: DecodedInstruction) -> bool:
 
 def numbers_without_counts(instructions: Iterable[DecodedInstruction]) -> frozenset[int | None]:
     """Of the barriers at which all threads of the block meet; None: one that is in a register."""
-    found = [i.operands for i in instructions if i.opcode == "BAR" and not counts_threads(i)]
-    numbers = [operand for operands in found for operand in operands]
     return frozenset(
-        operand.integer if isinstance(operand, Immediate) else None
-        for operand in numbers
-        if not isinstance(operand, Predicate)
+        number.integer if isinstance(number, Immediate) else None
+        for i in instructions
+        if i.opcode == "BAR" and not counts_threads(i)
+        for number in barrier_numbers(i)
     )
 
 

@@ -44,7 +44,6 @@ _LLVM_TYPES = {
     "uint32_t": "i32",
     "int32_t": "i32",
     "uint64_t": "i64",
-    "const char *": "i64",
 }
 
 Signature = tuple[str, ...]

@@ -1,7 +1,7 @@
 """FlashAttention's packages: 3 and 4 for Hopper and later, 2 for what was before.
 
-All have the same two functions, for one example and for several of different lengths, and take
-tensors by token, as models make them.
+All have one function for several examples of different lengths, which takes tensors by token, as
+models make them.
 """
 
 from __future__ import annotations
