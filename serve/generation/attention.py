@@ -51,13 +51,19 @@ def usable(model: Any, block_size: int) -> bool:
         or model.dtype not in (torch.bfloat16, torch.float16)
         or getattr(config, "sliding_window", None)
         or config._attn_implementation != "sdpa"
-        or any(importlib.util.find_spec(name) for name in ("flash_attn", "flash_attn_interface"))
+        or any(map(_is_installed, ("flash_attn", "flash_attn_interface")))
         or importlib.util.find_spec("triton") is None
     ):
         return False
     from serve.generation import paged_decode
 
     return paged_decode.supports(size, block_size)
+
+
+def _is_installed(name: str) -> bool:
+    """FlashAttention 4 alone has a folder ``flash_attn`` that is no package of functions."""
+    found = importlib.util.find_spec(name)
+    return found is not None and found.origin is not None
 
 
 def use(model: Any) -> None:

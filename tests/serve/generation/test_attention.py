@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 from pathlib import Path
 from typing import Any
 
@@ -62,3 +63,14 @@ def test_the_same_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         generator.close()
     assert found[0] == found[1]
     assert any(text for text, _ in found[0])
+
+
+def test_a_folder_of_flash_attention_4_is_not_version_2(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "flash_attn" / "cute").mkdir(parents=True)
+    assert not attention._is_installed("flash_attn")
+    (tmp_path / "flash_attn" / "__init__.py").touch()
+    importlib.invalidate_caches()
+    assert attention._is_installed("flash_attn")
