@@ -45,7 +45,10 @@ SURROUNDINGS = tuple(map(str, (RANK, THREAD, START, SHIFT, ROUND)))
 PRESENT = "cluster.present"
 """The block that all threads come to first that the launch asked for."""
 
-MEETINGS_PLACE, MEETINGS_BYTES = 208, 544
+LANE_SET_BYTES = 1024 // 8
+"""A bit for each thread that a block may have."""
+MEETINGS_PLACE, LANE_SETS_PLACE = 208, 240
+MEETINGS_BYTES = LANE_SETS_PLACE - MEETINGS_PLACE + 4 * LANE_SET_BYTES
 """Of the barriers of a block and of a cluster, in the LDS of each block, behind those of some
 warps, and of four sets of the block's lanes (``llvm/device/cluster.hip``)."""
 _OWN_BYTES = MEETINGS_PLACE + MEETINGS_BYTES

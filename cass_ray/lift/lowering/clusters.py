@@ -10,6 +10,7 @@ from collections.abc import Callable
 from cass_ray.lift.llvm.builder import SUPPORT_PREFIX, TRUE, Value, i32
 from cass_ray.lift.llvm.notes import BELOW_MOST_THREADS
 from cass_ray.lift.lowering.cluster_launch import (
+    LANE_SETS_PLACE,
     MEETINGS_PLACE,
     RANK,
     RANK_SHIFT,
@@ -22,7 +23,6 @@ from cass_ray.lift.lowering.context import LoweringContext
 
 _RANK_SHIFT, _OFFSET_MASK = i32(RANK_SHIFT), i32((1 << RANK_SHIFT) - 1)
 _BLOCK_MEETING, _CLUSTER_MEETING = MEETINGS_PLACE, MEETINGS_PLACE + 16
-_SETS = MEETINGS_PLACE + 32
 
 
 def thread_id(ctx: LoweringContext, axis: int) -> Value:
@@ -131,7 +131,7 @@ def _meeting(ctx: LoweringContext, *, of_cluster: bool) -> tuple[Value, Value]:
 def _lanes(ctx: LoweringContext, *, of_cluster: bool) -> tuple[Value, ...]:
     """What tells the device functions which lanes are there."""
     threads = _meeting(ctx, of_cluster=False)[1]
-    return i32(int(of_cluster)), own_start(ctx, _SETS), THREAD, threads
+    return i32(int(of_cluster)), own_start(ctx, LANE_SETS_PLACE), THREAD, threads
 
 
 def arrive(ctx: LoweringContext, *, of_cluster: bool) -> Value:

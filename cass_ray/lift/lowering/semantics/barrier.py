@@ -7,7 +7,12 @@ from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Immediate, Predicate, Register
 from cass_ray.lift.llvm.builder import SUPPORT_PREFIX, Value, i32, i64
 from cass_ray.lift.lowering import clusters, fences
-from cass_ray.lift.lowering.cluster_launch import MEETINGS_BYTES, MEETINGS_PLACE, ROUND
+from cass_ray.lift.lowering.cluster_launch import (
+    LANE_SET_BYTES,
+    MEETINGS_BYTES,
+    MEETINGS_PLACE,
+    ROUND,
+)
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.lanes import warp_number
 from cass_ray.lift.lowering.table import lowers
@@ -33,10 +38,10 @@ _NAMED, _MOST_WARPGROUPS = 16, 8
 BARRIERS_PLACE, BARRIERS_BYTES = 16, 8 * (_NAMED + _MOST_WARPGROUPS)
 """Of the counters of barriers of some warps, in LDS in front of the kernel's own: two words each
 (``llvm/device/support.hip``), those of warpgroups after those with numbers."""
-_LANES_PLACE, _LANES_BYTES = BARRIERS_PLACE + BARRIERS_BYTES, 1024 // 8
-_LANES_PLACE_IN_CLUSTER = MEETINGS_PLACE + MEETINGS_BYTES - _LANES_BYTES
+_LANES_PLACE = BARRIERS_PLACE + BARRIERS_BYTES
+_LANES_PLACE_IN_CLUSTER = MEETINGS_PLACE + MEETINGS_BYTES - LANE_SET_BYTES
 """Of the set of a block's lanes that were missing where their warps came to a barrier."""
-LANES_END = _LANES_PLACE + _LANES_BYTES
+LANES_END = _LANES_PLACE + LANE_SET_BYTES
 
 
 @lowers("BAR.{SYNC,ARV}{,.DEFER_BLOCKING}", "WARPGROUP.DEPBAR.LE", has_effect=True)
