@@ -14,9 +14,9 @@ from cass_ray.assembly.wave_mode import (
     set_rounding,
 )
 from cass_ray.lift.frontend.instruction import DecodedInstruction
-from cass_ray.lift.frontend.operands import Immediate, Operand, Register
+from cass_ray.lift.frontend.operands import Immediate, Operand
 from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, float_bits, i32
-from cass_ray.lift.lowering.context import LoweringContext
+from cass_ray.lift.lowering.context import LoweringContext, float32_bits
 from cass_ray.lift.lowering.semantics.predicate import join, write_pair
 from cass_ray.lift.lowering.table import lowers
 
@@ -109,16 +109,24 @@ _MODES = "{,.FTZ}{,.RM,.RP,.RZ}{,.SAT}"
 @lowers(f"{{,U}}FADD{_MODES}", f"FADD32I{_MODES}")
 def add(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Sum in single precision, rounded and flushed as the modifiers say."""
-    operands = [ctx.float32(operand) for operand in i.operands[1:3].exactly(2)]
-    if i.has("FTZ") and any(_is_zero(operand) for operand in i.operands[1:3].exactly(2)):
+    given = i.operands[1:3].exactly(2)
+    operands = [ctx.float32(operand) for operand in given]
+    if i.has("FTZ") and any(_magnitude(ctx, operand) == _ZERO for operand in given):
         # LLVM drops the addition of zero, and with it the flush.
         operands = [flush(ctx, operand) for operand in operands]
     value = arithmetic(ctx, i, "fadd", "v_add_f32", operands)
     ctx.write(i.operands[0], saturated(ctx, i, value))
 
 
-def _is_zero(operand: Operand) -> bool:
-    return isinstance(operand, Register) and operand.is_zero
+_ZERO, _ONE = 0, 0x3F800000
+
+
+def _magnitude(ctx: LoweringContext, operand: Operand) -> int | None:
+    """The bits of an operand without its sign, where they are known here."""
+    if isinstance(operand, Immediate):
+        return float32_bits(operand) & 0x7FFFFFFF
+    number = ctx.bits(operand).number
+    return None if number is None else number & 0x7FFFFFFF
 
 
 @lowers(
@@ -129,7 +137,11 @@ def _is_zero(operand: Operand) -> bool:
 @lowers(f"FMUL32I{_MODES}")
 def multiply(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Product, divided or multiplied by a power of two."""
-    operands = [ctx.float32(operand) for operand in i.operands[1:3].exactly(2)]
+    given = i.operands[1:3].exactly(2)
+    operands = [ctx.float32(operand) for operand in given]
+    if i.has("FTZ") and any(_magnitude(ctx, operand) == _ONE for operand in given):
+        # LLVM drops the product with one, and with it the flush.
+        operands = [flush(ctx, operand) for operand in operands]
     scale = i.one_of("D2", "D4", "D8", "M2", "M4", "M8")
     if scale:
         exponent = {"2": 1, "4": 2, "8": 3}[scale[1]] * (-1 if scale[0] == "D" else 1)
@@ -142,7 +154,13 @@ def multiply(ctx: LoweringContext, i: DecodedInstruction) -> None:
 @lowers(f"{{,U}}FFMA{_MODES}", f"FFMA32I{_MODES}")
 def fused_multiply_add(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Product plus addend, rounded once."""
-    operands = [ctx.float32(operand) for operand in i.operands[1:4].exactly(3)]
+    given = i.operands[1:4].exactly(3)
+    operands = [ctx.float32(operand) for operand in given]
+    is_moved = _magnitude(ctx, given[2]) == _ZERO and _ONE in {
+        _magnitude(ctx, factor) for factor in given[:2]
+    }
+    if i.has("FTZ") and is_moved:  # of which LLVM drops both
+        operands = [flush(ctx, operand) for operand in operands]
     value = arithmetic(ctx, i, "llvm.fma.f32", "v_fma_f32", operands)
     ctx.write(i.operands[0], saturated(ctx, i, value))
 
