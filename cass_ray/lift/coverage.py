@@ -47,7 +47,7 @@ class LiftCoverage:
             self.forms.setdefault(function.architecture, Counter()).update(forms_in([function]))
 
     def standings(self, architecture: str) -> dict[Standing, tuple[int, int]]:
-        """How many forms, and how many instructions, are proven, tested, only lifted or neither."""
+        """How many forms, and how many instructions, have each standing."""
         totals = dict.fromkeys(Standing, (0, 0))
         for form, count in self.forms[architecture].items():
             known = standing(form)
@@ -56,7 +56,7 @@ class LiftCoverage:
         return totals
 
     def only_lifted(self) -> Counter[str]:
-        """Forms that are neither proven nor tested, with the number of their instructions."""
+        """Forms of which nothing is known, with the number of their instructions."""
         found: Counter[str] = Counter()
         for forms in self.forms.values():
             found.update({f: n for f, n in forms.items() if standing(f) is Standing.LIFTED})

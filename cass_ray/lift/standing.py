@@ -3,7 +3,7 @@
 ``standings.json`` is written by ``python -m tests.lift.proofs.standings`` and kept true by the
 tests beside it: *proven* forms are those whose LLVM IR z3 has shown equal to a specification that
 an Nvidia GPU confirms, *tested* ones occur in kernels whose lifted results are those of an Nvidia
-GPU (docs/lift.md).
+GPU, and *equal* ones are lifted as one of these is, after its operands were moved (docs/lift.md).
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ class Standing(StrEnum):
 
     PROVEN = "proven"
     TESTED = "tested"
+    EQUAL = "equal to one"
     LIFTED = "only lifted"
     NOT_LIFTED = "not lifted"
 
@@ -45,6 +46,10 @@ class StoredStandings(BaseModel):
     tested: dict[str, tuple[str, ...]]
     """Form -> architectures for which ptxas put it into a kernel that agrees with the GPU. For
     sm_90 that is the machine code which the GPU ran; for others another compilation of its PTX."""
+    equal: dict[str, str]
+    """Form -> a proven or tested one that z3 has shown to do the same, with its operands moved."""
+    evidence: str
+    """A digest of the GPU's results, and of what was found with them, from which this was made."""
 
 
 @functools.cache
@@ -60,6 +65,8 @@ def standing(form: str) -> Standing:
         return Standing.PROVEN
     if form in stored().tested:
         return Standing.TESTED
+    if form in stored().equal:
+        return Standing.EQUAL
     return Standing.LIFTED if is_covered(form.partition(" ")[0]) else Standing.NOT_LIFTED
 
 
@@ -81,6 +88,6 @@ def forms_in(functions: Iterable[sass.SassFunction]) -> Counter[str]:
 
 
 def only_lifted(listing: str) -> list[str]:
-    """Forms of a listing that are neither proven nor tested, sorted."""
+    """Forms of a listing that are not proven, tested or equal to such a one, sorted."""
     found = forms_in(sass.parse(listing).functions)
     return sorted(form for form in found if standing(form) is Standing.LIFTED)

@@ -6,7 +6,15 @@ import pytest
 
 from cass_ray.commands.lift import as_dictionary, as_text
 from cass_ray.lift.coverage import measure
-from cass_ray.lift.standing import Standing, StoredStandings, only_lifted, standing, stored
+from cass_ray.lift.standing import (
+    Standing,
+    StoredStandings,
+    is_covered,
+    only_lifted,
+    standing,
+    stored,
+)
+from tests.lift.proofs.standings import evidence
 
 LISTING = """.target sm_80
 
@@ -22,7 +30,10 @@ EXIT
 @pytest.fixture
 def known(monkeypatch: pytest.MonkeyPatch) -> None:
     known = StoredStandings(
-        proven=frozenset({"IADD3 R,P,-R,R,R", "EXIT"}), tested={"EXIT": ("sm_80",)}
+        proven=frozenset({"IADD3 R,P,-R,R,R", "EXIT"}),
+        tested={"EXIT": ("sm_80",)},
+        equal={"MUFU.RCP R,UR": "MUFU.RCP R,R", "EXIT": "EXIT"},
+        evidence="",
     )
     monkeypatch.setattr("cass_ray.lift.standing.stored", lambda: known)
 
@@ -30,6 +41,7 @@ def known(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_strongest_standing_counts(known: None) -> None:
     assert standing("EXIT") is Standing.PROVEN
     assert standing("IADD3 R,P,-R,R,R") is Standing.PROVEN
+    assert standing("MUFU.RCP R,UR") is Standing.EQUAL
     assert standing("IADD3 R,P,R,R,R") is Standing.LIFTED
     assert standing("WGMMA.NEW R,R") is Standing.NOT_LIFTED
 
@@ -39,6 +51,7 @@ def test_coverage_counts_forms_and_instructions_of_each_standing(known: None) ->
     assert coverage.standings("sm_80") == {
         Standing.PROVEN: (2, 4),
         Standing.TESTED: (0, 0),
+        Standing.EQUAL: (0, 0),
         Standing.LIFTED: (1, 2),
         Standing.NOT_LIFTED: (1, 2),
     }
@@ -53,6 +66,19 @@ def test_evidence_of_a_lifted_row_names_what_is_only_lifted(known: None) -> None
 
 
 def test_stored_standings_are_of_forms_that_lift() -> None:
-    names = [*stored().proven, *stored().tested]
+    names = [*stored().proven, *stored().tested, *stored().equal]
     assert names
-    assert [form for form in names if standing(form) is Standing.NOT_LIFTED] == []
+    assert [form for form in names if not is_covered(form.partition(" ")[0])] == []
+
+
+def test_forms_are_equal_to_proven_or_tested_ones() -> None:
+    known = stored()
+    assert known.equal
+    assert [
+        form for form in known.equal.values() if form not in known.proven | known.tested.keys()
+    ] == []
+
+
+def test_standings_are_of_the_results_that_are_stored() -> None:
+    """Else ``python -m tests.lift.proofs.standings`` is to be run: they are made from these."""
+    assert stored().evidence == evidence()

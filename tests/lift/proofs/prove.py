@@ -82,7 +82,7 @@ def _judge_together(todo: list[Instance], wanted: list[State]) -> tuple[str, str
     """The first outcome that is not :data:`PROVEN`, and what of the instances it is about."""
     text = _listing(
         [
-            (_kernel_name(number), instance, sorted(state.values))
+            (kernel_name(number), instance, sorted(state.values))
             for number, (instance, state) in enumerate(zip(todo, wanted, strict=True))
         ]
     )
@@ -95,7 +95,7 @@ def _judge_together(todo: list[Instance], wanted: list[State]) -> tuple[str, str
     bodies = symbolic.kernels(made.text)
     for number, (instance, state) in enumerate(zip(todo, wanted, strict=True)):
         try:
-            kernel = symbolic.evaluate(bodies[_kernel_name(number)])
+            kernel = symbolic.evaluate(bodies[kernel_name(number)])
         except symbolic.NotProvable as error:
             return NOT_MODELLED, f"{'; '.join(instance.lines)}: {error}"
         outcome, detail = _compare(kernel, state)
@@ -104,7 +104,8 @@ def _judge_together(todo: list[Instance], wanted: list[State]) -> tuple[str, str
     return PROVEN, ""
 
 
-def _kernel_name(number: int) -> str:
+def kernel_name(number: int | str) -> str:
+    """A name that tells the lifter the parameters."""
     return f"_Z{1 + len(str(number))}k{number}{_PARAMETERS}"
 
 
@@ -164,12 +165,13 @@ def _listing(kernels: list[tuple[str, Instance, list[str]]]) -> str:
     for name, instance, outputs in kernels:
         lines += ["", f"Function : {name}", *instance.lines]
         for place, register in enumerate(outputs):
-            lines += _stored(register, place)
+            lines += stored_register(register, place)
         lines.append("EXIT")
     return "\n".join(lines) + "\n"
 
 
-def _stored(register: str, place: int) -> list[str]:
+def stored_register(register: str, place: int) -> list[str]:
+    """Lines that store a register, or one for a predicate that holds, at a place of the output."""
     source = register if register.startswith("R") else _WORD
     store = f"STG.E [{_POINTER}.64+{4 * place:#x}], {source}"
     if register.startswith("UP"):

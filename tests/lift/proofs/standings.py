@@ -4,13 +4,16 @@
 by ``benchmarks.lift.forms`` (``benchmarks/results/lift_forms.json``), those of the vectors'
 kernels, and the outcomes of the differential run (``benchmarks/results/opcode_vectors.json``). LOG
 keeps the verdicts of a run that was stopped: it is good for the same lifter and specification only.
-With ``--keep`` stored proofs are not made again; ``test_all_proven_forms`` does that.
+With ``--keep`` stored proofs are not made again; ``test_all_proven_forms`` does that. Forms that
+are neither are compared with proven and tested ones (``equality``). What all of it was made from is
+noted as a digest, by which ``test_standing.py`` sees that it is to be made again.
 """
 
 from __future__ import annotations
 
 import argparse
 import functools
+import hashlib
 import json
 import subprocess
 import tempfile
@@ -21,14 +24,18 @@ from pathlib import Path
 from typing import Any
 
 from cass_ray.assembly import sass
-from cass_ray.lift.standing import FILE, forms_in, stored
+from cass_ray.lift.standing import FILE, forms_in, is_covered, stored
 from cass_ray.toolchain.locate import find_nvidia
 from tests.folders import REPOSITORY
+from tests.lift.proofs.equality import RULES, Equality, confirmed, equal, rules_for
 from tests.lift.proofs.instances import NotInstantiable, starts_a_chain
 from tests.lift.proofs.prove import PROVEN, Verdict, prove
 from tests.lift.proofs.silicon import CONFIRMED
 from tests.lift.proofs.specification import SPECIFIED
+from tests.lift.proofs.twins import DOCUMENTED
 from tests.lift.vectors.differential import GOOD, assemble
+from tests.lift.vectors.form import digest
+from tests.lift.vectors.forms import all_forms as forms_of_all_vectors
 from tests.lift.vectors.forms import family
 from tests.port.warpgroup.program import everything, program
 
@@ -105,6 +112,34 @@ def all_forms() -> Counter[str]:
     return found
 
 
+def evidence() -> str:
+    """A digest of what the standings are made from: results of GPUs, and forms that were counted.
+
+    Not of the lifter, the specification or the assembler, whose changes other tests see.
+    """
+    names = {f for by in counted().values() for each in by.values() for f in each["forms"]}
+    parts = (
+        json.dumps(outcomes(), sort_keys=True),
+        " ".join(sorted(names)),
+        CONFIRMED.read_text(),
+        " ".join(map(digest, forms_of_all_vectors().values())),
+        program(everything()),
+    )
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+def equalities(forms: Iterable[str], known: frozenset[str], run: Iterable[str]) -> list[Equality]:
+    """Of those ``forms`` that are not known but lifted, which known ones they are equal to.
+
+    ``run`` are the forms that a GPU ran, which confirm the rules.
+    """
+    unknown = sorted(f for f in set(forms) - known if is_covered(f.partition(" ")[0]))
+    wanted = rules_for(unknown, known)
+    pairs = confirmed(wanted - DOCUMENTED.keys(), set(run))
+    RULES.write_text(json.dumps(dict(sorted(pairs.items())), indent=1) + "\n")
+    return [equal(form, known, pairs.keys() | DOCUMENTED.keys()) for form in unknown]
+
+
 def specified(forms: Iterable[str]) -> list[str]:
     """Those of ``forms`` of which the specification says something that a GPU confirms, sorted."""
     functions = {SPECIFIED[mnemonic] for mnemonic in json.loads(CONFIRMED.read_text())["mnemonics"]}
@@ -156,9 +191,13 @@ def main() -> None:
     kept = stored().proven if given.keep else ()
     verdicts = prove_all(specified({*all_forms(), *kept}), given.resume, kept)
     print(Counter(verdict.outcome for verdict in verdicts))
+    proven, run = [v.form for v in verdicts if v.outcome == PROVEN], tested()
+    found = equalities(all_forms(), frozenset([*proven, *run]), run)
     made = {
-        "proven": [verdict.form for verdict in verdicts if verdict.outcome == PROVEN],
-        "tested": tested(),
+        "proven": proven,
+        "tested": run,
+        "equal": {each.form: each.other for each in found if each.other},
+        "evidence": evidence(),
     }
     STORED.write_text(json.dumps(made, indent=0) + "\n")
     stored.cache_clear()

@@ -79,10 +79,10 @@ def kernels(text: str) -> dict[str, str]:
 
 def evaluate(body: str) -> Kernel:
     """What a function's body does. Raises :class:`NotProvable`."""
-    return _Reader().read(body)
+    return Reader().read(body)
 
 
-class _Reader:
+class Reader:
     """Reads blocks in the order of the text, which must be one of control flow too."""
 
     def __init__(self) -> None:
@@ -211,18 +211,18 @@ class _Reader:
             return _free(place, kind) if value is None else value
         if space == _CONSTANT and kind == "i32":
             offset = self.values[place]
-            if isinstance(offset, _Argument):
+            if isinstance(offset, Argument):
                 return offset.word()
         if space == _CONSTANT and kind in ("i8", "i16"):
             offset = self.values[place]
-            if isinstance(offset, _Argument):
+            if isinstance(offset, Argument):
                 return offset.part(int(kind[1:]))
         raise NotProvable(f"a load of {kind} from {space}")
 
     def _offset(self, space: str, base: str, distance: str) -> Term:
         value = self.values[base]
-        if isinstance(value, _Argument):
-            return _Argument(value.offset + int(distance))
+        if isinstance(value, Argument):
+            return Argument(value.offset + int(distance))
         return value + int(distance)
 
     def _binary(self, opcode: str, kind: str, left: str, right: str) -> Term:
@@ -271,7 +271,7 @@ class _Reader:
 
     def _call(self, kind: str, name: str, listed: str) -> Term:
         if name == "llvm.amdgcn.kernarg.segment.ptr":
-            return _Argument(0)
+            return Argument(0)
         function, _, suffix = name.removeprefix("llvm.").partition(".")
         if function not in _INTRINSICS or suffix not in ("i16", "i32", "i64", "v2i16"):
             raise NotProvable(name)
@@ -285,7 +285,7 @@ class _Reader:
 
 
 @dataclass(frozen=True)
-class _Argument:
+class Argument:
     """An address in the kernel's arguments."""
 
     offset: int
@@ -299,7 +299,7 @@ class _Argument:
         start = 8 * (self.offset & 3)
         if start + bits > 32:
             raise NotProvable(f"{bits} bits at {self.offset}")
-        return z3.Extract(start + bits - 1, start, _Argument(self.offset & ~3).word())
+        return z3.Extract(start + bits - 1, start, Argument(self.offset & ~3).word())
 
 
 def _free(name: str, kind: str) -> Term:
