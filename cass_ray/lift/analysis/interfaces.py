@@ -57,6 +57,8 @@ class _Liveness:
         self._changed = {
             part: frames.written[part] - frames.conduct[part].preserved for part in flow.functions
         }
+        by_any = frozenset[str]().union(*(self._changed[part] for part in flow.by_pointer))
+        self._changed |= dict.fromkeys(flow.by_pointer, by_any)
         self._accesses: dict[CallPlace, _Accesses] = {}
         for part in (None, *flow.functions):
             found = frames.frame_accesses(part) if part is not None and drops_stores else {}
@@ -97,11 +99,12 @@ class _Liveness:
         for place, calls in self._flow.calls.items():
             for call in calls:
                 dependents[entry_of(call.callee)].add(place)
-                dependents[call.following].update(returns[call.callee])
+                for callee in self._flow.alike(call.callee):
+                    dependents[call.following].update(returns[callee])
         callers: dict[CallPlace, set[CodePlace]] = defaultdict(set)
         for calls in self._flow.calls.values():
             for call in calls:
-                callers[call.following].add(call.callee)
+                callers[call.following] |= self._flow.alike(call.callee)
         pending = list(self._before)
         queued = set(pending)
         while pending:
@@ -171,4 +174,10 @@ class _Liveness:
             part: Interface(self._arguments(part), self._results[part])
             for part in self._flow.functions
         }
+        members = [of[part] for part in self._flow.by_pointer]
+        shared = Interface(
+            frozenset[str]().union(*(each.arguments for each in members)),
+            frozenset[str]().union(*(each.results for each in members)),
+        )
+        of |= dict.fromkeys(self._flow.by_pointer, shared)
         return Interfaces(of, frozenset(dead - kept))
