@@ -178,7 +178,7 @@ class BlockLowering:
         """``recorded``: blocks that are not lifted again, for they are wanted for no more."""
         self._walk = walk
         self._body = body
-        self._ends = ends.by_opcode
+        self._ends = ends.by_opcode()
         self._recorded = recorded
 
     def lower(self, place: CallPlace) -> int:
