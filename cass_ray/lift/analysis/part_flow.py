@@ -53,8 +53,10 @@ class PartFlow:
 
     def within(self, place: CallPlace) -> set[CallPlace]:
         """What follows a block in its own part: after a call, where that goes on."""
-        entries = {entry_of(call.callee) for call in self.calls.get(place, ())}
-        return self.successors[place] - entries
+        calls = self.calls.get(place)
+        if not calls:
+            return self.successors[place]
+        return self.successors[place] - {entry_of(call.callee) for call in calls}
 
     def alike(self, function: CodePlace) -> frozenset[CodePlace]:
         """The functions that have the same interface."""
