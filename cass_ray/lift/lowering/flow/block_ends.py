@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from cass_ray.lift.analysis.call_places import CallPlace
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES
@@ -33,22 +33,27 @@ class BlockEnds:
         self._walk = walk
         self._program = walk.program
         self._context = walk.context
+        self._calls = calls
+        self._in_turns = in_turns
+
+    def by_opcode(self) -> dict[str, LowersEnd]:
+        """How each is lifted. Kept by itself, it would keep all of a lifting as garbage."""
         by_opcode: dict[str, LowersEnd] = {
             "BRA": self._branch,
             "JMP": self._branch,
             "EXIT": self._exit,
             "KILL": self._exit,
             "BPT": self._trap,
-            "CALL": calls.call,
-            "RET": calls.leave,
+            "CALL": self._calls.call,
+            "RET": self._calls.leave,
             "BRX": self._jump_table,
             "BRXU": self._jump_table,
             "JMX": self._jump_table,
         }
         assert by_opcode.keys() == ENDS
-        if in_turns:
+        if self._in_turns:
             by_opcode |= dict.fromkeys(("BAR", "WARPGROUP", "UCGABAR_WAIT"), self._barrier)
-        self.by_opcode: Mapping[str, LowersEnd] = by_opcode
+        return by_opcode
 
     def _branch(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
         allow_only(i, "U", "CONV", "DIV", "INC", "ANY")

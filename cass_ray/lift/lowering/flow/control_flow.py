@@ -23,7 +23,12 @@ from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend.blocks import block_of, runs_of
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES, CodeSection, CubinCode
 from cass_ray.lift.frontend.instruction import DecodedInstruction
-from cass_ray.lift.lowering.attempts import CopySubroutine, DeepenStack, ShareSubroutine
+from cass_ray.lift.lowering.attempts import (
+    CallByPointer,
+    CopySubroutine,
+    DeepenStack,
+    ShareSubroutine,
+)
 from cass_ray.lift.lowering.cluster_launch import shows_clusters
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.environment import KernelEnvironment
@@ -97,6 +102,8 @@ class KernelLifter:
                 return self._attempt(shown).context
             except ShareSubroutine as found:
                 self._ways = self._ways.with_function(found.callee)
+            except CallByPointer as found:
+                self._ways = self._ways.with_pointers(found.section)
             except CopySubroutine as found:
                 self._ways = self._ways.with_copied(found.callee)
             except DeepenStack:
@@ -112,6 +119,7 @@ class KernelLifter:
             self._instruction_at,
             self.functions.calls_by_block(),
             self.functions.places(),
+            self.functions.by_pointer(),
         )
         # A load of a handle reads the word above it, too.
         return interfaces(flow, drops_stores=not self.environment.uses_handles)
@@ -170,7 +178,7 @@ class BlockLowering:
         """``recorded``: blocks that are not lifted again, for they are wanted for no more."""
         self._walk = walk
         self._body = body
-        self._ends = ends.by_opcode
+        self._ends = ends.by_opcode()
         self._recorded = recorded
 
     def lower(self, place: CallPlace) -> int:

@@ -6,6 +6,7 @@ from cass_ray.lift.frontend.driver_words import CLUSTER_SIZE
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Immediate, Name, Operand, Register
 from cass_ray.lift.llvm.builder import Value, float_bits, i32, i64
+from cass_ray.lift.lowering import float_constants
 from cass_ray.lift.lowering.cluster_launch import RANK
 from cass_ray.lift.lowering.clusters import block_id, thread_id
 from cass_ray.lift.lowering.context import LoweringContext, float64_bits
@@ -140,7 +141,12 @@ def special_function(ctx: LoweringContext, i: DecodedInstruction) -> None:
     Nvidia's unit takes denormal numbers as zeros and gives none; programs scale around it.
     """
     value = ctx.float32(i.operands[1])
-    name = i.modifiers[0]
+    name, bits = i.modifiers[0], value.single_bits
+    if name == "EX2" and bits is not None:
+        power = float_constants.power_of_two(bits)
+        if power is not None:
+            ctx.write(i.operands[0], float_bits(power))
+            return
     if name in ("SIN", "COS"):
         magnitude = ctx.ir.call("float", "llvm.fabs.f32", value)
         fraction = ctx.ir.call("float", "llvm.amdgcn.fract.f32", value)
