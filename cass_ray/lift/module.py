@@ -372,7 +372,7 @@ def _functions(context: LoweringContext, lifter: KernelLifter, exported: str) ->
         f'define protected amdgpu_kernel void @"{exported}"({parameters})',
         f"    {attributes} {{",
         "entry:",
-        *context.registers.allocas(None),
+        *lifter.functions.allocas(None),
         # Words: LLVM would make a vector of bytes, with a comparison for each at every access.
         f"  %frame = alloca [{-(-max(kernel.frame_size, 16) // 4)} x i32], align 16, addrspace(5)",
         *_beginning(context, calls_functions=bool(lifter.functions)),

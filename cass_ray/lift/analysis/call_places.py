@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cass_ray.lift.llvm.builder import CodePart
-
 FUNCTION = -1
 """Instead of where a call returns to, for subroutines of one copy."""
 
@@ -24,6 +22,6 @@ CallStack = tuple[CallFrame, ...]
 CallPlace = tuple[CallStack, str, int]
 
 
-def part_of(stack: CallStack) -> CodePart:
+def part_of(stack: CallStack) -> tuple[str, int] | None:
     """The function of LLVM that what is called so belongs to."""
     return stack[0].callee if stack and stack[0].resume == FUNCTION else None

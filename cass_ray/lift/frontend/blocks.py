@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import takewhile
 
 from cass_ray.lift.frontend.code import CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Predicate
+
+MOST_GUARDED_RUNS = 100
+"""In one block, of instructions with one guard."""
 
 
 def block_of(
@@ -27,6 +30,22 @@ def block_of(
         yield instruction
         if ends(instruction):
             return
+
+
+def with_few_runs(block: Iterable[DecodedInstruction]) -> Iterator[DecodedInstruction]:
+    """The block up to where it has :data:`MOST_GUARDED_RUNS`; the rest is a block of its own.
+
+    Each may become a branch, and functions of LLVM are cut between blocks (``analysis.cutting``).
+    """
+    guarded = 0
+    before: Predicate | None = None
+    for instruction in block:
+        if instruction.guard is not None and instruction.guard != before:
+            if guarded == MOST_GUARDED_RUNS:
+                return
+            guarded += 1
+        before = instruction.guard
+        yield instruction
 
 
 def runs_of(

@@ -90,7 +90,14 @@ class Definition(NamedTuple):
     operands: tuple[Value, ...]
 
 
-CodePart = tuple[str, int] | None
+class PiecePart(NamedTuple):
+    """A piece of the kernel (None), or of a function, that is one of LLVM's functions itself."""
+
+    owner: tuple[str, int] | None
+    number: int
+
+
+CodePart = tuple[str, int] | PiecePart | None
 """A function of a kernel, by the place where it begins; None is the kernel itself."""
 
 
@@ -108,6 +115,8 @@ class IRBuilder:
         self._lines: dict[CodePart, list[str]] = {None: self.lines}
         self.declarations: set[str] = set()
         self._count = 0
+        self.labels = 0
+        """Blocks begun."""
         self._parts: dict[str, tuple[Value, Value]] = {}
         """64-bit values -> the low and the high word that they were made of."""
         self._halves: dict[str, tuple[Value, int]] = {}
@@ -140,6 +149,7 @@ class IRBuilder:
 
     def label(self, name: str) -> None:
         self.lines.append(f"{name}:")
+        self.labels += 1
         self._stretch = len(self.lines)
         self._in_block.clear()
 

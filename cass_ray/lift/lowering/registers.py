@@ -53,11 +53,11 @@ class RegisterFile:
 
     def types_in(self, part: CodePart) -> Mapping[str, str]:
         """Name -> LLVM type, of every register that needs an alloca in ``part``."""
-        return self._types_in[part]
+        return self._types_in.get(part, {})
 
     def declare_in(self, part: CodePart, types: Mapping[str, str]) -> None:
         """Make allocas of these in ``part``, too."""
-        self._types_in[part].update(types)
+        self._types_in.setdefault(part, {}).update(types)
 
     def allocas(self, part: CodePart) -> Iterable[str]:
         """The lines that make them."""

@@ -71,7 +71,7 @@ class Terminators:
     def switch(self, value: Value, cases: list[str]) -> None:
         """Go where ``value`` says; a value that is none of the cases ends the program."""
         self._registers.flush()
-        self._ir.line(f"switch {value}, {self._trap_label()} [ {' '.join(cases)} ]")
+        self._ir.line(f"switch {value}, {self.trap_label()} [ {' '.join(cases)} ]")
 
     def jump_expecting(self, address: Value, expected: Value, label: str) -> None:
         """Go to ``label``, where ``address`` must lead; anything else ends the program."""
@@ -80,13 +80,14 @@ class Terminators:
             self._ir.line(f"br {label}")
         else:
             same = self._ir.icmp("eq", address, expected)
-            self._ir.line(f"br {same}, {label}, {self._trap_label()}")
+            self._ir.line(f"br {same}, {label}, {self.trap_label()}")
 
     def trap(self) -> None:
         """End the program with an error, by the block ``trap``."""
-        self.jump(self._trap_label())
+        self.jump(self.trap_label())
 
-    def _trap_label(self) -> str:
+    def trap_label(self) -> str:
+        """The operand of a jump to the block ``trap``."""
         self._trapping_parts.add(self._ir.part)
         return f"label %{_TRAP}"
 

@@ -11,7 +11,7 @@ Places where a warp can be resumed are numbered; each lane keeps the number of i
 
 from __future__ import annotations
 
-from cass_ray.lift.llvm.builder import IRBuilder
+from cass_ray.lift.llvm.builder import IRBuilder, PiecePart
 from cass_ray.lift.lowering.attempts import CopySubroutine
 from cass_ray.lift.lowering.registers import RegisterFile
 from cass_ray.lift.lowering.target import WAIT_FOR_LDS
@@ -73,6 +73,7 @@ class Turns:
         ``at_barrier``: not before all threads of the block have come to a barrier. A turn cannot
         end in a function that the kernel calls: then :class:`CopySubroutine` is raised.
         """
+        assert not isinstance(self._ir.part, PiecePart)  # nothing is cut there
         if self._ir.part is not None:
             raise CopySubroutine(self._ir.part)
         self._registers.flush()

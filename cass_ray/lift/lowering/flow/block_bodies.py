@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from cass_ray.lift.analysis import liveness
 from cass_ray.lift.analysis.call_places import CallPlace
+from cass_ray.lift.analysis.cutting import Cut
 from cass_ray.lift.analysis.interfaces import Interfaces
 from cass_ray.lift.analysis.opcodes import tests_phase
 from cass_ray.lift.analysis.phase_waits import PhaseWaits
@@ -36,6 +38,10 @@ class EarlierLifting:
     """Registers that instructions write; read only where some value is unneeded."""
     interfaces: Interfaces | None = None
     """Of the functions that the kernel calls."""
+    cuts: Mapping[liveness.CodePlace | None, Cut] = field(default_factory=dict)
+    """Of large parts."""
+    live: Mapping[liveness.CodePlace, frozenset[str]] = field(default_factory=dict)
+    """Registers that may matter at the start of each block, where something is cut."""
 
 
 @dataclass(slots=True)

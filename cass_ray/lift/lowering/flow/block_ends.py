@@ -127,6 +127,8 @@ class BlockEnds:
             target = context.ir.op("add", context.register(register), i32(base))
             labels = self._program.code(function).function.labels
             addresses = sorted({labels[name] for name in i.targets})
+            if self._walk.jump_by_table(target, [(stack, function, a) for a in addresses]):
+                return
             context.terminators.switch(
                 target, [f"{i32(a)}, {self._walk.goto((stack, function, a))}" for a in addresses]
             )

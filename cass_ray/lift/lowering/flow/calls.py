@@ -66,7 +66,7 @@ class CallLowering:
 
     def __init__(self, walk: KernelWalk, ways: SubroutineWays, is_deep: bool) -> None:
         """``is_deep``: the stack's depth is unknown."""
-        self.functions = Functions(walk.context)
+        self.functions = Functions(walk)
         self._walk = walk
         self._program = walk.program
         self._context = walk.context
@@ -123,7 +123,7 @@ class CallLowering:
         """The label to jump to for a call of a function, or by ``pointer`` of one of several."""
         _, caller, resume = following
         number = self._program.address(self._program.code(caller), resume)
-        entries = {callee: self._walk.goto(entry_of(callee)) for callee in callees}
+        entries = {callee: self._walk.enter(entry_of(callee)) for callee in callees}
         label = self._walk.goto(following)
         way = CallWay(entries, following, label, number, pointer)
         return self.functions.call(self._walk.place, way)
@@ -239,4 +239,4 @@ class CallLowering:
         """
         if self.functions.recursive and not self._is_deep:
             raise DeepenStack
-        self.functions.finish(interfaces)
+        self.functions.finish(interfaces, self._walk)

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from cass_ray.lift.analysis import liveness
 from cass_ray.lift.analysis.call_places import CallPlace
+from cass_ray.lift.analysis.cutting import cuts_of_large_parts, large_parts
 from cass_ray.lift.analysis.indexed_registers import loops_to_unroll
 from cass_ray.lift.analysis.interfaces import Interfaces, interfaces
 from cass_ray.lift.analysis.pairing import must_take_turns
@@ -20,7 +21,7 @@ from cass_ray.lift.analysis.phase_waits import PhaseWaits, phase_waits
 from cass_ray.lift.analysis.polling import hasty_looks, must_keep_loads
 from cass_ray.lift.analysis.slow_paths import whole_operations
 from cass_ray.lift.errors import LiftError
-from cass_ray.lift.frontend.blocks import block_of, runs_of
+from cass_ray.lift.frontend.blocks import block_of, runs_of, with_few_runs
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES, CodeSection, CubinCode
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.lowering.attempts import (
@@ -36,6 +37,7 @@ from cass_ray.lift.lowering.flow.block_bodies import EarlierLifting, Instruction
 from cass_ray.lift.lowering.flow.block_ends import BlockEnds
 from cass_ray.lift.lowering.flow.calls import CallLowering, SubroutineWays
 from cass_ray.lift.lowering.flow.functions import Functions
+from cass_ray.lift.lowering.flow.pieces import Pieces
 from cass_ray.lift.lowering.flow.walk import KernelWalk, RecordedBlock
 
 _LEAVING = frozenset({"CALL", "RET"})
@@ -89,14 +91,20 @@ class KernelLifter:
                     },
                 )
                 changes = known != self.environment
+                found_more = known.whole_operations != self.environment.whole_operations
                 self.environment = known
                 if self.environment.target.pairs_warps and self._waits is None:
                     waits = phase_waits(*graph)
                     if must_take_turns(*graph, waits):
                         self._waits = waits
                         continue
+                if found_more and large_parts(walk.successors, walk.weights):
+                    self._recorded.clear()  # there are fewer blocks, and what is cut is to fit
+                    continue
                 shown = replace(_shown_by(walk), interfaces=self._interfaces(walk))
+                shown = self._with_cuts(shown, walk)
                 is_last = not changes and not shown.unneeded and shown.interfaces is None
+                is_last = is_last and not shown.cuts
                 if is_last and not walk.is_partial:
                     return walk.context  # lifted again, it would be the same
                 return self._attempt(shown).context
@@ -124,6 +132,15 @@ class KernelLifter:
         # A load of a handle reads the word above it, too.
         return interfaces(flow, drops_stores=not self.environment.uses_handles)
 
+    def _with_cuts(self, shown: EarlierLifting, walk: KernelWalk) -> EarlierLifting:
+        """How large parts are to be cut; none where turns end inside of them."""
+        if self._waits is not None:
+            return shown
+        cuts = cuts_of_large_parts(walk.successors, walk.weights, walk.entry)
+        if not cuts:
+            return shown
+        return replace(shown, cuts=cuts, live=liveness.live_at_starts(walk.blocks))
+
     def _instruction_at(self, place: liveness.CodePlace) -> DecodedInstruction:
         code = self._program.code(place[0])
         return code.instructions[code.position[place[1]]]
@@ -142,7 +159,8 @@ class KernelLifter:
         in_turns = self._waits is not None
         earlier = shown or EarlierLifting()
         context = LoweringContext(self.environment, in_turns=in_turns)
-        walk = KernelWalk(self._program, context, self.environment.kernel.name)
+        pieces = Pieces(context, earlier.cuts, earlier.live)
+        walk = KernelWalk(self._program, context, self.environment.kernel.name, pieces)
         calls = CallLowering(walk, self._ways, self._is_deep)
         lowering = BlockLowering(
             walk,
@@ -151,7 +169,7 @@ class KernelLifter:
             # A turn that ends inside a subroutine decides whether it is copied.
             self._recorded if shown is None and not in_turns else None,
         )
-        self.entry_label = walk.label(walk.entry)
+        self.entry_label = walk.first_label(walk.entry)
         self.instruction_count = sum(lowering.lower(place) for place in walk.places())
         calls.finish(earlier.interfaces)
         self.functions = calls.functions
@@ -188,7 +206,8 @@ class BlockLowering:
         position = code.position.get(address)
         if position is None:
             raise LiftError(f"{function}: control reaches {address:#x}, where no instruction is")
-        block = list(block_of(code, position, lambda i: self._ends_block(code, i)))
+        whole = block_of(code, position, lambda i: self._ends_block(code, i))
+        block = list(with_few_runs(whole))
         last = block[-1]
         recorded = None if self._recorded is None else self._recorded.get(place[1:])
         if recorded is not None:

@@ -12,20 +12,20 @@ that it calls, reads or writes, then those that matter (:mod:`.interfaces`).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from cass_ray.lift.analysis.call_places import CallPlace
+from cass_ray.lift.analysis.call_places import CallPlace, part_of
 from cass_ray.lift.analysis.interfaces import Interfaces
 from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.analysis.part_flow import FunctionCall
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES
-from cass_ray.lift.llvm.builder import CodePart, Value, i32, i64
+from cass_ray.lift.llvm.builder import CodePart, PiecePart, Value, i32, i64
 from cass_ray.lift.lowering.arguments import COPY
 from cass_ray.lift.lowering.cluster_launch import SURROUNDINGS
 from cass_ray.lift.lowering.constant_banks import KERNEL_ARGUMENTS
-from cass_ray.lift.lowering.context import LoweringContext
+from cass_ray.lift.lowering.flow.walk import KernelWalk
 from cass_ray.lift.lowering.terminators import ENDED
 
 _OFFSET_BITS = INSTRUCTION_BYTES.bit_length() - 1
@@ -70,8 +70,9 @@ class _Call:
 class Functions:
     """The functions of one kernel, and the calls of them."""
 
-    def __init__(self, context: LoweringContext) -> None:
-        self._context = context
+    def __init__(self, walk: KernelWalk) -> None:
+        self._context = walk.context
+        self._pieces = walk.pieces
         self._entries: dict[CodePlace, str] = {}
         self._calls: list[_Call] = []
         self._by_pointer: set[CodePlace] = set()
@@ -126,8 +127,9 @@ class Functions:
         """Functions that are called while they are active; for when all calls are known."""
         called: dict[CodePlace, set[CodePlace]] = {place: set() for place in self._entries}
         for call in self._calls:
-            if call.part is not None:
-                called[call.part].update(call.way.callees)
+            caller = call.part.owner if isinstance(call.part, PiecePart) else call.part
+            if caller is not None:
+                called[caller].update(call.way.callees)
         changes = True
         while changes:
             changes = False
@@ -137,14 +139,15 @@ class Functions:
                 changes = changes or bool(more)
         return frozenset(place for place, reached in called.items() if place in reached)
 
-    def finish(self, interfaces: Interfaces | None) -> None:
+    def finish(self, interfaces: Interfaces | None, walk: KernelWalk) -> None:
         """Write the calls, now that it is known which registers each function touches.
 
-        Without ``interfaces`` a function takes and gives back all of them.
+        Without ``interfaces`` a function takes and gives back all of them. ``walk`` has been
+        everywhere.
         """
         self._interfaces = interfaces
         registers = self._context.registers
-        parts: list[CodePart] = [None, *self._entries]
+        parts: list[CodePart] = [None, *self._entries, *self._pieces]
         touched = {part: _scalars(registers.types_in(part)) for part in parts}
         ending = set(self._context.terminators.ending_parts)
         changes = True
@@ -154,14 +157,15 @@ class Functions:
                 missing = touched[other].items() - touched[part].items()
                 touched[part].update(missing)
                 changes = changes or bool(missing)
-            for call in self._calls:
-                ends = call.part not in ending and not ending.isdisjoint(call.way.callees)
+            for part, callees in self._called_in_parts():
+                ends = part not in ending and not ending.isdisjoint(callees)
                 if ends:
-                    ending.add(call.part)
+                    ending.add(part)
                 changes = changes or ends
         self._registers, self._ending = touched, ending
         for part, types in touched.items():
             registers.declare_in(part, types)
+        self._tell_pieces(walk)
         for call in self._calls:
             self._context.ir.enter(call.part)
             self._write_call(call)
@@ -170,11 +174,35 @@ class Functions:
             self._write_ends(part)
         self._context.ir.enter(None)
 
-    def _shared_registers(self) -> list[tuple[CodePart, CodePlace]]:
+    def _called_in_parts(self) -> Iterator[tuple[CodePart, Collection[CodePart]]]:
+        for call in self._calls:
+            yield call.part, call.way.callees
+        for piece in self._pieces:
+            yield piece.owner, (piece,)
+
+    def _tell_pieces(self, walk: KernelWalk) -> None:
+        """Have the pieces find out which registers they take and give back."""
+        if not self._pieces:
+            return
+        from_calls: dict[CodePart, set[str]] = defaultdict(set)
+        for call in self._calls:
+            for callee in call.way.callees:
+                from_calls[call.part].update(name for name, _ in self._given_back(callee))
+        returning = {
+            place: [name for name, _ in self._given_back(function)]
+            for place in walk.returns
+            if (function := part_of(place[0])) is not None
+        }
+        self._pieces.registers_known(
+            self._registers, walk.blocks, walk.successors, returning, from_calls
+        )
+
+    def _shared_registers(self) -> list[tuple[CodePart, CodePart]]:
         """Parts, and functions whose registers are theirs, too."""
-        found: list[tuple[CodePart, CodePlace]] = [
+        found: list[tuple[CodePart, CodePart]] = [
             (call.part, callee) for call in self._calls for callee in call.way.callees
         ]
+        found += [(piece.owner, piece) for piece in self._pieces]
         alike = sorted(self._by_pointer)
         return found + [(alike[n - 1], alike[n]) for n in range(len(alike))]
 
@@ -207,6 +235,11 @@ class Functions:
     def _write_ends(self, part: CodePart) -> None:
         """The blocks :data:`RETURN` and ``ENDED`` of a part."""
         context, ir = self._context, self._context.ir
+        if isinstance(part, PiecePart):
+            self._pieces.write_ends(part)
+            return
+        resume = i64(0) if part is None else RESUME
+        self._pieces.write_calls(part, [str(resume), *self._surroundings()])
         if part is not None:
             for label, ended in ((_RETURN, "false"), (ENDED, "true")):
                 self._write_return(part, label, ended)
@@ -286,9 +319,15 @@ class Functions:
             yield from self._nowhere(attributes)
         yield from map(self._table, self._tables)
         for place, entry in self._entries.items():
-            # Without norecurse LLVM takes 16 KiB of a thread's memory for what it calls.
-            own = attributes if place in self.recursive else f"norecurse {attributes}"
+            own = self._attributes(place, attributes)
             yield "\n".join(self._definition(place, entry, own))
+        yield from self._pieces.definitions(
+            lambda owner: self._attributes(owner, attributes), [str(RESUME), *self._surroundings()]
+        )
+
+    def _attributes(self, part: CodePlace | None, attributes: str) -> str:
+        # Without norecurse LLVM takes 16 KiB of a thread's memory for what it calls.
+        return attributes if part in self.recursive else f"norecurse {attributes}"
 
     def _definition(self, place: CodePlace, entry: str, attributes: str) -> Iterator[str]:
         context = self._context
@@ -296,7 +335,7 @@ class Functions:
         yield self._header(place, self._name(place))
         yield f"    noinline {attributes} {{"
         yield "entry:"
-        yield from context.registers.allocas(place)
+        yield from self.allocas(place)
         for name, kind in registers:
             yield f"  store {kind} %given.{name}, ptr addrspace(5) %{name}"
         yield f"  br {entry}"
@@ -311,8 +350,14 @@ class Functions:
         results = _results(self._given_back(place))
         return f"define internal {results} @{name}({', '.join(parameters)})"
 
+    def allocas(self, part: CodePlace | None) -> Iterable[str]:
+        """Lines at the beginning of a part that make places for its registers."""
+        if self._pieces.first_label(part) is not None:
+            return self._pieces.allocas(part)
+        return self._context.registers.allocas(part)
+
     def __bool__(self) -> bool:
-        return bool(self._entries)
+        return bool(self._entries) or bool(self._pieces)
 
 
 def _scalars(types: Mapping[str, str]) -> dict[str, str]:

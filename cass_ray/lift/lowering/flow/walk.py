@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from cass_ray.lift.analysis import liveness
 from cass_ray.lift.analysis.call_places import CallPlace, CallStack, part_of
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend.code import CodeSection, CubinCode
+from cass_ray.lift.llvm.builder import Value
 from cass_ray.lift.lowering.context import LoweringContext
+from cass_ray.lift.lowering.flow.pieces import Pieces
 
 MOST_BLOCKS = 60_000
 """Blocks of one kernel, copies of subroutines included."""
@@ -21,14 +23,24 @@ class RecordedBlock:
 
     accesses: list[tuple[liveness.CodePlace, liveness.RegisterAccess]]
     following: list[liveness.CodePlace]
+    weight: int
+    """Blocks of LLVM."""
 
 
 class KernelWalk:
     """From a kernel's entry along every path; :attr:`blocks` is what was found on the way."""
 
-    def __init__(self, program: CubinCode, context: LoweringContext, kernel: str) -> None:
+    def __init__(
+        self,
+        program: CubinCode,
+        context: LoweringContext,
+        kernel: str,
+        pieces: Pieces | None = None,
+    ) -> None:
+        """``pieces``: what large parts are cut into."""
         self.program = program
         self.context = context
+        self.pieces = pieces or Pieces(context)
         self.blocks: dict[liveness.CodePlace, liveness.LivenessBlock] = {}
         self.current = liveness.LivenessBlock()
         """The block that is being lifted."""
@@ -36,11 +48,14 @@ class KernelWalk:
         """What follows each block, copies of subroutines apart."""
         self.returns: set[CallPlace] = set()
         """Blocks that end with the return of a function that has one copy."""
+        self.weights: dict[liveness.CodePlace, int] = {}
+        """Blocks of LLVM of each block."""
         self.is_partial = False
         """Whether blocks were left empty: then another lifting has to follow."""
         self._kernel = kernel
         self._stacks: dict[CallStack, int] = {(): 0}
         self._pending: list[CallPlace] = []
+        self._labels_before = 0
         self.place = self.entry
         """Of the block that is being lifted."""
 
@@ -62,20 +77,45 @@ class KernelWalk:
 
     def goto(self, place: CallPlace) -> str:
         """The operand of a jump to ``place``, which is lifted too, if it has not been."""
+        self._visit(place)
+        return self.pieces.way(self.place, place) or f"label %{self.label(place)}"
+
+    def enter(self, function: CallPlace) -> str:
+        """The operand of the first jump in a function of LLVM that begins at ``function``."""
+        self._visit(function)
+        return f"label %{self.first_label(function)}"
+
+    def first_label(self, entry: CallPlace) -> str:
+        """What is jumped to first in the part that begins at ``entry``."""
+        return self.pieces.first_label(part_of(entry[0])) or self.label(entry)
+
+    def jump_by_table(self, address: Value, targets: Sequence[CallPlace]) -> bool:
+        """:meth:`.Pieces.jump_by_table` at the end of the current block."""
+        made = self.pieces.jump_by_table(self.place, address, targets)
+        for target in targets if made else ():
+            self._visit(target)
+        return made
+
+    def _visit(self, place: CallPlace) -> None:
         self._pending.append(place)
         self.successors[self.place].add(place)
         self.current.successors.add(place[1:])
-        return f"label %{self.label(place)}"
 
     def recorded(self) -> RecordedBlock:
         """What shows of the current block, which stays in its subroutine."""
         following = sorted(place[1:] for place in self.successors[self.place])
-        return RecordedBlock(self.current.accesses, following)
+        return RecordedBlock(self.current.accesses, following, self._weight())
+
+    def _weight(self) -> int:
+        """Blocks of LLVM that the current one has become, and that ways out of it may need."""
+        made = self.context.ir.labels - self._labels_before
+        return made + len(self.successors[self.place])
 
     def go_as(self, recorded: RecordedBlock) -> None:
         """Go on from the current block, which is left empty, as its copy did."""
         self.is_partial = True
         self.current.accesses = recorded.accesses
+        self.weights.setdefault(self.place[1:], recorded.weight)
         for function, address in recorded.following:
             self.goto((self.place[0], function, address))
 
@@ -96,6 +136,10 @@ class KernelWalk:
             self.place = place
             self.successors[place] = set()
             self.current = self.blocks.setdefault(place[1:], liveness.LivenessBlock())
-            self.context.enter(part_of(place[0]))
-            self.context.registers.begin_block(self.label(place))
+            self.context.enter(self.pieces.part_at(place))
+            label = self.label(place)
+            self.pieces.begun(place, label)
+            self._labels_before = self.context.ir.labels
+            self.context.registers.begin_block(label)
             yield place
+            self.weights.setdefault(place[1:], self._weight())
