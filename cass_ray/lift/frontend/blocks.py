@@ -10,7 +10,7 @@ from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Predicate
 
 MOST_GUARDED_RUNS = 100
-"""In one block, of instructions with one guard."""
+"""In one block, of instructions with one guard that become branches."""
 
 
 def block_of(
@@ -32,19 +32,26 @@ def block_of(
             return
 
 
-def with_few_runs(block: Iterable[DecodedInstruction]) -> Iterator[DecodedInstruction]:
+def with_few_branches(
+    block: Iterable[DecodedInstruction], branches: Callable[[DecodedInstruction], bool]
+) -> Iterator[DecodedInstruction]:
     """The block up to where it has :data:`MOST_GUARDED_RUNS`; the rest is a block of its own.
 
-    Each may become a branch, and functions of LLVM are cut between blocks (``analysis.cutting``).
+    Counted are runs of one guard with an instruction that ``branches``: functions of LLVM are cut
+    between blocks (``analysis.cutting``).
     """
     guarded = 0
     before: Predicate | None = None
+    is_counted = False
     for instruction in block:
-        if instruction.guard is not None and instruction.guard != before:
+        guard = instruction.guard
+        is_counted = is_counted and guard == before
+        if guard is not None and not is_counted and branches(instruction):
             if guarded == MOST_GUARDED_RUNS:
                 return
             guarded += 1
-        before = instruction.guard
+            is_counted = True
+        before = guard
         yield instruction
 
 

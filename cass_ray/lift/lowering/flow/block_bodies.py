@@ -86,6 +86,11 @@ class InstructionLowering:
         """Whether the turn ends before ``i``, which waits for another warp."""
         return self._waits is not None and (code.name, i.address) in self._waits.polls
 
+    def has_effect(self, i: DecodedInstruction) -> bool:
+        """Whether ``i`` does more than write registers: under a guard it is branched around."""
+        form = self._forms.get(i.mnemonic)
+        return form is not None and form.has_effect
+
     def run(
         self, code: CodeSection, guard: Predicate | None, run: list[DecodedInstruction]
     ) -> None:

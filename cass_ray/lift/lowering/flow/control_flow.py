@@ -21,7 +21,7 @@ from cass_ray.lift.analysis.phase_waits import PhaseWaits, phase_waits
 from cass_ray.lift.analysis.polling import hasty_looks, must_keep_loads
 from cass_ray.lift.analysis.slow_paths import whole_operations
 from cass_ray.lift.errors import LiftError
-from cass_ray.lift.frontend.blocks import block_of, runs_of, with_few_runs
+from cass_ray.lift.frontend.blocks import block_of, runs_of, with_few_branches
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES, CodeSection, CubinCode
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.lowering.attempts import (
@@ -207,7 +207,7 @@ class BlockLowering:
         if position is None:
             raise LiftError(f"{function}: control reaches {address:#x}, where no instruction is")
         whole = block_of(code, position, lambda i: self._ends_block(code, i))
-        block = list(with_few_runs(whole))
+        block = list(with_few_branches(whole, self._body.has_effect))
         last = block[-1]
         recorded = None if self._recorded is None else self._recorded.get(place[1:])
         if recorded is not None:
