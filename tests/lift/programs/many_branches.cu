@@ -6,73 +6,77 @@
 
 const int THREADS = 96, WORDS = 4096, ROUNDS = 5;
 
-#define TEN(M, i)                                                                              \
-  M((i) * 10) M((i) * 10 + 1) M((i) * 10 + 2) M((i) * 10 + 3) M((i) * 10 + 4) M((i) * 10 + 5)  \
-  M((i) * 10 + 6) M((i) * 10 + 7) M((i) * 10 + 8) M((i) * 10 + 9)
-#define HUNDRED(M, i)                                                                          \
-  TEN(M, (i) * 10) TEN(M, (i) * 10 + 1) TEN(M, (i) * 10 + 2) TEN(M, (i) * 10 + 3)              \
-  TEN(M, (i) * 10 + 4) TEN(M, (i) * 10 + 5) TEN(M, (i) * 10 + 6) TEN(M, (i) * 10 + 7)          \
-  TEN(M, (i) * 10 + 8) TEN(M, (i) * 10 + 9)
+#define TEN(M, i)                                                                                 \
+  M((i) * 10)                                                                                     \
+  M((i) * 10 + 1) M((i) * 10 + 2) M((i) * 10 + 3) M((i) * 10 + 4) M((i) * 10 + 5) M((i) * 10 + 6) \
+      M((i) * 10 + 7) M((i) * 10 + 8) M((i) * 10 + 9)
+#define HUNDRED(M, i)                                                                     \
+  TEN(M, (i) * 10)                                                                        \
+  TEN(M, (i) * 10 + 1) TEN(M, (i) * 10 + 2) TEN(M, (i) * 10 + 3) TEN(M, (i) * 10 + 4)     \
+      TEN(M, (i) * 10 + 5) TEN(M, (i) * 10 + 6) TEN(M, (i) * 10 + 7) TEN(M, (i) * 10 + 8) \
+          TEN(M, (i) * 10 + 9)
 
 __host__ __device__ inline unsigned mixed(unsigned x, unsigned i) {
   return (x ^ (i * 2654435761u)) * 16777619u + i;
 }
 
 // What a thread does: `own` are its words.
-#define GUARDED(i) \
-  if (mixed(x, i) >> 28 & 1) { own[x >> 5 & 31] = x; x = x * 5 + own[x >> 9 & 31]; }
+#define GUARDED(i)                \
+  if (mixed(x, i) >> 28 & 1) {    \
+    own[x >> 5 & 31] = x;         \
+    x = x * 5 + own[x >> 9 & 31]; \
+  }
 __host__ __device__ unsigned guarded(unsigned* own, unsigned x) {
-  HUNDRED(GUARDED, 1) HUNDRED(GUARDED, 2)
-  return x;
+  HUNDRED(GUARDED, 1) HUNDRED(GUARDED, 2) return x;
 }
 
-#define LEAVING(i)                                                        \
-  own[x >> 5 & 31] += x;                                                  \
-  x = mixed(x, i) + own[x >> 11 & 31];                                    \
-  if (x % 701 == 3) break;                                                \
-  if (x % 89 == 5) continue;                                              \
-  if (x % 4001 == 7) return x;                                            \
-  while (x % 23 == 11) { x = mixed(x, own[x & 31]); own[x >> 7 & 31]++; }
+#define LEAVING(i)                     \
+  own[x >> 5 & 31] += x;               \
+  x = mixed(x, i) + own[x >> 11 & 31]; \
+  if (x % 701 == 3) break;             \
+  if (x % 89 == 5) continue;           \
+  if (x % 4001 == 7) return x;         \
+  while (x % 23 == 11) {               \
+    x = mixed(x, own[x & 31]);         \
+    own[x >> 7 & 31]++;                \
+  }
 __host__ __device__ unsigned leaving(unsigned* own, unsigned x) {
   for (int outer = 0; outer < 3; ++outer) {
     for (int round = 0; round < ROUNDS; ++round) {
-      TEN(LEAVING, 1) TEN(LEAVING, 2) TEN(LEAVING, 3) TEN(LEAVING, 4)
-      x ^= 77;
+      TEN(LEAVING, 1) TEN(LEAVING, 2) TEN(LEAVING, 3) TEN(LEAVING, 4) x ^= 77;
     }
     own[outer] ^= x;
   }
   return x;
 }
 
-#define CASE(i)                                            \
-  case i:                                                  \
-    own[x >> 9 & 31] = x + i;                              \
-    x = x * (2 * (i) + 3) + own[x >> 14 & 31];             \
-    if (x & 64) own[x & 31] ^= x;                          \
+#define CASE(i)                                \
+  case i:                                      \
+    own[x >> 9 & 31] = x + i;                  \
+    x = x * (2 * (i) + 3) + own[x >> 14 & 31]; \
+    if (x & 64) own[x & 31] ^= x;              \
     break;
 __host__ __device__ unsigned cases(unsigned* own, unsigned x) {
   for (int round = 0; round < 12; ++round) {
     switch (mixed(x, round) >> 5 & 255) {
-      HUNDRED(CASE, 0) TEN(CASE, 11) TEN(CASE, 12)
-      default: x += 12345; own[round & 31]++;
+      HUNDRED(CASE, 0) TEN(CASE, 11) TEN(CASE, 12) default : x += 12345;
+      own[round & 31]++;
     }
   }
   return x;
 }
 
 // A function that calls itself, in the middle of its branches, and ends threads.
-#define DEEPER(i)                                                             \
-  own[x >> 5 & 31] += x;                                                      \
-  x = mixed(x, i) + own[x >> 11 & 31];                                        \
-  if (x % 31 == 3) own[x >> 3 & 31] = depth;                                  \
+#define DEEPER(i)                            \
+  own[x >> 5 & 31] += x;                     \
+  x = mixed(x, i) + own[x >> 11 & 31];       \
+  if (x % 31 == 3) own[x >> 3 & 31] = depth; \
   if (x % 997 == 5) return x;
 __host__ __device__ __noinline__ unsigned deeper(unsigned* own, unsigned x, int depth) {
-  TEN(DEEPER, 1) TEN(DEEPER, 2) TEN(DEEPER, 3)
-  if (depth > 0 && x & 1) x += deeper(own, x >> 1, depth - 1);
-  TEN(DEEPER, 4) TEN(DEEPER, 5)
-  if (depth > 0) x ^= deeper(own, x + 7, depth - 2);
-  TEN(DEEPER, 6) TEN(DEEPER, 7)
-  return x;
+  TEN(DEEPER, 1)
+  TEN(DEEPER, 2) TEN(DEEPER, 3) if (depth > 0 && x & 1) x += deeper(own, x >> 1, depth - 1);
+  TEN(DEEPER, 4) TEN(DEEPER, 5) if (depth > 0) x ^= deeper(own, x + 7, depth - 2);
+  TEN(DEEPER, 6) TEN(DEEPER, 7) return x;
 }
 
 __global__ void run(int which, unsigned* words, unsigned* left) {
@@ -88,10 +92,13 @@ __global__ void run(int which, unsigned* words, unsigned* left) {
 }
 
 // Lanes that go different ways through a round meet at its end, whatever piece they are in.
-#define STEP(i)                                                                      \
-  own[x >> 5 & 31] += x;                                                             \
-  x = mixed(x, i) + own[x >> 11 & 31];                                               \
-  if (x % 13 == 3) own[x >> 3 & 31] = x; else if (x % 13 == 5) x ^= own[x >> 8 & 31]; \
+#define STEP(i)                        \
+  own[x >> 5 & 31] += x;               \
+  x = mixed(x, i) + own[x >> 11 & 31]; \
+  if (x % 13 == 3)                     \
+    own[x >> 3 & 31] = x;              \
+  else if (x % 13 == 5)                \
+    x ^= own[x >> 8 & 31];             \
   if (x % 301 == 7) goto met;
 __host__ __device__ inline unsigned stepped(unsigned* own, unsigned x) {
   HUNDRED(STEP, 1)
