@@ -147,10 +147,13 @@ def special_function(ctx: LoweringContext, i: DecodedInstruction) -> None:
         value = ctx.select(ctx.ir.fcmp("ole", magnitude, _TURNS_LIMIT), value, fraction)
     if name == "SIN":
         value = flush(ctx, value)
-    if ctx.environment.flushes_denormals or ctx.floats.is_normal(value):
-        result = ctx.ir.call("float", _INTRINSICS[name], value)
-    else:
+    is_normal = ctx.floats.is_normal(value)
+    if not (ctx.environment.flushes_denormals or is_normal):
         result = in_mode(ctx, _FUNCTIONS[name], "float", [value], flush=True)
+    elif name == "RCP" and not is_normal:  # LLVM folds that of a constant as IEEE 754 has it
+        result = flush(ctx, ctx.ir.call("float", _INTRINSICS[name], flush(ctx, value)))
+    else:
+        result = ctx.ir.call("float", _INTRINSICS[name], value)
     ctx.write(i.operands[0], result)
 
 
