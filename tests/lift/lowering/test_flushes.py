@@ -102,3 +102,14 @@ def test_what_llvm_folds_flushes(between: list[str], expected: str | None) -> No
     body = made.partition("_Z1kPf:")[2].partition("s_endpgm")[0]
     found = re.findall(r"_(?:add_nc_u32|add_i32)\S* .*\b(0x\w+|1\.0)", body)
     assert found == ([] if expected is None else [expected])
+
+
+@pytest.mark.amd
+def test_what_equals_a_denormal_constant_is_zero() -> None:
+    """LLVM writes the constant where a number is used that was equal to it."""
+    code = (
+        *("MOV R5, 0x400000", "FADD.FTZ R4, R6, 1", "FSETP.EQ.FTZ.AND P1, PT, R4, R5, PT"),
+        "@!P1 EXIT",
+    )
+    made, _ = assembly(find_amd(), lifted(80, "gfx1100", *_LOAD, *code, *_STORE), "gfx1100")
+    assert "0x400000" not in made.partition("_Z1kPf:")[2].partition("s_endpgm")[0]

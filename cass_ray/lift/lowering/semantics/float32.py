@@ -241,11 +241,17 @@ def flush(ctx: LoweringContext, value: Value) -> Value:
 
 
 def _compared(ctx: LoweringContext, i: DecodedInstruction, operands: Operands) -> list[Value]:
-    """Two operands of a comparison, which itself flushes where the kernel's mode does."""
-    given = operands.exactly(2)
-    if ctx.must_flush(i):
-        return [flushed(ctx, i, operand) for operand in given]
-    return [ctx.float32(operand) for operand in given]
+    """Two operands of a comparison, which itself flushes where the kernel's mode does.
+
+    Not denormal constants: LLVM has them in the place of what is equal to them, which may be zero.
+    """
+    must_flush = ctx.must_flush(i)
+    return [
+        flushed(ctx, i, operand)
+        if must_flush or _is_denormal(ctx, operand)
+        else ctx.float32(operand)
+        for operand in operands.exactly(2)
+    ]
 
 
 @lowers(f"{{,U}}FSETP.{CONDITIONS}{{,.FTZ}}.{{AND,OR,XOR}}")
