@@ -10,6 +10,7 @@ import struct
 from dataclasses import replace
 
 from cass_ray.lift.analysis.liveness import CodePlace, RegisterAccess
+from cass_ray.lift.analysis.own_pace import OwnPace
 from cass_ray.lift.errors import UnknownForm
 from cass_ray.lift.frontend.code import CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
@@ -29,6 +30,7 @@ from cass_ray.lift.lowering.constant_banks import ConstantBanks
 from cass_ray.lift.lowering.environment import KernelEnvironment
 from cass_ray.lift.lowering.handles import HandleWords
 from cass_ray.lift.lowering.known_values import Carries, Comparisons, FloatValues
+from cass_ray.lift.lowering.own_pace import LanesAtOwnPace
 from cass_ray.lift.lowering.registers import RegisterFile
 from cass_ray.lift.lowering.terminators import Terminators
 from cass_ray.lift.lowering.turns import Turns
@@ -49,13 +51,23 @@ _SCALE = {"X2": 1, "X4": 2, "X8": 3, "X16": 4}
 class LoweringContext:
     """Writes what the instructions of one kernel do to one thread."""
 
-    def __init__(self, environment: KernelEnvironment, *, in_turns: bool = False) -> None:
-        """``in_turns``: the two warps of a wave run one after the other (``lowering.turns``)."""
+    def __init__(
+        self,
+        environment: KernelEnvironment,
+        *,
+        in_turns: bool = False,
+        pace: OwnPace | None = None,
+    ) -> None:
+        """``in_turns``: the two warps of a wave run one after the other (``lowering.turns``);
+        ``pace``: so do lanes of a warp (``lowering.own_pace``)."""
         self.environment = environment
         self.ir = IRBuilder()
         self.handles = HandleWords(self.ir, tracked=environment.uses_handles)
         self.registers = RegisterFile(self.ir, self.handles, environment.target.wave_lanes)
-        self.turns = Turns(self.ir, self.registers) if in_turns else None
+        self.own_pace = (
+            LanesAtOwnPace(self.ir, self.registers, environment.target, pace) if pace else None
+        )
+        self.turns = Turns(self.ir, self.registers) if in_turns else self.own_pace
         self.terminators = Terminators(self.ir, self.registers, self.turns)
         self.banks = ConstantBanks(environment, self.ir, self.handles)
         self.carries = Carries()

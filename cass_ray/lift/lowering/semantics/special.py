@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cass_ray.lift.frontend.driver_words import CLUSTER_SIZE
 from cass_ray.lift.frontend.instruction import DecodedInstruction
-from cass_ray.lift.frontend.operands import Immediate, Name, Operand, Register
+from cass_ray.lift.frontend.operands import Immediate, Name, Operand
 from cass_ray.lift.llvm.builder import Value, float_bits, i32, i64
 from cass_ray.lift.lowering import float_constants
 from cass_ray.lift.lowering.cluster_launch import RANK
@@ -210,8 +210,6 @@ def double_estimate(ctx: LoweringContext, i: DecodedInstruction) -> None:
 
 @lowers(
     "NOP",
-    "BSSY{,.RECONVERGENT,.RELIABLE}",
-    "BREAK{,.RELIABLE}",
     "YIELD",
     "PMTRIG",
     "WARPSYNC{,.ALL,.EXCLUSIVE,.COLLECTIVE,.COLLECTIVE.ALL}",
@@ -238,20 +236,6 @@ def nothing(ctx: LoweringContext, i: DecodedInstruction) -> None:
     when it is over.
     """
     del ctx, i
-
-
-@lowers("BSYNC{,.RECONVERGENT,.RELIABLE}", has_effect=True)
-def reconverge(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Keeps LLVM from moving a critical section out of its loop, where threads would wait."""
-    del i
-    ctx.ir.call_void("llvm.amdgcn.wave.barrier")
-
-
-@lowers("BMOV.32{,.CLEAR,.PQUAD}", "BMOV.64")
-def move_barrier(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Save or restore a convergence barrier, which holds nothing here."""
-    if isinstance(i.operands[0], Register):
-        ctx.write(i.operands[0], i32(0))
 
 
 @lowers("LEPC")
