@@ -184,7 +184,7 @@ class InstructionLowering:
     ) -> LoweredInstruction:
         """Inside, ``instruction`` is lifted: what it touches is recorded, and errors name it."""
         self._walk.current.accesses.append(((code.name, instruction.address), access))
-        self._context.begin(code, access, instruction.guard)
+        self._context.begin(code, access, instruction)
         return LoweredInstruction(self._context, code, instruction)
 
     def _form(self, code: CodeSection, instruction: DecodedInstruction) -> OpcodeForm:

@@ -85,12 +85,19 @@ class BlockEnds:
 
         They are together; at their own pace they may be apart, and the code for those has them
         meet. But at a barrier of the block each comes for itself. A guard is no way past it: where
-        it does not hold in all lanes, they count as apart.
+        it does not hold in all lanes, these have different masks and count as apart.
         """
         context = self._context
         together, apart = self._target(place, i), following
         if i.has("DIV"):
             together, apart = apart, together
+        groups = context.mask_groups()
+        if groups is not None and i.address in groups.asks:
+            others = ballot(context, context.ir.invert(condition_of(context, i)))
+            is_apart = context.ir.icmp("ne", others, i32(0))
+            label = self._walk.goto(together)
+            context.terminators.branch(is_apart, self._walk.goto(apart), lambda: label)
+            return
         is_of_block = together[1:] in context.environment.unaligned_barriers
         is_sure = context.own_pace is None or is_of_block
         context.terminators.jump(self._walk.goto(together if is_sure else apart))

@@ -12,7 +12,7 @@ import re
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Name, Operand, Register
 from cass_ray.lift.llvm.builder import TRUE, i32
-from cass_ray.lift.lowering.context import LoweringContext
+from cass_ray.lift.lowering.context import GROUP, LoweringContext
 from cass_ray.lift.lowering.lanes import ballot
 from cass_ray.lift.lowering.table import lowers
 
@@ -44,8 +44,19 @@ def leave_region(ctx: LoweringContext, i: DecodedInstruction) -> None:
 @lowers("BSYNC{,.RECONVERGENT,.RELIABLE}", has_effect=True)
 def reconverge(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Keeps LLVM from moving a critical section out of its loop, where threads would wait."""
-    del i
     ctx.ir.call_void("llvm.amdgcn.wave.barrier")
+
+
+@lowers("WARPSYNC{,.ALL,.EXCLUSIVE,.COLLECTIVE,.COLLECTIVE.ALL}")
+def meet(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """The lanes of the mask are together: they reconverge at the same places in LLVM's code.
+
+    What they do then until they may go elsewhere is without those of other masks.
+    """
+    groups = ctx.mask_groups()
+    if groups is not None and i.address in groups.starts:
+        mask = ctx.integer(i.operands[0])
+        ctx.registers.write(GROUP, mask if mask.number is None else i32(-1))
 
 
 @lowers("BMOV.32{,.CLEAR,.PQUAD}", "BMOV.64")

@@ -212,7 +212,6 @@ def double_estimate(ctx: LoweringContext, i: DecodedInstruction) -> None:
     "NOP",
     "YIELD",
     "PMTRIG",
-    "WARPSYNC{,.ALL,.EXCLUSIVE,.COLLECTIVE,.COLLECTIVE.ALL}",
     "ENDCOLLECTIVE",
     "DEPBAR{,.LE,.GE}",
     "LDGDEPBAR",
