@@ -32,7 +32,7 @@ whose two others ran reinforcement learning, on 64 cores that had other work too
 are those of the output projection and the MLP (queries, keys and values have biases); MFU is of
 bf16's 990 TFLOP/s for them as well. Run 4 (28 November 2026) had one GPU of three
 machines in turn: attention by cuDNN, FP8 and the second of two rows alike are of one of them, the
-others with FlashAttention 4 of another.
+others with FlashAttention 4 of another. Run 5 is of the same day.
 """
 
 BOUNDS = """\

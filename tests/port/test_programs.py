@@ -67,6 +67,36 @@ def test_failed_assertions_say_where(
     assert wanted in done.stderr_text
 
 
+FAULT = r"""
+#include <cstdio>
+__global__ void write(int *target) { *target = 1; }
+int main() {
+  int *made, *more, host = 5;
+  cudaMalloc(&made, sizeof *made);
+  cudaMemcpy(made, &host, sizeof host, cudaMemcpyHostToDevice);
+  int *mapped;
+  cudaMallocManaged(&mapped, sizeof *mapped);
+  *mapped = 7;
+  write<<<1, 1>>>(nullptr);
+  const int fault = cudaDeviceSynchronize();
+  host = 6;
+  write<<<1, 1>>>(mapped);
+  const int later[] = {cudaGetLastError(), cudaGetLastError(), cudaMalloc(&more, 4),
+                       cudaMemcpy(&host, made, sizeof host, cudaMemcpyDeviceToHost),
+                       cudaStreamSynchronize(nullptr), cudaDeviceSynchronize()};
+  std::printf("%d", fault == cudaErrorIllegalAddress || fault == cudaErrorLaunchFailure);
+  for (const int each : later) std::printf(" %d", each == fault);
+  std::printf(" %d %d\n", host, *mapped);
+}
+"""
+
+
+def test_after_a_fault_every_call_returns_it(run_ported: Callable[..., Completed]) -> None:
+    """driver_types.h: "any further CUDA work will return the same error"; nothing is done."""
+    done = run_ported("fault.cu", FAULT)
+    assert done.stdout_text == "1 1 1 1 1 1 1 6 7\n"
+
+
 def test_memory(run_ported: Callable[..., Completed]) -> None:
     done = run_ported("memory.cu")
     assert (done.returncode, done.stdout_text, done.stderr_text) == (0, "", "")

@@ -57,6 +57,8 @@ class _Liveness:
         self._changed = {
             part: frames.written[part] - frames.conduct[part].preserved for part in flow.functions
         }
+        by_any = frozenset[str]().union(*(self._changed[part] for part in flow.by_pointer))
+        self._changed |= dict.fromkeys(flow.by_pointer, by_any)
         self._accesses: dict[CallPlace, _Accesses] = {}
         for part in (None, *flow.functions):
             found = frames.frame_accesses(part) if part is not None and drops_stores else {}
@@ -73,6 +75,8 @@ class _Liveness:
                 read = frames.read_by_calls(part, place)
                 self._read_by_calls[place] = {word for word in words[part] if word in read}
         self._before: dict[CallPlace, frozenset[Live]] = dict.fromkeys(flow.successors, frozenset())
+        self._taken: dict[CodePlace, frozenset[str]] = dict.fromkeys(flow.functions, frozenset())
+        """Registers that are live before each function."""
         self._results: dict[CodePlace, frozenset[str]] = dict.fromkeys(flow.functions, frozenset())
         self._solve()
 
@@ -97,11 +101,13 @@ class _Liveness:
         for place, calls in self._flow.calls.items():
             for call in calls:
                 dependents[entry_of(call.callee)].add(place)
-                dependents[call.following].update(returns[call.callee])
+                for callee in self._flow.alike(call.callee):
+                    dependents[call.following].update(returns[callee])
         callers: dict[CallPlace, set[CodePlace]] = defaultdict(set)
         for calls in self._flow.calls.values():
             for call in calls:
-                callers[call.following].add(call.callee)
+                callers[call.following] |= self._flow.alike(call.callee)
+        entries = {entry_of(part): part for part in self._flow.functions}
         pending = list(self._before)
         queued = set(pending)
         while pending:
@@ -111,9 +117,10 @@ class _Liveness:
             if live == self._before[place]:
                 continue
             self._before[place] = live
+            if place in entries:
+                self._taken[entries[place]] = frozenset(n for n in live if isinstance(n, str))
             for callee in callers[place]:
-                wanted = {name for name in live if isinstance(name, str)}
-                self._results[callee] |= wanted & self._changed[callee]
+                self._results[callee] |= self._changed[callee] & live
             more = dependents[place] - queued
             queued |= more
             pending.extend(more)
@@ -124,15 +131,11 @@ class _Liveness:
         for following in self._flow.within(place):
             live |= self._before[following]
         for call in self._flow.calls.get(place, ()):
-            live |= self._arguments(call.callee)
+            live |= self._taken[call.callee]
         if part is not None and place in self._flow.returns:
             live |= self._results[part]
         live |= self._read_by_calls.get(place, frozenset())
         return live
-
-    def _arguments(self, part: CodePlace) -> frozenset[str]:
-        live = self._before[entry_of(part)]
-        return frozenset(name for name in live if isinstance(name, str))
 
     def _live_before(self, place: CallPlace, dead: set[CodePlace] | None = None) -> frozenset[Live]:
         """What is live before a block; stores in it that nothing reads are added to ``dead``."""
@@ -168,7 +171,12 @@ class _Liveness:
             dead |= here
             kept |= {code_place for code_place, _, _ in accesses} - here
         of = {
-            part: Interface(self._arguments(part), self._results[part])
-            for part in self._flow.functions
+            part: Interface(self._taken[part], self._results[part]) for part in self._flow.functions
         }
+        members = [of[part] for part in self._flow.by_pointer]
+        shared = Interface(
+            frozenset[str]().union(*(each.arguments for each in members)),
+            frozenset[str]().union(*(each.results for each in members)),
+        )
+        of |= dict.fromkeys(self._flow.by_pointer, shared)
         return Interfaces(of, frozenset(dead - kept))

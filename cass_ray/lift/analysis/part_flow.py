@@ -39,6 +39,8 @@ class PartFlow:
     instruction_at: Callable[[CodePlace], DecodedInstruction]
     calls: Mapping[CallPlace, list[FunctionCall]]
     functions: frozenset[CodePlace]
+    by_pointer: frozenset[CodePlace] = frozenset()
+    """Functions that are called through pointers, and have one interface for that."""
     _of_part: dict[CodePlace | None, list[CallPlace]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -51,8 +53,14 @@ class PartFlow:
 
     def within(self, place: CallPlace) -> set[CallPlace]:
         """What follows a block in its own part: after a call, where that goes on."""
-        entries = {entry_of(call.callee) for call in self.calls.get(place, ())}
-        return self.successors[place] - entries
+        calls = self.calls.get(place)
+        if not calls:
+            return self.successors[place]
+        return self.successors[place] - {entry_of(call.callee) for call in calls}
+
+    def alike(self, function: CodePlace) -> frozenset[CodePlace]:
+        """The functions that have the same interface."""
+        return self.by_pointer if function in self.by_pointer else frozenset({function})
 
     def accesses(self, place: CallPlace) -> list[tuple[CodePlace, RegisterAccess]]:
         """The block's instructions."""

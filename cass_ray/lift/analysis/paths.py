@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from hashlib import sha256
 
 from cass_ray.lift.analysis.term_steps import State, Steps, Unread
@@ -255,18 +254,34 @@ def digest(terms: Terms, outcomes: list[tuple[Decisions, bytes]]) -> bytes:
     conditions = {each for decisions, _ in outcomes for each in decisions}
     order = sorted(conditions, key=lambda each: (terms.depth(each), terms.digest(each)))
 
-    @cache
-    def below(place: int, paths: tuple[int, ...]) -> bytes:
-        results = {outcomes[each][1] for each in paths}
+    return _Diagram(terms, outcomes, order).below(0, tuple(range(len(outcomes))))
+
+
+class _Diagram:
+    """A decision diagram, of which no part is read twice."""
+
+    def __init__(
+        self, terms: Terms, outcomes: list[tuple[Decisions, bytes]], order: list[int]
+    ) -> None:
+        self._terms, self._outcomes, self._order = terms, outcomes, order
+        self._known: dict[tuple[int, tuple[int, ...]], bytes] = {}
+
+    def below(self, place: int, paths: tuple[int, ...]) -> bytes:
+        """The digest of ``paths``, of which the conditions before ``place`` are decided."""
+        known = self._known.get((place, paths))
+        if known is None:
+            known = self._known[place, paths] = self._read(place, paths)
+        return known
+
+    def _read(self, place: int, paths: tuple[int, ...]) -> bytes:
+        results = {self._outcomes[each][1] for each in paths}
         if len(results) == 1:
             return results.pop()
-        condition = order[place]
+        condition = self._order[place]
         ways = []
         for holds in (False, True):
-            kept = (n for n in paths if outcomes[n][0].get(condition, holds) == holds)
-            ways.append(below(place + 1, tuple(kept)))
+            kept = (n for n in paths if self._outcomes[n][0].get(condition, holds) == holds)
+            ways.append(self.below(place + 1, tuple(kept)))
         if ways[0] == ways[1]:
             return ways[0]
-        return sha256(b"".join((terms.digest(condition), *ways))).digest()
-
-    return below(0, tuple(range(len(outcomes))))
+        return sha256(b"".join((self._terms.digest(condition), *ways))).digest()

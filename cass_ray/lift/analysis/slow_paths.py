@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import sha256
 
 from cass_ray.lift.analysis.liveness import (
@@ -264,6 +265,11 @@ class _Operand:
     words: tuple[int, ...]
 
 
+def _unknown(terms: Terms, name: str) -> int:
+    """What a register holds before all that is read."""
+    return terms.leaf(f"before {name}")
+
+
 class _Reader:
     """Reads forks of one function."""
 
@@ -319,14 +325,13 @@ class _Reader:
             if place in self._states:
                 continue
             previous = self._states.get(self._before.get(place, place))
-            state = previous.copy() if previous is not None else State(self._unknown)
+            state = (
+                previous.copy() if previous is not None else State(partial(_unknown, self._terms))
+            )
             for (_, address), access in self._blocks[place].accesses:
                 self._step(state, self._code.instructions[self._code.position[address]], access)
             self._states[place] = state
         return self._states[last]
-
-    def _unknown(self, name: str) -> int:
-        return self._terms.leaf(f"before {name}")
 
     def _step(self, state: State, i: DecodedInstruction, access: RegisterAccess) -> None:
         """Of an instruction that is not known or has a guard, what it writes is unknown."""

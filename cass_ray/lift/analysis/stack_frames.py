@@ -19,7 +19,7 @@ frame are the exception: its callee may index them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeGuard
 
@@ -126,7 +126,7 @@ class FrameAnalysis:
             changes = False
             for part in sorted(flow.functions):
                 known = self.conduct[part]
-                self._runs[part] = _OneFunction(self, flow, part, known)
+                self._runs[part] = _OneFunction(flow, part, self.conduct, self.written)
                 found = self._runs[part].conduct()
                 changes = changes or found != known
                 self.conduct[part] = found
@@ -145,9 +145,16 @@ class _OneFunction:
     """The analysis of one function, with what is believed of all so far."""
 
     def __init__(
-        self, whole: FrameAnalysis, flow: PartFlow, part: CodePlace, believed: Conduct
+        self,
+        flow: PartFlow,
+        part: CodePlace,
+        conduct: Mapping[CodePlace, Conduct],
+        written: Mapping[CodePlace, frozenset[str]],
     ) -> None:
-        self._whole, self._flow, self._part, self._believed = whole, flow, part, believed
+        """``conduct``: as it is when it is asked; ``written``: registers, by each function."""
+        self._flow, self._part, self._believed = flow, part, conduct[part]
+        self._conduct, self._written = conduct, written
+        believed = self._believed
         self._exposed = believed.exposed
         self._reads, self._writes = believed.reads_above, believed.writes_above
         self._before: dict[CallPlace, FrameState] = {}
@@ -216,7 +223,7 @@ class _OneFunction:
 
     def read_by_calls(self, place: CallPlace) -> range:
         calls = self._flow.calls.get(place, ())
-        most = max((self._whole.conduct[call.callee].reads_above for call in calls), default=0)
+        most = max((self._conduct[call.callee].reads_above for call in calls), default=0)
         if not most or place not in self._before:
             return range(0)
         top = self._before_calls(place).of(STACK_POINTER)
@@ -315,7 +322,7 @@ class _OneFunction:
         }
 
     def _call(self, state: FrameState, callee: CodePlace) -> None:
-        conduct = self._whole.conduct[callee]
+        conduct = self._conduct[callee]
         top = state.of(STACK_POINTER)
         self._look_for_addresses(state)
         if not isinstance(top, FrameAddress):
@@ -325,7 +332,7 @@ class _OneFunction:
             state.words = {n: value for n, value in state.words.items() if n >= first}
         self._reads = max(self._reads, _reach(top, conduct.reads_above))
         self._writes = max(self._writes, _reach(top, conduct.writes_above))
-        for name in self._whole.written[callee] - conduct.preserved:
+        for name in self._written[callee] - conduct.preserved:
             state.registers[name] = None
 
     def _look_for_addresses(self, state: FrameState) -> None:

@@ -70,18 +70,9 @@ class Terms:
     def make(self, operator: str, *operands: int) -> int:
         """What ``operator`` makes of ``operands``, in the one spelling."""
         kind = _kind(operator)
-        special: dict[str, Callable[[str, tuple[int, ...]], int]] = {
-            "sum": self._sum,
-            "truth": self._truth,
-            "parity": lambda _, words: self._parity(words),
-            "carry": self._carry,
-            "pair": self._pair,
-            "lo": self._half,
-            "hi": self._half,
-            "not": self._opposite,
-        }
-        if kind in special:
-            return special[kind](operator, operands)
+        special = _SPECIAL.get(kind)
+        if special is not None:
+            return special(self, operator, operands)
         if kind in _SIGNED_PRODUCTS:
             operator, operands = self._unsigned(operator, operands)
         if kind in _SYMMETRIC:
@@ -174,11 +165,11 @@ class Terms:
                 others = (self.const(0) if one == each else one for one in operands)
                 return self._truth(operator, tuple(others))
         if all(holds(row) == row.bit_count() % 2 for row in rows):
-            return self._parity(inputs)
+            return self._parity("parity", inputs)
         changed = sum(holds(row) << row for row in rows)
         return self._node(f"truth {changed}", *inputs) if inputs else self.const(-changed)
 
-    def _parity(self, operands: tuple[int, ...]) -> int:
+    def _parity(self, _: str, operands: tuple[int, ...]) -> int:
         """The exclusive disjunction of words; what is there twice is not. Three swap registers."""
         found: set[int] = set()
         for each in operands:
@@ -209,3 +200,16 @@ class Terms:
         if self.operator(condition) == "not":
             return self.operands(condition)[0]
         return self._node(operator, condition)
+
+
+_SPECIAL: dict[str, Callable[[Terms, str, tuple[int, ...]], int]] = {
+    "sum": Terms._sum,
+    "truth": Terms._truth,
+    "parity": Terms._parity,
+    "carry": Terms._carry,
+    "pair": Terms._pair,
+    "lo": Terms._half,
+    "hi": Terms._half,
+    "not": Terms._opposite,
+}
+"""How operators are made that have rules of their own."""

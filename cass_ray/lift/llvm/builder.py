@@ -24,7 +24,16 @@ class Value(NamedTuple):
         """The value of an integer constant, unsigned; None for anything else."""
         return int(self.name) if self.name.isdigit() else None
 
+    @property
+    def single_bits(self) -> int | None:
+        """The bits of a single-precision constant; None for anything else."""
+        if self.type != "float" or not self.name.startswith(_SINGLE):
+            return None
+        return int(self.name[len(_SINGLE) :].partition(" ")[0])
 
+
+_SINGLE = "bitcast (i32 "
+"""What a single-precision constant's spelling begins with; its bits follow."""
 SUPPORT_PREFIX = "__cass_"
 """Names of the functions of ``device/support.hip`` begin so."""
 
@@ -66,7 +75,7 @@ def integer_constant(kind: str, number: int) -> Value:
 
 def float_bits(bits: int) -> Value:
     """The single-precision constant with these bits."""
-    return Value("float", f"bitcast (i32 {bits & 0xFFFFFFFF} to float)")
+    return Value("float", f"{_SINGLE}{bits & 0xFFFFFFFF} to float)")
 
 
 def double_bits(bits: int) -> Value:
@@ -194,6 +203,8 @@ class IRBuilder:
         return first
 
     def fneg(self, value: Value) -> Value:
+        if (bits := value.single_bits) is not None:
+            return float_bits(bits ^ 1 << 31)
         return self.result(value.type, f"fneg {value}")
 
     def invert(self, value: Value) -> Value:
@@ -240,6 +251,10 @@ class IRBuilder:
             return integer_constant(kind, number)
         if how != "bitcast":
             return self._defined(self.result(kind, f"{how} {value} to {kind}"), how, value)
+        if kind == "float" and number is not None:
+            return float_bits(number)
+        if kind == "i32" and (bits := value.single_bits) is not None:
+            return i32(bits)
         source = self._sources.get(value.name)
         if source is not None and source.type == kind:
             return source

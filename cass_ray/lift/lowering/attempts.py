@@ -17,6 +17,14 @@ class ShareSubroutine(_AboutSubroutine):
     """A subroutine needs one copy for all its callers: it becomes a function."""
 
 
+class CallByPointer(LiftAgain):
+    """What calls through registers may lead to in a section of code becomes functions."""
+
+    def __init__(self, section: str) -> None:
+        super().__init__(section)
+        self.section = section
+
+
 class CopySubroutine(_AboutSubroutine):
     """A subroutine needs a copy for each caller: the turn of a warp ends in it."""
 

@@ -39,11 +39,12 @@ int tell(int code, const char** text, auto& among) {
 }  // namespace
 
 int cass::cuda::driver::finish(hipError_t result) {
+  if (const int fault = earlier_fault(); fault != success) return fault;
   // The driver has no code of its own for these two of the runtime.
   if (result == hipErrorInvalidConfiguration) return invalid_value;
   if (result == hipErrorInvalidDeviceFunction) return not_found;
   const auto code = static_cast<int>(result);
-  return find(names, code) != nullptr ? code : unknown;
+  return with_faults(find(names, code) != nullptr ? code : unknown);
 }
 
 int cass::cuda::driver::unsupported(std::string_view what) {

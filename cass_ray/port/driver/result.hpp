@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "../common/codes.hpp"
+#include "../common/fault.hpp"
 #include "../common/report.hpp"
 
 namespace cass::cuda::driver {
@@ -20,5 +21,8 @@ int unsupported(std::string_view what);
 
 }  // namespace cass::cuda::driver
 
-#define FORWARD(name, target, parameters, arguments) \
-  CUDA_API int name parameters { return cass::cuda::driver::finish(target arguments); }
+#define FORWARD(name, target, parameters, arguments)                     \
+  CUDA_API int name parameters {                                         \
+    return cass::cuda::unless_at_fault([&] { return target arguments; }, \
+                                       cass::cuda::driver::finish);      \
+  }

@@ -63,6 +63,7 @@ int launch_registered(const void* kernel, const LaunchConfiguration& given,
 
 int launch(const void* kernel, const LaunchConfiguration& given, void** arguments,
            hipStream_t stream) {
+  if (earlier_fault() != success) return fail(success);
   if (!is_possible(given.gridDim, given.blockDim)) return fail(hipErrorInvalidConfiguration);
   if (loaded_kernel(kernel) != nullptr) return launch_loaded(kernel, given, arguments, stream);
   const auto asked = requests_of(given.attrs, given.numAttrs);

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "../common/fault.hpp"
+
 namespace cass::cuda {
 namespace {
 
@@ -27,15 +29,16 @@ const Description* find(int code) {
 
 int converted(hipError_t result) {
   const auto code = static_cast<int>(result);
-  return find(code) != nullptr ? code : unknown;
+  return with_faults(find(code) != nullptr ? code : unknown);
 }
 
 }  // namespace
 
 int fail(int code) {
   if (code == invalid_device_function) report_once("a kernel is used that has not been lifted");
-  if (code != success && code != not_ready) last_error = code;
-  return code;
+  const auto result = with_faults(code);
+  if (result != success && result != not_ready) last_error = result;
+  return result;
 }
 
 int finish(hipError_t result) { return fail(converted(result)); }

@@ -44,8 +44,9 @@ class Program:
         *lines: Line,
         successors: Iterable[CallPlace] = (),
         calls: CodePlace | None = None,
+        or_calls: CodePlace | None = None,
     ) -> None:
-        """A block; one that calls goes on to its first successor."""
+        """A block; one that calls a function, or one of two, goes on to its first successor."""
         successors = list(successors)
         block = LivenessBlock()
         for number, (text, reads, writes) in enumerate(lines):
@@ -59,11 +60,11 @@ class Program:
                 self.returns.add(place)
         self.blocks[place[1:]] = block
         self.successors[place] = set(successors)
-        if calls is not None:
-            self.calls[place] = [FunctionCall(calls, successors[0])]
-            self.successors[place].add(entry_of(calls))
+        for callee in filter(None, (calls, or_calls)):
+            self.calls.setdefault(place, []).append(FunctionCall(callee, successors[0]))
+            self.successors[place].add(entry_of(callee))
 
-    def flow(self) -> PartFlow:
+    def flow(self, by_pointer: Iterable[CodePlace] = ()) -> PartFlow:
         functions = {call.callee for calls in self.calls.values() for call in calls}
         return PartFlow(
             self.blocks,
@@ -72,6 +73,7 @@ class Program:
             self._instructions.__getitem__,
             self.calls,
             frozenset(functions),
+            frozenset(by_pointer),
         )
 
 
@@ -331,3 +333,36 @@ def test_two_ways_that_differ_at_a_return() -> None:
 def test_a_number_that_ptxas_prints_without_a_sign() -> None:
     push = ("IADD3 R1, R1, 0xfffffff0, RZ", "R1", "R1")
     assert preserved(push, SAVE, CHANGE, RESTORE, POP, RETURN) == {"R1", "R16"}
+
+
+def test_functions_that_a_pointer_may_lead_to_have_one_interface() -> None:
+    """What one of them changes the others give back, from where they save it: it was lost."""
+    made = Program()
+    made.block(KERNEL, successors=[BEHIND], calls=FIRST, or_calls=SECOND)
+    made.block(BEHIND, ("STG.E [R2.64], R16", "R2 R3 R16", ""))
+    made.block(entry_of(FIRST), CHANGE, RETURN)
+    made.block(entry_of(SECOND), PUSH, SAVE, CHANGE, RESTORE, POP, RETURN)
+    apart = interfaces(made.flow(), drops_stores=True)
+    assert apart.dead_stores == {("g", 0x10)}
+    assert apart.of[SECOND].results == frozenset()
+    found = interfaces(made.flow(by_pointer=(FIRST, SECOND)), drops_stores=True)
+    assert not found.dead_stores
+    assert found.of[FIRST] == found.of[SECOND]
+    assert found.of[SECOND].results == {"R16"}
+    assert {"R1", "R4", "R16", "R20", "R21"} == found.of[FIRST].arguments
+
+
+def test_what_another_caller_wants_of_one_of_them_all_give_back() -> None:
+    """One is called by its name as well, by who wants what the caller by pointer does not."""
+    made = Program()
+    other: CallPlace = ((), "k", 0x100)
+    end: CallPlace = ((), "k", 0x180)
+    made.block(KERNEL, successors=[other], calls=FIRST, or_calls=SECOND)
+    made.block(other, successors=[end], calls=FIRST)
+    made.block(end, ("STG.E [R2.64], R16", "R2 R3 R16", ""))
+    made.block(entry_of(FIRST), CHANGE, RETURN)
+    made.block(entry_of(SECOND), PUSH, SAVE, CHANGE, RESTORE, POP, RETURN)
+    found = interfaces(made.flow(by_pointer=(FIRST, SECOND)), drops_stores=True)
+    assert found.of[FIRST] == found.of[SECOND]
+    assert found.of[SECOND].results == {"R16"}
+    assert not found.dead_stores

@@ -2,31 +2,35 @@
 
 A subroutine is lifted anew for each string of calls that leads to it, which gives LLVM straight
 code to optimise. Where copies would grow without bound it is lifted once, as a function
-(:mod:`.functions`), and where it recurses. The return address is compared with what the call
-expects: LLVM proves nearly all of these comparisons true. A subroutine in which the turn of a warp
-ends (:mod:`.turns`) is always copied.
+(:mod:`.functions`), and where it recurses. Where that happens to several that a call through a
+register may lead to, all of these become functions, and the call one by a pointer. The return
+address is compared with what the call expects: LLVM proves nearly all of these comparisons true. A
+subroutine in which the turn of a warp ends (:mod:`.turns`) is always copied.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from cass_ray.lift.analysis.call_places import FUNCTION, CallFrame, CallPlace, CallStack
 from cass_ray.lift.analysis.interfaces import Interfaces
 from cass_ray.lift.analysis.liveness import CodePlace
-from cass_ray.lift.analysis.part_flow import FunctionCall
+from cass_ray.lift.analysis.part_flow import entry_of
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Name, Predicate, Register
-from cass_ray.lift.llvm.builder import Value, i32, i64
-from cass_ray.lift.lowering.attempts import DeepenStack, ShareSubroutine
+from cass_ray.lift.llvm.builder import Value, i64, integer_constant
+from cass_ray.lift.lowering.attempts import CallByPointer, DeepenStack, ShareSubroutine
 from cass_ray.lift.lowering.flow.conditions import allow_only, where_taken
 from cass_ray.lift.lowering.flow.driver_functions import SYSTEM_FUNCTIONS
-from cass_ray.lift.lowering.flow.functions import RESUME, RETURN, Functions
+from cass_ray.lift.lowering.flow.functions import RESUME, RETURN, CallWay, Functions
 from cass_ray.lift.lowering.flow.walk import KernelWalk
 
 MOST_COPIES = 48
 """Copies of one subroutine before it is shared."""
+MOST_CHOICES = 3
+"""Functions that a call through a register chooses from before it is one by a pointer."""
 
 
 @dataclass(frozen=True)
@@ -36,14 +40,25 @@ class SubroutineWays:
     functions: frozenset[CodePlace] = frozenset()
     copied: frozenset[CodePlace] = frozenset()
     """Those that never become functions."""
+    by_pointer: frozenset[str] = frozenset()
+    """Sections of code whose calls through registers are calls by pointers."""
 
     def with_function(self, callee: CodePlace) -> SubroutineWays:
         """These, and what :class:`ShareSubroutine` has found."""
         return replace(self, functions=self.functions | {callee})
 
+    def with_pointers(self, section: str) -> SubroutineWays:
+        """These, and what :class:`CallByPointer` has found.
+
+        There are fewer copies of all else then: they are counted anew.
+        """
+        return replace(self, functions=frozenset(), by_pointer=self.by_pointer | {section})
+
     def with_copied(self, callee: CodePlace) -> SubroutineWays:
         """These, and what :class:`CopySubroutine` has found."""
-        return SubroutineWays(self.functions - {callee}, self.copied | {callee})
+        # One that is no function otherwise is one by a pointer.
+        by_pointer = self.by_pointer if callee in self.functions else frozenset[str]()
+        return SubroutineWays(self.functions - {callee}, self.copied | {callee}, by_pointer)
 
 
 class CallLowering:
@@ -87,13 +102,9 @@ class CallLowering:
 
     def _entry(self, stack: CallStack, callee: CodePlace, following: CallPlace) -> str:
         """The label to jump to for a call of ``callee`` that returns to ``following``."""
-        _, caller, resume = following
-        number = self._program.address(self._program.code(caller), resume)
         if callee in self._ways.functions:
-            entry = self._walk.goto(((CallFrame(callee, "", FUNCTION),), *callee))
-            label = self._walk.goto(following)
-            call = FunctionCall(callee, following)
-            return self.functions.call(self._walk.place, call, entry, number, label)
+            return self._function_call((callee,), following)
+        _, caller, resume = following
         is_active = any(frame.callee == callee for frame in stack)
         copies = self._copies[callee] = self._copies.get(callee, 0) + 1
         if callee not in self._ways.copied and (is_active or copies > MOST_COPIES):
@@ -101,10 +112,21 @@ class CallLowering:
         if is_active:
             raise LiftError(
                 f"{caller}: the subroutine at {callee[1]:#x} of {callee[0]} calls itself, and a"
-                " barrier, or a wait for other warps, is in it: two warps of a wave cannot take"
+                " barrier, or a wait for other threads, is in it: parts of a wave cannot take"
                 " turns there"
             )
         return self._walk.goto(((*stack, CallFrame(callee, caller, resume)), *callee))
+
+    def _function_call(
+        self, callees: Collection[CodePlace], following: CallPlace, pointer: Value | None = None
+    ) -> str:
+        """The label to jump to for a call of a function, or by ``pointer`` of one of several."""
+        _, caller, resume = following
+        number = self._program.address(self._program.code(caller), resume)
+        entries = {callee: self._walk.goto(entry_of(callee)) for callee in callees}
+        label = self._walk.goto(following)
+        way = CallWay(entries, following, label, number, pointer)
+        return self.functions.call(self._walk.place, way)
 
     def _indirect_call(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
         """A call through a register: of one of the functions of the program, or of the system."""
@@ -120,25 +142,37 @@ class CallLowering:
             offsets = self._program.offsets_called(code, context.environment.data.words)
             candidates = {offset: (function, offset) for offset in offsets}
             value = context.register(register)
-            constant = i32
         else:
             candidates = self._program.pointed_to()
             value = context.wide(register)
-            constant = i64
         if not self._is_deep:
             raise DeepenStack
+        if i.has("REL") and function in self._ways.by_pointer:
+            pointer = self.functions.pointer(value, candidates)
+            context.terminators.jump(self._function_call(candidates.values(), following, pointer))
+            return
         system = {} if i.has("REL") else self._program.system_numbers(SYSTEM_FUNCTIONS)
         if not candidates and not system:
             raise i.unknown("an indirect call in a program without functions")
-        cases = [
-            f"{constant(number)}, {self._entry(stack, callee, following)}"
-            for number, callee in candidates.items()
-        ]
+        try:
+            cases = [
+                f"{integer_constant(value.type, number)}, {self._entry(stack, callee, following)}"
+                for number, callee in candidates.items()
+            ]
+        except ShareSubroutine:
+            if i.has("REL") and self._are_many(candidates.values()):
+                raise CallByPointer(function) from None
+            raise
         labels = {number: f"system{context.ir.fresh()}" for number in system}
         context.terminators.switch(value, cases + [f"{i64(n)}, label %{labels[n]}" for n in system])
         for number, name in system.items():
             with context.registers.alternative(labels[number]):
                 self._call_system(i, name, following)
+
+    def _are_many(self, candidates: Collection[CodePlace]) -> bool:
+        """Whether a call through a register is to be one by a pointer: more are functions."""
+        functions = self._ways.functions.intersection(candidates)
+        return len(functions) >= MOST_CHOICES and self._ways.copied.isdisjoint(candidates)
 
     def _system_call(self, i: DecodedInstruction, address: Value, following: CallPlace) -> bool:
         """A call of a function that the driver provides, where the address says so now."""

@@ -7,13 +7,22 @@ is kept for its other copies, and for first liftings that begin again. Subroutin
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from cass_ray.lift.analysis import liveness
 from cass_ray.lift.analysis.call_places import CallPlace
 from cass_ray.lift.analysis.indexed_registers import loops_to_unroll
 from cass_ray.lift.analysis.interfaces import Interfaces, interfaces
-from cass_ray.lift.analysis.pairing import must_take_turns
+from cass_ray.lift.analysis.own_pace import (
+    KernelCode,
+    OwnPace,
+    first_looks,
+    own_pace,
+    parts_at,
+    waits_for_own_warp,
+)
+from cass_ray.lift.analysis.pairing import must_take_turns, waits_for_words
 from cass_ray.lift.analysis.part_flow import PartFlow
 from cass_ray.lift.analysis.parting import barriers_part_warps
 from cass_ray.lift.analysis.phase_waits import PhaseWaits, phase_waits
@@ -23,7 +32,12 @@ from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend.blocks import block_of, runs_of
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES, CodeSection, CubinCode
 from cass_ray.lift.frontend.instruction import DecodedInstruction
-from cass_ray.lift.lowering.attempts import CopySubroutine, DeepenStack, ShareSubroutine
+from cass_ray.lift.lowering.attempts import (
+    CallByPointer,
+    CopySubroutine,
+    DeepenStack,
+    ShareSubroutine,
+)
 from cass_ray.lift.lowering.cluster_launch import shows_clusters
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.environment import KernelEnvironment
@@ -48,6 +62,8 @@ class KernelLifter:
         self._is_deep = False
         self._waits: PhaseWaits | None = None
         """Where the warps of a wave run in turns."""
+        self._pace: OwnPace | None = None
+        """Where lanes go at their own pace."""
         self._ways = SubroutineWays()
         self._recorded: dict[liveness.CodePlace, RecordedBlock] = {}
         self.instruction_count = 0
@@ -68,6 +84,7 @@ class KernelLifter:
             try:
                 walk = self._attempt(None)
                 graph = (walk.blocks, (self.environment.kernel.name, 0), self._instruction_at)
+                code = KernelCode(*graph, self._labels)
                 self.shows_clusters = shows_clusters(*graph)
                 keeps = must_keep_loads(*graph)
                 known = replace(
@@ -85,11 +102,8 @@ class KernelLifter:
                 )
                 changes = known != self.environment
                 self.environment = known
-                if self.environment.target.pairs_warps and self._waits is None:
-                    waits = phase_waits(*graph)
-                    if must_take_turns(*graph, waits):
-                        self._waits = waits
-                        continue
+                if self._turn_ends() is None and self._runs_in_turns(code):
+                    continue
                 shown = replace(_shown_by(walk), interfaces=self._interfaces(walk))
                 is_last = not changes and not shown.unneeded and shown.interfaces is None
                 if is_last and not walk.is_partial:
@@ -97,10 +111,31 @@ class KernelLifter:
                 return self._attempt(shown).context
             except ShareSubroutine as found:
                 self._ways = self._ways.with_function(found.callee)
+            except CallByPointer as found:
+                self._ways = self._ways.with_pointers(found.section)
             except CopySubroutine as found:
                 self._ways = self._ways.with_copied(found.callee)
             except DeepenStack:
                 self._deepen()
+
+    def _runs_in_turns(self, code: KernelCode) -> bool:
+        """Whether parts of a wave have to run one after the other; sets how."""
+        graph = code.blocks, code.entry, code.at
+        environment = self.environment
+        if not environment.target.pairs_warps:
+            parts = environment.parts_at_barriers
+            if waits_for_own_warp(code) or (
+                parts and parts_at(code, environment.unaligned_barriers)
+            ):
+                self._pace = own_pace(code)
+            return self._pace is not None
+        waits = phase_waits(*graph)
+        words = waits_for_words(*graph, waits)
+        if words or waits_for_own_warp(code):
+            self._pace = own_pace(code, waits.polls | first_looks(code, words))
+        elif must_take_turns(*graph, waits):
+            self._waits = waits
+        return self._turn_ends() is not None
 
     def _interfaces(self, walk: KernelWalk) -> Interfaces | None:
         if not self.functions:
@@ -112,13 +147,21 @@ class KernelLifter:
             self._instruction_at,
             self.functions.calls_by_block(),
             self.functions.places(),
+            self.functions.by_pointer(),
         )
         # A load of a handle reads the word above it, too.
         return interfaces(flow, drops_stores=not self.environment.uses_handles)
 
+    def _turn_ends(self) -> PhaseWaits | None:
+        """Where turns end inside of basic blocks; None where nothing runs in turns."""
+        return PhaseWaits(self._pace.pauses) if self._pace is not None else self._waits
+
     def _instruction_at(self, place: liveness.CodePlace) -> DecodedInstruction:
         code = self._program.code(place[0])
         return code.instructions[code.position[place[1]]]
+
+    def _labels(self, function: str) -> Mapping[str, int]:
+        return self._program.code(function).function.labels
 
     def _deepen(self) -> None:
         kernel = self.environment.kernel
@@ -131,14 +174,16 @@ class KernelLifter:
 
     def _attempt(self, shown: EarlierLifting | None) -> KernelWalk:
         """``shown``: by a first attempt; None for the first."""
-        in_turns = self._waits is not None
+        in_turns = self._waits is not None or self._pace is not None
         earlier = shown or EarlierLifting()
-        context = LoweringContext(self.environment, in_turns=in_turns)
+        context = LoweringContext(
+            self.environment, in_turns=self._waits is not None, pace=self._pace
+        )
         walk = KernelWalk(self._program, context, self.environment.kernel.name)
         calls = CallLowering(walk, self._ways, self._is_deep)
         lowering = BlockLowering(
             walk,
-            InstructionLowering(walk, earlier, self._waits),
+            InstructionLowering(walk, earlier, self._turn_ends()),
             BlockEnds(walk, calls, in_turns=in_turns),
             # A turn that ends inside a subroutine decides whether it is copied.
             self._recorded if shown is None and not in_turns else None,
@@ -170,7 +215,7 @@ class BlockLowering:
         """``recorded``: blocks that are not lifted again, for they are wanted for no more."""
         self._walk = walk
         self._body = body
-        self._ends = ends.by_opcode
+        self._ends = ends.by_opcode()
         self._recorded = recorded
 
     def lower(self, place: CallPlace) -> int:

@@ -20,13 +20,16 @@ from cass_ray.lift.analysis.call_places import CallPlace
 from cass_ray.lift.analysis.interfaces import Interfaces
 from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.analysis.part_flow import FunctionCall
-from cass_ray.lift.llvm.builder import CodePart, Value, i64
+from cass_ray.lift.frontend.code import INSTRUCTION_BYTES
+from cass_ray.lift.llvm.builder import CodePart, Value, i32, i64
 from cass_ray.lift.lowering.arguments import COPY
 from cass_ray.lift.lowering.cluster_launch import SURROUNDINGS
 from cass_ray.lift.lowering.constant_banks import KERNEL_ARGUMENTS
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.terminators import ENDED
 
+_OFFSET_BITS = INSTRUCTION_BYTES.bit_length() - 1
+"""The lowest bits of an offset in code, which are zero."""
 _FRAME = "ptr addrspace(5) %frame"
 _COPY = f"ptr addrspace(5) {COPY}"
 RESUME = Value("i64", "%resume")
@@ -37,22 +40,31 @@ RETURN = f"label %{_RETURN}"
 
 
 @dataclass(frozen=True)
+class CallWay:
+    """Where a call of a function, or of one of several, leads."""
+
+    callees: Mapping[CodePlace, str]
+    """The functions, with their first blocks as operands."""
+    following: CallPlace
+    """Where it goes on."""
+    label: str
+    """The block there, as an operand."""
+    resume: int
+    """The number of that place in SASS."""
+    pointer: Value | None = None
+    """The function to call, where there are several."""
+
+
+@dataclass(frozen=True)
 class _Call:
     """A call in one part of a kernel's code."""
 
     block: CallPlace
     """That ends with it."""
-    made: FunctionCall
+    way: CallWay
     part: CodePart
     label: str
     """Of the block that makes it."""
-    resume: int
-    following: str
-    """Where it goes on, as an operand."""
-
-    @property
-    def callee(self) -> CodePlace:
-        return self.made.callee
 
 
 class Functions:
@@ -62,24 +74,40 @@ class Functions:
         self._context = context
         self._entries: dict[CodePlace, str] = {}
         self._calls: list[_Call] = []
+        self._by_pointer: set[CodePlace] = set()
+        self._tables: list[Mapping[int, CodePlace]] = []
         self._registers: dict[CodePart, dict[str, str]] = {}
         self._interfaces: Interfaces | None = None
         self._ending: set[CodePart] = set()
         """Parts in which threads may end, or in what they call."""
 
-    def call(
-        self, block: CallPlace, call: FunctionCall, entry: str, resume: int, following: str
-    ) -> str:
-        """The block, as an operand, that makes ``call`` at the end of ``block``.
-
-        ``entry`` is the function's first block and ``following`` the one where ``call`` goes on, as
-        operands; ``resume`` is the number of that place in SASS.
-        """
-        self._entries[call.callee] = entry
+    def call(self, block: CallPlace, way: CallWay) -> str:
+        """The block, as an operand, that makes a call at the end of ``block``."""
+        self._entries.update(way.callees)
+        if way.pointer is not None:
+            self._by_pointer |= way.callees.keys()
         label = f"call{self._context.ir.fresh()}"
-        part = self._context.ir.part
-        self._calls.append(_Call(block, call, part, label, resume, following))
+        self._calls.append(_Call(block, way, self._context.ir.part, label))
         return f"label %{label}"
+
+    def pointer(self, offset: Value, candidates: Mapping[int, CodePlace]) -> Value:
+        """A pointer to the function at ``offset``, an ``i32``, which is one of ``candidates``.
+
+        Any other offset gives a function that ends the program with an error.
+        """
+        if candidates not in self._tables:
+            self._tables.append(candidates)
+        ir, name = self._context.ir, self._table_name(candidates)
+        # Places between instructions have large numbers, too.
+        rotated = ir.call("i32", "llvm.fshr.i32", offset, offset, i32(_OFFSET_BITS))
+        last = i32(_entries_of_table(candidates) - 1)
+        index = ir.call("i32", "llvm.umin.i32", rotated, last)
+        entry = ir.result("ptr addrspace(4)", f"getelementptr ptr, {name}, {index}")
+        return ir.load("ptr", entry, 8)
+
+    def by_pointer(self) -> frozenset[CodePlace]:
+        """The functions that are called through pointers: they have one interface."""
+        return frozenset(self._by_pointer)
 
     def places(self) -> frozenset[CodePlace]:
         """The functions."""
@@ -89,7 +117,8 @@ class Functions:
         """The calls at the ends of blocks."""
         found: dict[CallPlace, list[FunctionCall]] = defaultdict(list)
         for call in self._calls:
-            found[call.block].append(call.made)
+            made = (FunctionCall(callee, call.way.following) for callee in call.way.callees)
+            found[call.block].extend(made)
         return dict(found)
 
     @cached_property
@@ -98,7 +127,7 @@ class Functions:
         called: dict[CodePlace, set[CodePlace]] = {place: set() for place in self._entries}
         for call in self._calls:
             if call.part is not None:
-                called[call.part].add(call.callee)
+                called[call.part].update(call.way.callees)
         changes = True
         while changes:
             changes = False
@@ -121,13 +150,15 @@ class Functions:
         changes = True
         while changes:
             changes = False
+            for part, other in self._shared_registers():
+                missing = touched[other].items() - touched[part].items()
+                touched[part].update(missing)
+                changes = changes or bool(missing)
             for call in self._calls:
-                missing = touched[call.callee].items() - touched[call.part].items()
-                touched[call.part].update(missing)
-                ends = call.callee in ending and call.part not in ending
+                ends = call.part not in ending and not ending.isdisjoint(call.way.callees)
                 if ends:
                     ending.add(call.part)
-                changes = changes or bool(missing) or ends
+                changes = changes or ends
         self._registers, self._ending = touched, ending
         for part, types in touched.items():
             registers.declare_in(part, types)
@@ -139,26 +170,39 @@ class Functions:
             self._write_ends(part)
         self._context.ir.enter(None)
 
+    def _shared_registers(self) -> list[tuple[CodePart, CodePlace]]:
+        """Parts, and functions whose registers are theirs, too."""
+        found: list[tuple[CodePart, CodePlace]] = [
+            (call.part, callee) for call in self._calls for callee in call.way.callees
+        ]
+        alike = sorted(self._by_pointer)
+        return found + [(alike[n - 1], alike[n]) for n in range(len(alike))]
+
     def _write_call(self, call: _Call) -> None:
         ir, label = self._context.ir, call.label
-        taken, changed = self._taken(call.callee), self._given_back(call.callee)
+        callee, way = next(iter(call.way.callees)), call.way
+        taken, changed = self._taken(callee), self._given_back(callee)
         ir.label(label)
         for name, kind in taken:
             ir.line(f"%{label}.{name} = load {kind}, ptr addrspace(5) %{name}")
-        given = [i64(call.resume), *self._surroundings()]
+        given = [i64(way.resume), *self._surroundings()]
         given += [f"{kind} %{label}.{name}" for name, kind in taken]
         results = _results(changed)
         listed = ", ".join(map(str, given))
-        ir.line(f"%{label}.made = call {results} @{self._name(call.callee)}({listed})")
+        if way.pointer is None:
+            made = f"@{self._name(callee)}({listed})"
+        else:
+            made = f"{way.pointer.name}({listed}) convergent nounwind"
+        ir.line(f"%{label}.made = call {results} {made}")
         made = f"extractvalue {results} %{label}.made"
         for number, (name, kind) in enumerate(changed, 1):
             ir.line(f"%{label}.new.{name} = {made}, {number}")
             ir.line(f"store {kind} %{label}.new.{name}, ptr addrspace(5) %{name}")
-        if call.callee in self._ending:
+        if not self._ending.isdisjoint(way.callees):
             ir.line(f"%{label}.ended = {made}, 0")
-            ir.line(f"br i1 %{label}.ended, label %{ENDED}, {call.following}")
+            ir.line(f"br i1 %{label}.ended, label %{ENDED}, {way.label}")
         else:
-            ir.line(f"br {call.following}")
+            ir.line(f"br {way.label}")
 
     def _write_ends(self, part: CodePart) -> None:
         """The blocks :data:`RETURN` and ``ENDED`` of a part."""
@@ -166,7 +210,11 @@ class Functions:
         if part is not None:
             for label, ended in ((_RETURN, "false"), (ENDED, "true")):
                 self._write_return(part, label, ended)
-        elif any(call.callee in self._ending for call in self._calls if call.part is None):
+        elif any(
+            not self._ending.isdisjoint(call.way.callees)
+            for call in self._calls
+            if call.part is None
+        ):
             ir.label(ENDED)
             context.terminators.leave_kernel()
 
@@ -203,12 +251,40 @@ class Functions:
         return [_FRAME, str(KERNEL_ARGUMENTS), *copy, *in_cluster]
 
     def _name(self, callee: CodePlace) -> str:
+        return f'"{self._kernel}.function{list(self._entries).index(callee)}"'
+
+    @property
+    def _kernel(self) -> str:
         environment = self._context.environment
-        kernel = environment.kernel.name + environment.suffix
-        return f'"{kernel}.function{list(self._entries).index(callee)}"'
+        return environment.kernel.name + environment.suffix
+
+    def _table_name(self, candidates: Mapping[int, CodePlace]) -> str:
+        return f'ptr addrspace(4) @"{self._kernel}.table{self._tables.index(candidates)}"'
+
+    def _table(self, candidates: Mapping[int, CodePlace]) -> str:
+        """The definition of the pointers to ``candidates``, by the numbers of their places."""
+        entries = [f'ptr @"{self._kernel}.nowhere"'] * _entries_of_table(candidates)
+        for offset, callee in candidates.items():
+            entries[offset >> _OFFSET_BITS] = f"ptr @{self._name(callee)}"
+        kind = f"[{len(entries)} x ptr]"
+        name = self._table_name(candidates).split()[-1]
+        return f"{name} = internal addrspace(4) constant {kind} [{', '.join(entries)}]"
+
+    def _nowhere(self, attributes: str) -> Iterator[str]:
+        """The function that pointers to no function lead to."""
+        place = min(self._by_pointer)
+        self._context.ir.declarations.add("declare void @llvm.trap()")
+        yield self._header(place, f'"{self._kernel}.nowhere"')
+        yield f"    noinline norecurse {attributes} {{"
+        yield "  call void @llvm.trap()"
+        yield "  unreachable"
+        yield "}"
 
     def definitions(self, attributes: str) -> Iterator[str]:
         """The text of the functions; ``attributes`` are their kernel's."""
+        if self._tables:
+            yield from self._nowhere(attributes)
+        yield from map(self._table, self._tables)
         for place, entry in self._entries.items():
             # Without norecurse LLVM takes 16 KiB of a thread's memory for what it calls.
             own = attributes if place in self.recursive else f"norecurse {attributes}"
@@ -217,10 +293,7 @@ class Functions:
     def _definition(self, place: CodePlace, entry: str, attributes: str) -> Iterator[str]:
         context = self._context
         registers = self._taken(place)
-        parameters = [str(RESUME), *self._surroundings()]
-        parameters += [f"{kind} %given.{name}" for name, kind in registers]
-        results = _results(self._given_back(place))
-        yield f"define internal {results} @{self._name(place)}({', '.join(parameters)})"
+        yield self._header(place, self._name(place))
         yield f"    noinline {attributes} {{"
         yield "entry:"
         yield from context.registers.allocas(place)
@@ -230,6 +303,13 @@ class Functions:
         yield from context.ir.lines_of(place)
         yield from context.terminators.trap_block(place)
         yield "}"
+
+    def _header(self, place: CodePlace, name: str) -> str:
+        """What a definition of a function begins with that is called as the one at ``place``."""
+        parameters = [str(RESUME), *self._surroundings()]
+        parameters += [f"{kind} %given.{register}" for register, kind in self._taken(place)]
+        results = _results(self._given_back(place))
+        return f"define internal {results} @{name}({', '.join(parameters)})"
 
     def __bool__(self) -> bool:
         return bool(self._entries)
@@ -243,3 +323,8 @@ def _scalars(types: Mapping[str, str]) -> dict[str, str]:
 def _results(registers: list[tuple[str, str]]) -> str:
     """The type of what a function returns: whether the thread has ended, and its registers."""
     return f"{{ {', '.join(['i1', *(kind for _, kind in registers)])} }}"
+
+
+def _entries_of_table(candidates: Mapping[int, CodePlace]) -> int:
+    """One for each instruction up to the last candidate, and one for whatever is behind."""
+    return (max(candidates) >> _OFFSET_BITS) + 2

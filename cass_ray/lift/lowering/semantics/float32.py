@@ -16,6 +16,7 @@ from cass_ray.assembly.wave_mode import (
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Immediate, Operand, Operands
 from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, float_bits, i32
+from cass_ray.lift.lowering import float_constants
 from cass_ray.lift.lowering.context import LoweringContext, float32_bits
 from cass_ray.lift.lowering.semantics.predicate import join, write_pair
 from cass_ray.lift.lowering.table import lowers
@@ -87,6 +88,9 @@ def saturated(ctx: LoweringContext, i: DecodedInstruction, value: Value) -> Valu
     """Clamped to [0, 1] with .SAT; NaN becomes 0."""
     if not i.has("SAT"):
         return value
+    bits = value.single_bits
+    if bits is not None and (clamped := float_constants.saturated(bits)) is not None:
+        return float_bits(clamped)
     least = ctx.ir.call("float", "llvm.maxnum.f32", value, float_bits(0))
     return ctx.ir.call("float", "llvm.minnum.f32", least, float_bits(0x3F800000))
 
@@ -101,6 +105,11 @@ def arithmetic(
     instruction only there (:func:`flush`).
     """
     rounding, must_flush = rounding_of(i), ctx.must_flush(i)
+    constants = [bits for each in operands if (bits := each.single_bits) is not None]
+    if len(constants) == len(operands):
+        result = float_constants.arithmetic(plain, constants, rounding)
+        if result is not None:
+            return float_bits(result)
     if rounding or must_flush:
         return in_mode(ctx, text, "float", operands, rounding=rounding, flush=must_flush)
     if plain.startswith("llvm."):

@@ -50,20 +50,24 @@ def by_truth_table(ctx: LoweringContext, table: int, inputs: tuple[Value, Value,
     known = dict(zip((_A, _B, _C), inputs, strict=True))
     known[0x00] = FALSE if is_predicate else i32(0)
     known[0xFF] = TRUE if is_predicate else i32(-1)
-    ways = cheapest_expressions()
+    return _of_table(ctx, table, known)
 
-    def value(wanted: int) -> Value:
-        if wanted not in known:
-            name, left, right = ways[wanted]
-            if name == "not":
-                known[wanted] = ctx.ir.invert(value(left))
-            elif is_predicate:
-                known[wanted] = _predicate_operation(ctx, name, value(left), value(right))
-            else:
-                known[wanted] = ctx.ir.op(name, value(left), value(right))
-        return known[wanted]
 
-    return value(table)
+def _of_table(ctx: LoweringContext, wanted: int, known: dict[int, Value]) -> Value:
+    """The value whose truth table is ``wanted``, of those that are ``known``, which it joins.
+
+    No function of the one above: that would be a cycle, and keep all of a lifting as garbage.
+    """
+    if wanted not in known:
+        name, left, right = cheapest_expressions()[wanted]
+        first = _of_table(ctx, left, known)
+        if name == "not":
+            known[wanted] = ctx.ir.invert(first)
+        elif first.type == "i1":
+            known[wanted] = _predicate_operation(ctx, name, first, _of_table(ctx, right, known))
+        else:
+            known[wanted] = ctx.ir.op(name, first, _of_table(ctx, right, known))
+    return known[wanted]
 
 
 def _predicate_operation(ctx: LoweringContext, name: str, left: Value, right: Value) -> Value:

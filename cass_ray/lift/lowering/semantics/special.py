@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from cass_ray.lift.frontend.driver_words import CLUSTER_SIZE
 from cass_ray.lift.frontend.instruction import DecodedInstruction
-from cass_ray.lift.frontend.operands import Immediate, Name, Operand, Register
+from cass_ray.lift.frontend.operands import Immediate, Name, Operand
 from cass_ray.lift.llvm.builder import Value, float_bits, i32, i64
+from cass_ray.lift.lowering import float_constants
 from cass_ray.lift.lowering.cluster_launch import RANK
 from cass_ray.lift.lowering.clusters import block_id, thread_id
 from cass_ray.lift.lowering.context import LoweringContext, float64_bits
@@ -140,7 +141,12 @@ def special_function(ctx: LoweringContext, i: DecodedInstruction) -> None:
     Nvidia's unit takes denormal numbers as zeros and gives none; programs scale around it.
     """
     value = ctx.float32(i.operands[1])
-    name = i.modifiers[0]
+    name, bits = i.modifiers[0], value.single_bits
+    if name == "EX2" and bits is not None:
+        power = float_constants.power_of_two(bits)
+        if power is not None:
+            ctx.write(i.operands[0], float_bits(power))
+            return
     if name in ("SIN", "COS"):
         magnitude = ctx.ir.call("float", "llvm.fabs.f32", value)
         fraction = ctx.ir.call("float", "llvm.amdgcn.fract.f32", value)
@@ -207,11 +213,8 @@ def double_estimate(ctx: LoweringContext, i: DecodedInstruction) -> None:
 
 @lowers(
     "NOP",
-    "BSSY{,.RECONVERGENT,.RELIABLE}",
-    "BREAK{,.RELIABLE}",
     "YIELD",
     "PMTRIG",
-    "WARPSYNC{,.ALL,.EXCLUSIVE,.COLLECTIVE,.COLLECTIVE.ALL}",
     "ENDCOLLECTIVE",
     "DEPBAR{,.LE,.GE}",
     "LDGDEPBAR",
@@ -235,20 +238,6 @@ def nothing(ctx: LoweringContext, i: DecodedInstruction) -> None:
     when it is over.
     """
     del ctx, i
-
-
-@lowers("BSYNC{,.RECONVERGENT,.RELIABLE}", has_effect=True)
-def reconverge(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Keeps LLVM from moving a critical section out of its loop, where threads would wait."""
-    del i
-    ctx.ir.call_void("llvm.amdgcn.wave.barrier")
-
-
-@lowers("BMOV.32{,.CLEAR,.PQUAD}", "BMOV.64")
-def move_barrier(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Save or restore a convergence barrier, which holds nothing here."""
-    if isinstance(i.operands[0], Register):
-        ctx.write(i.operands[0], i32(0))
 
 
 @lowers("LEPC")
