@@ -123,19 +123,30 @@ def own_pace(code: KernelCode, more: frozenset[CodePlace] = frozenset()) -> OwnP
 
 
 def parts_at(code: KernelCode, barriers: frozenset[CodePlace]) -> bool:
-    """Whether lanes have parted at one of ``barriers``.
+    """Whether lanes may part for different ones of ``barriers``, from where none leads back.
 
-    It is in front of their ``BSYNC``, or on one of two ways that lead to different ones, not back.
+    One that some lanes go by, as those of a smaller group of threads do in code for any group, is
+    left to the check at the barrier.
     """
-    if any(region & barriers for region in _regions(code).values()):
-        return True
-    for block in code.blocks:
-        if barriers and _parts_lanes(code, block):
-            ways = [_first_stops(code, each) for each in code.blocks[block].successors]
-            if all(stops and block not in seen for stops, seen in ways) and not (
-                frozenset[CodePlace].intersection(*(stops for stops, _ in ways))
-            ):
-                return True
+    with_barrier = {
+        block
+        for block in code.blocks
+        if any(place in barriers for place in code.instructions([block]))
+    }
+    # What asks whether the lanes are together is a block before.
+    with_barrier |= {
+        block
+        for block in code.blocks
+        if code.has_meeting(block) and code.blocks[block].successors & with_barrier
+    }
+    for block in code.blocks if barriers else ():
+        if not _parts_lanes(code, block):
+            continue
+        ways = [_first_stops(code, each) for each in code.blocks[block].successors]
+        if all(stops & with_barrier and block not in seen for stops, seen in ways) and not (
+            frozenset[CodePlace].intersection(*(stops for stops, _ in ways))
+        ):
+            return True
     return False
 
 
