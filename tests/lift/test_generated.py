@@ -29,6 +29,7 @@ _OTHERS = (
     "shuffle",
     "warp_reduction",
     "partial_warp",
+    "lane_groups",
 )
 _SMALL = (
     *("kernels=[1,1]", "statements=[3,4]", "nesting=1", "mathematics=0", "collective=1"),
@@ -69,6 +70,16 @@ def test_unoptimized_code(
     assert [(row.state, row.detail) for row in rows] == [(AGREES, "")]
 
 
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_120"])
+def test_groups_of_lanes_at_one_place(bench: LiftingRun, architecture: str) -> None:
+    """Each votes and reduces with a mask of its own."""
+    changed = [each.replace("lane_groups=0", "vote=0") for each in _SMALL]
+    (program,) = generate(1, 1, load(Knobs, None, parse_overrides(changed)))
+    assert "_sync(0x" in program.source
+    rows = list(measure(bench, program, [(architecture, "O3")]))
+    assert [(row.state, row.detail) for row in rows] == [(AGREES, "")]
+
+
 def test_rotations_share_the_combinations() -> None:
     ways = [(architecture, mode) for mode in MODES for architecture in ("sm_80", "sm_90", "sm_120")]
     of_one_program = [rotated(ways, 7, rotation)[0] for rotation in range(12)]
@@ -88,7 +99,8 @@ def test_rotations_share_the_combinations() -> None:
     ],
 )
 def test_programs_that_were_wrong(bench: LiftingRun, number: int, architecture: str) -> None:
-    knobs = load(Knobs, None, parse_overrides(list(DRAWN)))
+    # They were drawn before there were groups of lanes.
+    knobs = load(Knobs, None, parse_overrides([*DRAWN, "collectives.lane_groups=0"]))
     (program,) = generate(1, 26, knobs, first=number)
     rows = list(measure(bench, program, [(architecture, "O3")]))
     assert [(row.state, row.detail) for row in rows] == [(AGREES, "")]

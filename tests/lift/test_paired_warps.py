@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from functools import cache
 from pathlib import Path, PurePosixPath
 
@@ -12,7 +11,7 @@ import pytest
 from cass_ray.corpus.reading.source_files import gather
 from cass_ray.emulator.build import runtime_library
 from cass_ray.emulator.execution import RunOptions, execute
-from cass_ray.lift import LiftedModule, UnknownForm, lift_cubin, names_for_host
+from cass_ray.lift import LiftedModule, lift_cubin, names_for_host
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.nvidia.elf import Cubin
 from cass_ray.toolchain.unit import Unit
@@ -139,41 +138,3 @@ def test_turns_are_taken_where_warps_may_part_or_wait() -> None:
     for cubin in cubins().values():
         assert kernels_in_turns(lift_cubin(cubin, "gfx942")) == {"locked", "parted"}
         assert kernels_in_turns(lift_cubin(cubin, "gfx1100")) == set()
-
-
-FLAG = """
-.version 8.0
-.target sm_80
-.address_size 64
-.visible .entry waits(.param .u64 out) {
-  .reg .b32 %r<4>; .reg .b64 %x<2>; .reg .pred %p<2>;
-  .shared .b32 flag;
-  mov.u32 %r0, %tid.x;
-  setp.lt.u32 %p0, %r0, 32;
-  @%p0 bra first;
-again:
-  ld.volatile.shared.u32 %r1, [flag];
-  setp.eq.u32 %p1, %r1, 0;
-  @%p1 bra again;
-  bra done;
-first:
-  mov.u32 %r1, 1;
-  st.volatile.shared.u32 [flag], %r1;
-done:
-  ld.param.u64 %x0, [out];
-  st.global.u32 [%x0], %r1;
-  ret;
-}
-"""
-
-
-@pytest.mark.nvidia
-@pytest.mark.amd
-def test_a_wait_for_the_other_warp_is_refused(tmp_path: Path) -> None:
-    source, target = tmp_path / "flag.ptx", tmp_path / "flag.cubin"
-    source.write_text(FLAG)
-    ptxas = find_nvidia().nvcc.with_name("ptxas")
-    subprocess.run([ptxas, "-arch=sm_80", source, "-o", target], check=True)
-    assert lift_cubin(target.read_bytes()).kernels == ("waits",)
-    with pytest.raises(UnknownForm, match="which may share its wave"):
-        lift_cubin(target.read_bytes(), "gfx942")

@@ -49,6 +49,14 @@ def assert_as_on_the_gpu(forms: list[Form], architecture: int) -> None:
 
 @pytest.mark.nvidia
 @pytest.mark.amd
+@pytest.mark.parametrize("architecture", (90, 100, 120))
+def test_products_of_single_bits(tools: None, architecture: int) -> None:
+    """From sm_100 on ptxas spreads the bits (``MOVM.U4TO8``) and multiplies bytes."""
+    assert_as_on_the_gpu([f for f in all_forms().values() if "_b1_b1_" in f.name], architecture)
+
+
+@pytest.mark.nvidia
+@pytest.mark.amd
 @pytest.mark.parametrize(
     "architecture",
     [

@@ -72,6 +72,7 @@ class CollectiveMaker:
             (mix.warp_reduction, self._warp_reduction),
             (mix.vote, self._vote),
             (mix.partial_warp, self._partial_warp),
+            (mix.lane_groups, self._lane_groups),
         ]
         rule = self.chance.choices([rule for _, rule in rules], [weight for weight, _ in rules])[0]
         if nesting > 0 and self.body.scope.mutable and self.chance.random() < 0.25:
@@ -252,13 +253,13 @@ class CollectiveMaker:
 
     def _warp_declare(
         self, call: str, operand: Expression, bounds: Bounds, function: Callable[[Values], Values],
-        type_: Scalar | None = None,
+        type_: Scalar | None = None, width: int = WARP,
     ) -> WarpAssign:  # fmt: skip
         """Declare a variable with the result of a warp function."""
         type_ = type_ or operand.type
         name = self.body.namer.variable()
         self.body.scope.names.append(VariableExpression(name, type_, bounds))
-        return WarpAssign(f"{type_.name} {name} = {call}", name, operand, function)
+        return WarpAssign(f"{type_.name} {name} = {call}", name, operand, function, width)
 
     def _shuffle(self) -> list[Statement]:
         """``__shfl_*_sync`` over whole warps, or parts of 8 or 16 lanes."""
@@ -294,7 +295,7 @@ class CollectiveMaker:
         start.text = f"{value.type.name} {start.name} = {value.text}"
         return [start, self._halving("16", 16, [received, step], name)]
 
-    def _warp_reduce_intrinsic(self) -> list[Statement]:
+    def _warp_reduce_intrinsic(self, mask: str = _FULL, width: int = WARP) -> list[Statement]:
         name = self.chance.choice(("add", "min", "max", "and", "or", "xor"))
         type_ = UNSIGNED if name in ("and", "or", "xor") else self.chance.choice((INT, UNSIGNED))
         value = self.body.maker.value(type_, 2)
@@ -314,8 +315,8 @@ class CollectiveMaker:
             return made
 
         bounds = full_span(type_) if name in ("add", "or", "xor", "and") else value.bounds
-        call = f"__reduce_{name}_sync({_FULL}, {value.text})"
-        return [self._warp_declare(call, value, bounds, reduced)]
+        call = f"__reduce_{name}_sync({mask}, {value.text})"
+        return [self._warp_declare(call, value, bounds, reduced, width=width)]
 
     def _vote(self) -> list[Statement]:
         """``__ballot_sync``, ``__any_sync``, ``__all_sync`` or ``__match_any_sync``."""
@@ -339,6 +340,24 @@ class CollectiveMaker:
                               INT, Span(0, WARP))  # fmt: skip
             return [made, self.body.declare(counted)]
         return [made]
+
+    def _lane_groups(self) -> list[Statement]:
+        """All lanes of a warp at once, in groups of 4, 8 or 16, each with the mask of its own."""
+        width = self.chance.choice((4, 8, 16))
+        group = f"0x{(1 << width) - 1:x}u << ({self.lane.text} & {WARP - width})"
+        if self.chance.random() < 0.4:
+            return self._warp_reduce_intrinsic(group, width)
+        kind = self.chance.choice(("ballot", "any", "all"))
+        predicate = self.body.maker.condition(1)
+        call = f"__{kind}_sync({group}, {predicate.text})"
+        if kind == "ballot":
+            return [
+                self._warp_declare(
+                    call, predicate, full_span(UNSIGNED), _group_ballot, UNSIGNED, width
+                )
+            ]
+        function = _any if kind == "any" else _all
+        return [self._warp_declare(f"{call} ? 1 : 0", predicate, Span(0, 1), function, INT, width)]
 
     def _partial_warp(self) -> list[Statement]:
         """The first lanes of each warp alone, with a mask of just them."""
@@ -387,9 +406,21 @@ def _sources(kind: str, amount: int, width: int) -> Values:
 
 
 def _ballot(values: Values) -> Values:
-    weights = np.uint64(1) << np.arange(WARP, dtype=np.uint64)
+    return _ballot_of(values, WARP)
+
+
+def _ballot_of(values: Values, width: int) -> Values:
+    weights = np.uint64(1) << np.arange(width, dtype=np.uint64)
     words: Values = (values.astype(np.uint64) * weights).sum(axis=1, keepdims=True)
     return words.astype(np.uint32)
+
+
+def _group_ballot(values: Values) -> Values:
+    """The votes of each group, where its lanes are in their warp."""
+    groups, width = values.shape
+    start = np.arange(groups, dtype=np.uint32) * np.uint32(width) % np.uint32(WARP)
+    made: Values = _ballot_of(values, width) << start[:, None]
+    return made
 
 
 def _any(values: Values) -> Values:

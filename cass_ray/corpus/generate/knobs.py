@@ -58,6 +58,7 @@ class CollectiveMix(StrictModel):
     warp_reduction: float = Field(default=1.5, ge=0.0)
     vote: float = Field(default=1.5, ge=0.0)
     partial_warp: float = Field(default=1.5, ge=0.0)
+    lane_groups: float = Field(default=1.0, ge=0.0)
 
     @model_validator(mode="after")
     def _some(self) -> CollectiveMix:

@@ -21,6 +21,11 @@ def tests_phase(i: DecodedInstruction) -> bool:
     return i.opcode == "SYNCS" and i.has("PHASECHK")
 
 
+def yields(i: DecodedInstruction) -> bool:
+    """Whether it lets the other lanes of its warp go on."""
+    return i.opcode in ("YIELD", "NANOSLEEP")
+
+
 def counts_threads(i: DecodedInstruction) -> bool:
     """Whether it is a barrier of as many threads as an operand says, or of four warps."""
     if i.opcode == "WARPGROUP":

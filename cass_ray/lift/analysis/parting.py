@@ -19,7 +19,7 @@ from cass_ray.lift.frontend.operands import Name
 _EXCHANGE = frozenset(
     {"SHFL", "VOTE", "VOTEU", "MATCH", "REDUX", "CREDUX", "ELECT", "LDSM", "MOVM"}
 )
-_MATRICES = frozenset({"HMMA", "IMMA", "DMMA", "BMMA"}) | MATRIX_OPCODES
+_MATRICES = frozenset({"HMMA", "IMMA", "DMMA", "BMMA", "QMMA", "OMMA"}) | MATRIX_OPCODES
 _DIFFERENT = (
     frozenset({"ATOM", "ATOMG", "ATOMS", "SYNCS", "LDL", "LDTM", "UTCATOMSWS"})
     | _EXCHANGE

@@ -29,7 +29,7 @@ def waiting_loops(
         places = [place for block in loop for place, _ in blocks[block].accesses]
         body = [instruction_at(place) for place in places]
         if _may_wait(body) and (
-            any(i.opcode == "NANOSLEEP" for i in body) or not _carried(blocks, header, loop)
+            any(i.opcode == "NANOSLEEP" for i in body) or not carried(blocks, header, loop)
         ):
             yield places
 
@@ -77,16 +77,6 @@ def polls_shared(blocks: Graph, entry: CodePlace, instruction_at: InstructionAt)
     return False
 
 
-def flag_in_shared(body: list[DecodedInstruction]) -> DecodedInstruction | None:
-    """The load of shared memory with which a loop waits; None where it waits for something else.
-
-    Who writes there is in the same block, maybe in the same wave.
-    """
-    if any(i.opcode in _ATOMIC or _is_strong_load(i) for i in body):
-        return None
-    return next((i for i in body if i.opcode == "LDS"), None)
-
-
 def _is_strong_load(i: DecodedInstruction) -> bool:
     """Whether it loads what others may write meanwhile, and says so."""
     return i.opcode in _LOADS and i.has("STRONG")
@@ -117,14 +107,14 @@ def _tries_again(body: list[DecodedInstruction]) -> bool:
 
 
 def _expected(i: DecodedInstruction) -> str:
-    """The register with what a compare and swap expects."""
+    """The register with what a compare and swap expects; empty where that is a literal."""
     place = next((n for n, each in enumerate(i.operands) if isinstance(each, Address)), -1)
     following = i.operands[place + 1 :]
     return following[0].name if following and isinstance(following[0], Register) else ""
 
 
-def _carried(blocks: Graph, header: CodePlace, loop: frozenset[CodePlace]) -> bool:
-    """Whether one round of the loop leaves something to the next in a register."""
+def carried(blocks: Graph, header: CodePlace, loop: frozenset[CodePlace]) -> frozenset[str]:
+    """The registers in which one round of the loop leaves something to the next."""
     written = {
         name for block in loop for _, access in blocks[block].accesses for name in access.writes
     }
@@ -140,7 +130,7 @@ def _carried(blocks: Graph, header: CodePlace, loop: frozenset[CodePlace]) -> bo
             if found != exposed[place]:
                 exposed[place] = found
                 changed = True
-    return bool(exposed[header])
+    return exposed[header]
 
 
 def _exposed(block: LivenessBlock, after: Iterable[str]) -> set[str]:

@@ -10,6 +10,8 @@ import struct
 from dataclasses import replace
 
 from cass_ray.lift.analysis.liveness import CodePlace, RegisterAccess
+from cass_ray.lift.analysis.mask_groups import MaskGroups, mask_groups
+from cass_ray.lift.analysis.own_pace import OwnPace
 from cass_ray.lift.errors import UnknownForm
 from cass_ray.lift.frontend.code import CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
@@ -29,10 +31,13 @@ from cass_ray.lift.lowering.constant_banks import ConstantBanks
 from cass_ray.lift.lowering.environment import KernelEnvironment
 from cass_ray.lift.lowering.handles import HandleWords
 from cass_ray.lift.lowering.known_values import Carries, Comparisons, FloatValues
+from cass_ray.lift.lowering.own_pace import LanesAtOwnPace
 from cass_ray.lift.lowering.registers import RegisterFile
 from cass_ray.lift.lowering.terminators import Terminators
 from cass_ray.lift.lowering.turns import Turns
 
+GROUP = "group"
+"""The variable with the lanes among which the lane exchanges (``analysis.mask_groups``)."""
 _SELECTORS = {
     **{f"B{n}": (8 * n, 0xFF) for n in range(4)},
     **{f"H{n}": (16 * n, 0xFFFF) for n in range(2)},
@@ -49,32 +54,44 @@ _SCALE = {"X2": 1, "X4": 2, "X8": 3, "X16": 4}
 class LoweringContext:
     """Writes what the instructions of one kernel do to one thread."""
 
-    def __init__(self, environment: KernelEnvironment, *, in_turns: bool = False) -> None:
-        """``in_turns``: the two warps of a wave run one after the other (``lowering.turns``)."""
+    def __init__(
+        self,
+        environment: KernelEnvironment,
+        *,
+        in_turns: bool = False,
+        pace: OwnPace | None = None,
+    ) -> None:
+        """``in_turns``: the two warps of a wave run one after the other (``lowering.turns``);
+        ``pace``: so do lanes of a warp (``lowering.own_pace``)."""
         self.environment = environment
         self.ir = IRBuilder()
         self.handles = HandleWords(self.ir, tracked=environment.uses_handles)
         self.registers = RegisterFile(self.ir, self.handles, environment.target.wave_lanes)
-        self.turns = Turns(self.ir, self.registers) if in_turns else None
+        self.own_pace = (
+            LanesAtOwnPace(self.ir, self.registers, environment.target, pace) if pace else None
+        )
+        self.turns = Turns(self.ir, self.registers) if in_turns else self.own_pace
         self.terminators = Terminators(self.ir, self.registers, self.turns)
         self.banks = ConstantBanks(environment, self.ir, self.handles)
         self.carries = Carries()
         self.comparisons = Comparisons()
         self.floats = FloatValues()
+        self._mask_groups: dict[str, MaskGroups] = {}
+        """By section of code."""
         self._section: CodeSection | None = None
         self._guard: Predicate | None = None
+        self._place: CodePlace = ("", 0)
 
     def enter(self, part: CodePart) -> None:
         """Go on in another part of the kernel's code, with a new block."""
         self.ir.enter(part)
         self.registers.enter(part)
 
-    def begin(
-        self, section: CodeSection, access: RegisterAccess, guard: Predicate | None = None
-    ) -> None:
-        """Lower an instruction of ``section`` from now on; ``access`` records what it touches."""
+    def begin(self, section: CodeSection, access: RegisterAccess, i: DecodedInstruction) -> None:
+        """Lower ``i`` of ``section`` from now on; ``access`` records what it touches."""
         self._section = section
-        self._guard = guard
+        self._guard = i.guard
+        self._place = section.name, i.address
         self.registers.access = access
 
     def place(self, i: DecodedInstruction) -> CodePlace:
@@ -108,6 +125,23 @@ class LoweringContext:
     def select(self, condition: Value, yes: Value, no: Value) -> Value:
         """``condition ? yes : no``, which may be low words of handles."""
         return self.handles.select(condition, yes, no)
+
+    def mask_groups(self) -> MaskGroups | None:
+        """Of the code of the instruction; None where lanes go at their own pace, each by itself."""
+        name, _ = self._place
+        if self.own_pace is not None or not name:
+            return None
+        if name not in self._mask_groups:
+            self._mask_groups[name] = mask_groups(self.environment.program.code(name))
+        return self._mask_groups[name]
+
+    def group(self) -> Value | None:
+        """The lanes with which the instruction exchanges; None for all that are active."""
+        groups = self.mask_groups()
+        if groups is None or self._place[1] not in groups.members:
+            return None
+        group = self.registers.read(GROUP, "i32")
+        return None if group == i32(-1) else group
 
     # Registers
 

@@ -44,10 +44,13 @@ def is_upper_warp(ctx: LoweringContext) -> Value:
 
 
 def ballot(ctx: LoweringContext, condition: Value) -> Value:
-    """The lanes of the warp that are active and where ``condition`` holds."""
+    """The lanes of the warp, or of the own group, that are active and where ``condition`` holds."""
     if not ctx.environment.target.pairs_warps:
-        return ctx.ir.call("i32", "llvm.amdgcn.ballot.i32", condition)
-    return own_half(ctx, ballot_of_wave(ctx, condition))
+        found = ctx.ir.call("i32", "llvm.amdgcn.ballot.i32", condition)
+    else:
+        found = own_half(ctx, ballot_of_wave(ctx, condition))
+    group = ctx.group()
+    return found if group is None else ctx.ir.op("and", found, group)
 
 
 def ballot_of_wave(ctx: LoweringContext, condition: Value) -> Value:
@@ -84,14 +87,16 @@ def from_place(ctx: LoweringContext, word: Value, place: Value) -> Value:
 
 
 def from_uniform_lane(ctx: LoweringContext, word: Value, number: Value) -> Value:
-    """``word`` of one lane, whose number is the same in all lanes of the warp."""
-    if ctx.environment.target.pairs_warps:
+    """``word`` of one lane, whose number is the same in all lanes of the warp, or of the group."""
+    if ctx.environment.target.pairs_warps or ctx.group() is not None:
         return from_lane(ctx, word, number)
     return ctx.ir.call("i32", "llvm.amdgcn.readlane.i32", word, number)
 
 
 def from_first_lane(ctx: LoweringContext, word: Value) -> Value:
-    """``word`` of the first active lane of the warp."""
+    """``word`` of the first active lane of the warp, or of the lane's group."""
+    if ctx.group() is not None:
+        return from_lane(ctx, word, ctx.ir.call("i32", "llvm.cttz.i32", ballot(ctx, TRUE), FALSE))
     if not ctx.environment.target.pairs_warps:
         return ctx.ir.call("i32", "llvm.amdgcn.readfirstlane.i32", word)
     active = ballot_of_wave(ctx, TRUE)

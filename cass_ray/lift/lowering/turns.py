@@ -16,7 +16,8 @@ from cass_ray.lift.lowering.attempts import CopySubroutine
 from cass_ray.lift.lowering.registers import RegisterFile
 from cass_ray.lift.lowering.target import WAIT_FOR_LDS
 
-_ENDED = -1
+ENDED_PLACE = -1
+"""Of lanes that have ended."""
 _FRAME = """\
 turn:
   %turn.number = phi i32 NUMBERS
@@ -70,8 +71,18 @@ class Turns:
     def pause(self, label: str, *, at_barrier: bool) -> None:
         """End the turn; the next one begins at ``label``, a block that knows no registers.
 
-        ``at_barrier``: not before all threads of the block have come to a barrier. A turn cannot
-        end in a function that the kernel calls: then :class:`CopySubroutine` is raised.
+        ``at_barrier``: not before all threads of the block have come to a barrier.
+        """
+        place = self._keep(label)
+        self._ir.line(f"store i32 {place}, ptr addrspace(5) %turn.place")
+        self._ir.line(f"store i1 {str(at_barrier).lower()}, ptr addrspace(5) %turn.waits")
+        self._ir.line("br label %turn.next")
+
+    def _keep(self, label: str) -> int:
+        """Store registers for the next turn, which begins at ``label``; the number of that place.
+
+        A turn cannot end in a function that the kernel calls: then :class:`CopySubroutine` is
+        raised.
         """
         assert not isinstance(self._ir.part, PiecePart)  # nothing is cut there
         if self._ir.part is not None:
@@ -79,14 +90,16 @@ class Turns:
         self._registers.flush()
         if label not in self._labels:
             self._labels.append(label)
-        place = self._labels.index(label) + 1
-        self._ir.line(f"store i32 {place}, ptr addrspace(5) %turn.place")
-        self._ir.line(f"store i1 {str(at_barrier).lower()}, ptr addrspace(5) %turn.waits")
-        self._ir.line("br label %turn.next")
+        return self._labels.index(label) + 1
+
+    def _cases(self, entry: str) -> str:
+        """Of a switch over places, with the kernel's first block."""
+        labels = [f"label %{entry}", *self._labels]
+        return " ".join(f"i32 {number}, {label}" for number, label in enumerate(labels))
 
     def end(self) -> None:
         """End the turn and the thread."""
-        self._ir.line(f"store i32 {_ENDED}, ptr addrspace(5) %turn.place")
+        self._ir.line(f"store i32 {ENDED_PLACE}, ptr addrspace(5) %turn.place")
         self._ir.line("br label %turn.next")
 
     def frame(self, entry: str, beginning: str) -> list[str]:
@@ -102,11 +115,9 @@ class Turns:
             "void @llvm.amdgcn.s.waitcnt(i32)",
         )
         self._ir.declarations.update(f"declare {each}" for each in declarations)
-        labels = [f"label %{entry}", *self._labels]
-        cases = " ".join(f"i32 {number}, {label}" for number, label in enumerate(labels))
         numbers = f"[ 0, %{beginning} ], [ %turn.second, %turn.next ]"
         numbers += ", [ 0, %turn.round ], [ 0, %turn.meet ]"
-        frame = _FRAME.replace("CASES", cases).replace("NUMBERS", numbers)
+        frame = _FRAME.replace("CASES", self._cases(entry)).replace("NUMBERS", numbers)
         frame = frame.replace("LDS_WAIT", str(WAIT_FOR_LDS))
         return [
             "  %turn.place = alloca i32, addrspace(5)",

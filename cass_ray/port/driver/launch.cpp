@@ -35,6 +35,7 @@ class Extra {
 
 using cass::cuda::BlockLaunch;
 using cass::cuda::ClusterLaunch;
+using cass::cuda::earlier_fault;
 using cass::cuda::Shape;
 
 Shape shape_of(const unsigned (&given)[3]) { return {given[0], given[1], given[2]}; }

@@ -155,6 +155,32 @@ def test_denormals_are_flushed_where_mode_says_so(engine: Engine) -> None:
     assert flushed.get(4) == [0] * 32
 
 
+@pytest.mark.parametrize(
+    ("text", "kept", "flushed"),
+    [
+        ("v_max_f32 v4, v1, v1", 0x100, 0),
+        ("v_max_f32 v4, v2, v2", 0x80000100, 0x80000000),
+        ("v_max_f32 v4, v1, v2", 0x100, 0),
+        ("v_min_f32 v4, v1, v2", 0x80000100, 0x80000000),
+        ("v_min_f32 v4, v1, v3", 0x100, 0),
+        ("v_max_f32 v4, v1, v3", 0x3F800000, 0x3F800000),
+        ("v_med3_f32 v4, v1, v2, v3", 0x100, 0),
+        ("v_minmax_f32 v4, v1, v3, v2", 0x100, 0),
+    ],
+)
+def test_minima_flush_where_mode_says_so(
+    engine: Engine, text: str, kept: int, flushed: int
+) -> None:
+    """As LLVM (``supportsMinMaxDenormModes``, GFX9 on) and Mesa's ACO have it."""
+    for mode, expected in ((USUAL_MODE, kept), (USUAL_MODE & ~DENORMALS_MASK, flushed)):
+        wave = Wave(engine, mode=mode)
+        wave.set(1, 0x00000100)
+        wave.set(2, 0x80000100)
+        wave.set(3, f32(1.0))
+        wave.run(text)
+        assert wave.get(4) == [expected] * 32
+
+
 def test_clamping_and_source_modifiers(engine: Engine) -> None:
     wave = Wave(engine)
     wave.set(1, f32(-3.0))

@@ -6,16 +6,20 @@
 
 const int THREADS = 96, WORDS = 4096, ROUNDS = 5;
 
-#define TEN(M, i)                                                                                 \
-  M((i) * 10)                                                                                     \
-  M((i) * 10 + 1)                                                                                 \
-  M((i) * 10 + 2) M((i) * 10 + 3) M((i) * 10 + 4) M((i) * 10 + 5) M((i) * 10 + 6) M((i) * 10 + 7) \
-      M((i) * 10 + 8) M((i) * 10 + 9)
+#define TEN(M, i) \
+  M((i) * 10)     \
+  M((i) * 10 + 1) \
+  M((i) * 10 + 2) \
+  M((i) * 10 + 3) \
+  M((i) * 10 + 4) M((i) * 10 + 5) M((i) * 10 + 6) M((i) * 10 + 7) M((i) * 10 + 8) M((i) * 10 + 9)
 #define HUNDRED(M, i)                                                                 \
   TEN(M, (i) * 10)                                                                    \
   TEN(M, (i) * 10 + 1)                                                                \
-  TEN(M, (i) * 10 + 2) TEN(M, (i) * 10 + 3) TEN(M, (i) * 10 + 4) TEN(M, (i) * 10 + 5) \
-      TEN(M, (i) * 10 + 6) TEN(M, (i) * 10 + 7) TEN(M, (i) * 10 + 8) TEN(M, (i) * 10 + 9)
+  TEN(M, (i) * 10 + 2)                                                                \
+  TEN(M, (i) * 10 + 3)                                                                \
+  TEN(M, (i) * 10 + 4)                                                                \
+  TEN(M, (i) * 10 + 5) TEN(M, (i) * 10 + 6) TEN(M, (i) * 10 + 7) TEN(M, (i) * 10 + 8) \
+      TEN(M, (i) * 10 + 9)
 
 __host__ __device__ inline unsigned mixed(unsigned x, unsigned i) {
   return (x ^ (i * 2654435761u)) * 16777619u + i;

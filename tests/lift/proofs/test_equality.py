@@ -64,10 +64,26 @@ def test_a_byte_is_taken_from_its_place() -> None:
         ("I2F.U8 R,R.B2", "I2F.U8 R,R", (".B1",)),
         ("F2I.S16.NTZ R,|R|", "F2I.S16.NTZ R,R", ("- of f32",)),
         ("LDG.E.SYS R,[UR+i]", "LDG.E.SYS R,[R]", ("64 bits [UR]",)),
+        ("USEL.64 UR,UR,UR,!UP", "SEL.64 R,R,R,P", ("uniform opcode",)),
+        ("BREAK P,name", "BREAK !P,name", ("!P",)),
+        ("UIMNMX.S64 PT,PT,UR,UR,UR,PT,!PT", "IMNMX.U64 PT,PT,R,R,R,PT,!PT", ("uniform opcode",)),
     ],
 )
 def test_another_rule_leads_nowhere(form: str, other: str, rules: tuple[str, ...]) -> None:
     assert compare(form, other, rules).startswith("no twin")
+
+
+@pytest.mark.parametrize(
+    ("form", "other", "rules"),
+    [
+        ("USEL.64 UR,UR,i,UP", "SEL.64 R,R,i,P", ("uniform opcode",)),
+        ("UIMNMX.U64 PT,PT,UR,UR,i,PT,!PT", "IMNMX.U64 PT,PT,R,R,R,PT,!PT",
+         ("uniform opcode", "i of 64 bits")),
+        ("BREAK P,name", "BREAK !P,name", ("P",)),
+    ],
+)  # fmt: skip
+def test_wide_uniform_forms(form: str, other: str, rules: tuple[str, ...]) -> None:
+    assert compare(form, other, rules) == ""
 
 
 def test_forms_that_differ_are_not_equal() -> None:

@@ -35,7 +35,7 @@ _IN_SHARED = ("LDS", "STS", "ATOMS", "LDL", "STL", "SYNCS", "ARRIVES")
 """Opcodes whose addresses have 32 bits."""
 _NO_TARGET = frozenset(
     ("ST", "STG", "STS", "STL", "RED", "BAR", "NANOSLEEP", "SUST", "ARRIVES", "R2P", "DEPBAR",
-     "UTMALDG", "UTMASTG", "UBLKCP", "WARPSYNC")
+     "UTMALDG", "UTMASTG", "UBLKCP", "WARPSYNC", "BREAK")
 )  # fmt: skip
 _VOTES = ("VOTE", "VOTEU")
 
@@ -66,7 +66,7 @@ class Instruction:
         count = 1
         while count < len(kinds) and kinds[count - 1] is Predicate:
             count += 1
-        if self.opcode in ("FCHK", "SYNCS", "BREAK", "VOTE"):
+        if self.opcode in ("FCHK", "SYNCS", "VOTE"):
             return 1
         is_comparison = self.opcode.endswith(("SETP", "SETP2"))
         return 2 if is_comparison else count
@@ -123,6 +123,8 @@ _UNIFORM_NAMES = {
     "UP2UR": "P2R",
     "UVIMNMX": "VIMNMX",
     "UI2F": "I2F",
+    "USEL": "SEL",
+    "UIMNMX": "IMNMX",
 }
 
 
@@ -227,7 +229,7 @@ def _rewritten(
     elif isinstance(operand, Immediate):
         yield from _literal(i, operand, register)
     elif isinstance(operand, Predicate):
-        yield from _condition(operand, register)
+        yield from _condition(i, operand, register)
     elif isinstance(operand, Address):
         yield from _address(i, operand, register)
 
@@ -310,7 +312,11 @@ def _literal(
     i: Instruction, operand: Immediate, register: int
 ) -> Iterator[tuple[str, list[str], str]]:
     if operand.is_bits:
-        if i.opcode in ("VIMNMX", "VIMNMX3", "I2FP", "IMNMX"):
+        if i.mnemonic in ("IMNMX.U64", "IMNMX.S64"):
+            low, high = operand.integer & 0xFFFFFFFF, operand.integer >> 32 & 0xFFFFFFFF
+            before = [f"MOV R{register}, {low:#x}", f"MOV R{register + 1}, {high:#x}"]
+            yield f"R{register}", before, "i of 64 bits"
+        elif i.opcode in ("VIMNMX", "VIMNMX3", "I2FP", "IMNMX"):
             yield f"R{register}", [f"MOV R{register}, {operand.text}"], "i"
     elif precision(i) == "f32":
         number = struct.unpack("<I", struct.pack("<f", float(operand.text)))[0]
@@ -327,7 +333,13 @@ def _predicate(target: int, source: str) -> list[str]:
     return [*chosen, f"ISETP.NE.AND P{target}, PT, {_SCRATCH}, RZ, PT"]
 
 
-def _condition(operand: Predicate, register: int) -> Iterator[tuple[str, list[str], str]]:
+_INVERTED = ("BREAK", "SEL")
+"""Opcodes whose predicate is also written as the opposite of another one."""
+
+
+def _condition(
+    i: Instruction, operand: Predicate, register: int
+) -> Iterator[tuple[str, list[str], str]]:
     target = _PREDICATES[1 if register % _APART else 2]
     if operand.index is None:
         name, rule = ("PT", "PT")
@@ -339,6 +351,8 @@ def _condition(operand: Predicate, register: int) -> Iterator[tuple[str, list[st
     name = operand.name
     if operand.inverted:
         yield f"P{target}", _predicate(target, name), "!P"
+    elif i.opcode in _INVERTED and operand.file == "P":
+        yield f"!P{target}", _predicate(target, name), "P"
     if operand.file == "UP":
         sign = "!" if operand.inverted else ""
         yield f"{sign}P{target}", _predicate(target, f"!{name}"), "UP"

@@ -106,12 +106,25 @@ ALWAYS_INLINE F with_sign(F magnitude, BitsOf<F> sign) {
   return bits_as<F>(bits_as<BitsOf<F>>(magnitude) | sign);
 }
 
+// A zero of its sign where the value is denormal and MODE flushes inputs or results. Minima and
+// maxima do since GFX9 (GCNSubtarget::supportsMinMaxDenormModes of LLVM, does_fp_op_flush_denorms
+// of Mesa's ACO), which the manuals' pseudo-code leaves out. Comparisons heed MXCSR, selections do
+// not.
+template <class F>
+ALWAYS_INLINE F as_mode_keeps(const Wave& w, F value) {
+  constexpr std::uint32_t kept = sizeof(value) == sizeof(F32) ? 3U << 4 : 3U << 6;
+  if (__builtin_expect((w.mode & kept) == kept, 1)) return value;
+  const auto sign = bits_as<BitsOf<F>>(value) & all<F>(sign_bit<F>);
+  return is_denormal(value) ? bits_as<F>(sign) : value;
+}
+
 // Minimum and maximum (RDNA3 ISA, V_MIN_F32, V_MAX_F32): -0 < +0; one NaN gives the other operand;
 // in IEEE mode a signaling NaN gives its quiet form; of
 // two NaN gfx12 takes the first, quiet (RDNA4 ISA, V_MIN_NUM_F32).
 template <class F, bool greatest>
 ALWAYS_INLINE F extremum(const Wave& w, F a, F b) {
   using Bits = BitsOf<F>;
+  a = as_mode_keeps(w, a), b = as_mode_keeps(w, b);
   const LanesOf<F> first = greatest ? a > b : a < b;
   F result = first ? a : b;
   const Bits both =
@@ -140,8 +153,9 @@ ALWAYS_INLINE F maximum(const Wave& w, F a, F b) {
 // IEEE 754-2019's minimum and maximum (RDNA4 ISA, V_MINIMUM_F32): a NaN gives a NaN, a signaling one
 // first, then the first operand's.
 template <class F, bool greatest>
-ALWAYS_INLINE F ordered_extremum(F a, F b) {
+ALWAYS_INLINE F ordered_extremum(const Wave& w, F a, F b) {
   using Bits = BitsOf<F>;
+  a = as_mode_keeps(w, a), b = as_mode_keeps(w, b);
   const LanesOf<F> first = greatest ? a > b : a < b;
   F result = first ? a : b;
   const Bits both =
@@ -152,12 +166,12 @@ ALWAYS_INLINE F ordered_extremum(F a, F b) {
   return of_first ? quieted(a) : result;
 }
 template <class F>
-ALWAYS_INLINE F ordered_minimum(F a, F b) {
-  return ordered_extremum<F, false>(a, b);
+ALWAYS_INLINE F ordered_minimum(const Wave& w, F a, F b) {
+  return ordered_extremum<F, false>(w, a, b);
 }
 template <class F>
-ALWAYS_INLINE F ordered_maximum(F a, F b) {
-  return ordered_extremum<F, true>(a, b);
+ALWAYS_INLINE F ordered_maximum(const Wave& w, F a, F b) {
+  return ordered_extremum<F, true>(w, a, b);
 }
 
 // V_MED3: with a NaN among the sources, their minimum.

@@ -89,10 +89,10 @@ PACKED(v_pk_mul_f16, F16, TWO, narrowed(widened(a) * widened(b)))
 PACKED(v_pk_fma_f16, F16, THREE, fused(a, b, c))
 PACKED(v_pk_min_f16, F16, TWO, minimum(w, a, b))
 PACKED(v_pk_max_f16, F16, TWO, maximum(w, a, b))
-PACKED(v_pk_minimum_f16, F16, TWO, ordered_minimum(a, b))
-PACKED(v_pk_maximum_f16, F16, TWO, ordered_maximum(a, b))
-PACKED(v_pk_minimum3_f16, F16, THREE, ordered_minimum(ordered_minimum(a, b), c))
-PACKED(v_pk_maximum3_f16, F16, THREE, ordered_maximum(ordered_maximum(a, b), c))
+PACKED(v_pk_minimum_f16, F16, TWO, ordered_minimum(w, a, b))
+PACKED(v_pk_maximum_f16, F16, TWO, ordered_maximum(w, a, b))
+PACKED(v_pk_minimum3_f16, F16, THREE, ordered_minimum(w, ordered_minimum(w, a, b), c))
+PACKED(v_pk_maximum3_f16, F16, THREE, ordered_maximum(w, ordered_maximum(w, a, b), c))
 // VOP2: no selects; the destination is added.
 OPERATION(v_pk_fmac_f16) {
   const U32 a = read_u32(w, i.source[0]), b = read_u32(w, i.source[1]);

@@ -76,11 +76,11 @@ PAIR(s_sub_f16, half, narrowed(widened(a) - widened(b)))
 PAIR(s_mul_f16, half, narrowed(widened(a) * widened(b)))
 PAIR(s_fmac_f16, half, fused(a, b, half_of(w, place<u32>(w, i.destination.value))))
 
-#define EXTREMA(suffix, read)                            \
-  PAIR(s_min_num_##suffix, read, minimum(w, a, b))       \
-  PAIR(s_max_num_##suffix, read, maximum(w, a, b))       \
-  PAIR(s_minimum_##suffix, read, ordered_minimum(a, b))  \
-  PAIR(s_maximum_##suffix, read, ordered_maximum(a, b))
+#define EXTREMA(suffix, read)                              \
+  PAIR(s_min_num_##suffix, read, minimum(w, a, b))         \
+  PAIR(s_max_num_##suffix, read, maximum(w, a, b))         \
+  PAIR(s_minimum_##suffix, read, ordered_minimum(w, a, b)) \
+  PAIR(s_maximum_##suffix, read, ordered_maximum(w, a, b))
 EXTREMA(f32, single)
 EXTREMA(f16, half)
 

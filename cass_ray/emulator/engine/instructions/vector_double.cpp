@@ -8,8 +8,8 @@ BINARY(v_add_f64, F64, F64, a + b)
 BINARY(v_mul_f64, F64, F64, a* b)
 BINARY(v_min_f64, F64, F64, minimum(w, a, b))
 BINARY(v_max_f64, F64, F64, maximum(w, a, b))
-BINARY(v_minimum_f64, F64, F64, ordered_minimum(a, b))
-BINARY(v_maximum_f64, F64, F64, ordered_maximum(a, b))
+BINARY(v_minimum_f64, F64, F64, ordered_minimum(w, a, b))
+BINARY(v_maximum_f64, F64, F64, ordered_maximum(w, a, b))
 TERNARY(v_fma_f64, F64, F64, __builtin_elementwise_fma(a, b, c))
 
 OPERATION(v_fmac_f64) {

@@ -35,12 +35,12 @@ TERNARY(v_med3_f32, F32, F32, median(w, a, b, c))
 TERNARY(v_maxmin_f32, F32, F32, minimum(w, maximum(w, a, b), c))
 TERNARY(v_minmax_f32, F32, F32, maximum(w, minimum(w, a, b), c))
 
-BINARY(v_minimum_f32, F32, F32, ordered_minimum(a, b))
-BINARY(v_maximum_f32, F32, F32, ordered_maximum(a, b))
-TERNARY(v_minimum3_f32, F32, F32, ordered_minimum(ordered_minimum(a, b), c))
-TERNARY(v_maximum3_f32, F32, F32, ordered_maximum(ordered_maximum(a, b), c))
-TERNARY(v_minimummaximum_f32, F32, F32, ordered_maximum(ordered_minimum(a, b), c))
-TERNARY(v_maximumminimum_f32, F32, F32, ordered_minimum(ordered_maximum(a, b), c))
+BINARY(v_minimum_f32, F32, F32, ordered_minimum(w, a, b))
+BINARY(v_maximum_f32, F32, F32, ordered_maximum(w, a, b))
+TERNARY(v_minimum3_f32, F32, F32, ordered_minimum(w, ordered_minimum(w, a, b), c))
+TERNARY(v_maximum3_f32, F32, F32, ordered_maximum(w, ordered_maximum(w, a, b), c))
+TERNARY(v_minimummaximum_f32, F32, F32, ordered_maximum(w, ordered_minimum(w, a, b), c))
+TERNARY(v_maximumminimum_f32, F32, F32, ordered_minimum(w, ordered_maximum(w, a, b), c))
 
 // ---- rounding
 

@@ -9,7 +9,7 @@ from cass_ray.lift.analysis import liveness
 from cass_ray.lift.analysis.call_places import CallPlace
 from cass_ray.lift.analysis.cutting import Cut
 from cass_ray.lift.analysis.interfaces import Interfaces
-from cass_ray.lift.analysis.opcodes import tests_phase
+from cass_ray.lift.analysis.opcodes import tests_phase, yields
 from cass_ray.lift.analysis.phase_waits import PhaseWaits
 from cass_ray.lift.analysis.uniform import uniform_results
 from cass_ray.lift.analysis.unrolled_rounds import rounds_counted
@@ -172,14 +172,18 @@ class InstructionLowering:
             context.ir.line('call void asm sideeffect "s_trap 2", ""()')
 
     def poll(self, code: CodeSection, i: DecodedInstruction, following: CallPlace) -> None:
-        """Give the turn to the other warp, then read whether a phase is over."""
+        """Give the turn to the other warp or lanes, then do ``i``: mostly read whether a phase is
+        over."""
         context, form = self._context, self._form(code, i)
         assert context.turns is not None and self._waits is not None
         access = liveness.RegisterAccess((i.guard.name, i.guard.inverted) if i.guard else None)
         guard = context.predicate(i.guard) if i.guard else TRUE
         with context.terminators.leaving_if(guard, lambda: self._walk.goto(following)):
             label = f"poll{context.ir.fresh()}"
-            context.turns.pause(f"label %{label}", at_barrier=False)
+            if context.own_pace is not None:
+                context.own_pace.pause(f"label %{label}", at_barrier=False, yields=yields(i))
+            else:
+                context.turns.pause(f"label %{label}", at_barrier=False)
             context.registers.begin_block(label)
             with self.lowering(code, i, access):
                 form.semantics(context, i)
@@ -191,7 +195,7 @@ class InstructionLowering:
     ) -> LoweredInstruction:
         """Inside, ``instruction`` is lifted: what it touches is recorded, and errors name it."""
         self._walk.current.accesses.append(((code.name, instruction.address), access))
-        self._context.begin(code, access, instruction.guard)
+        self._context.begin(code, access, instruction)
         return LoweredInstruction(self._context, code, instruction)
 
     def _form(self, code: CodeSection, instruction: DecodedInstruction) -> OpcodeForm:

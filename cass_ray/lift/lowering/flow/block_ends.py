@@ -16,6 +16,7 @@ from cass_ray.lift.lowering.flow.conditions import allow_only, condition_of, whe
 from cass_ray.lift.lowering.flow.walk import KernelWalk
 from cass_ray.lift.lowering.lanes import ballot
 from cass_ray.lift.lowering.semantics.barrier import stop_at_barrier
+from cass_ray.lift.lowering.semantics.convergence import meet_at_region_end, meet_in_warp
 from cass_ray.lift.lowering.whole_operations import write_whole
 
 LowersEnd = Callable[[CallPlace, DecodedInstruction, CallPlace], None]
@@ -53,22 +54,21 @@ class BlockEnds:
         assert by_opcode.keys() == ENDS
         if self._in_turns:
             by_opcode |= dict.fromkeys(("BAR", "WARPGROUP", "UCGABAR_WAIT"), self._barrier)
+        if self._context.own_pace is not None:
+            by_opcode |= {"BSYNC": self._region_end, "WARPSYNC": self._meeting}
         return by_opcode
 
     def _branch(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
         allow_only(i, "U", "CONV", "DIV", "INC", "ANY")
         context = self._context
-        if i.has("DIV"):  # threads of a warp run together here, which is what it asks
-            context.terminators.jump(self._walk.goto(following))
+        if i.has("DIV") or i.has("CONV"):
+            self._ask(place, i, following)
             return
         if operation := context.environment.whole_operations.get((place[1], i.address)):
             write_whole(context, operation)
             context.terminators.jump(self._walk.goto((*place[:2], operation.following)))
             return
         target = self._target(place, i)
-        if i.has("CONV"):
-            context.terminators.jump(self._walk.goto(target))
-            return
         condition = condition_of(self._context, i)
         if i.has("ANY"):  # the warp goes where one of its threads goes
             condition = context.ir.icmp("ne", ballot(context, condition), i32(0))
@@ -79,6 +79,38 @@ class BlockEnds:
             lambda: self._walk.goto(following),
             UNROLLED if unrolled else "",
         )
+
+    def _ask(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
+        """Whether the lanes of a warp are apart, or together.
+
+        They are together; at their own pace they may be apart, and the code for those has them
+        meet. But at a barrier of the block each comes for itself. A guard is no way past it: where
+        it does not hold in all lanes, these have different masks and count as apart.
+        """
+        context = self._context
+        together, apart = self._target(place, i), following
+        if i.has("DIV"):
+            together, apart = apart, together
+        groups = context.mask_groups()
+        if groups is not None and i.address in groups.asks:
+            others = ballot(context, context.ir.invert(condition_of(context, i)))
+            is_apart = context.ir.icmp("ne", others, i32(0))
+            label = self._walk.goto(together)
+            context.terminators.branch(is_apart, self._walk.goto(apart), lambda: label)
+            return
+        is_of_block = together[1:] in context.environment.unaligned_barriers
+        is_sure = context.own_pace is None or is_of_block
+        context.terminators.jump(self._walk.goto(together if is_sure else apart))
+
+    def _meeting(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
+        del place
+        with where_taken(self._walk, i, following):
+            meet_in_warp(self._context, i, self._walk.goto(following))
+
+    def _region_end(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
+        del place
+        with where_taken(self._walk, i, following):
+            meet_at_region_end(self._context, i, self._walk.goto(following))
 
     def _target(self, place: CallPlace, i: DecodedInstruction) -> CallPlace:
         stack, function, _ = place

@@ -112,7 +112,7 @@ class CallLowering:
         if is_active:
             raise LiftError(
                 f"{caller}: the subroutine at {callee[1]:#x} of {callee[0]} calls itself, and a"
-                " barrier, or a wait for other warps, is in it: two warps of a wave cannot take"
+                " barrier, or a wait for other threads, is in it: parts of a wave cannot take"
                 " turns there"
             )
         return self._walk.goto(((*stack, CallFrame(callee, caller, resume)), *callee))

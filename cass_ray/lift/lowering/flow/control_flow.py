@@ -7,6 +7,7 @@ is kept for its other copies, and for first liftings that begin again. Subroutin
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from cass_ray.lift.analysis import liveness
@@ -14,7 +15,15 @@ from cass_ray.lift.analysis.call_places import CallPlace
 from cass_ray.lift.analysis.cutting import cuts_of_large_parts, large_parts
 from cass_ray.lift.analysis.indexed_registers import loops_to_unroll
 from cass_ray.lift.analysis.interfaces import Interfaces, interfaces
-from cass_ray.lift.analysis.pairing import must_take_turns
+from cass_ray.lift.analysis.own_pace import (
+    KernelCode,
+    OwnPace,
+    first_looks,
+    own_pace,
+    parts_at,
+    waits_for_own_warp,
+)
+from cass_ray.lift.analysis.pairing import must_take_turns, waits_for_words
 from cass_ray.lift.analysis.part_flow import PartFlow
 from cass_ray.lift.analysis.parting import barriers_part_warps
 from cass_ray.lift.analysis.phase_waits import PhaseWaits, phase_waits
@@ -55,6 +64,8 @@ class KernelLifter:
         self._is_deep = False
         self._waits: PhaseWaits | None = None
         """Where the warps of a wave run in turns."""
+        self._pace: OwnPace | None = None
+        """Where lanes go at their own pace."""
         self._ways = SubroutineWays()
         self._recorded: dict[liveness.CodePlace, RecordedBlock] = {}
         self.instruction_count = 0
@@ -75,6 +86,7 @@ class KernelLifter:
             try:
                 walk = self._attempt(None)
                 graph = (walk.blocks, (self.environment.kernel.name, 0), self._instruction_at)
+                code = KernelCode(*graph, self._labels)
                 self.shows_clusters = shows_clusters(*graph)
                 keeps = must_keep_loads(*graph)
                 known = replace(
@@ -93,11 +105,8 @@ class KernelLifter:
                 changes = known != self.environment
                 found_more = known.whole_operations != self.environment.whole_operations
                 self.environment = known
-                if self.environment.target.pairs_warps and self._waits is None:
-                    waits = phase_waits(*graph)
-                    if must_take_turns(*graph, waits):
-                        self._waits = waits
-                        continue
+                if self._turn_ends() is None and self._runs_in_turns(code):
+                    continue
                 if found_more and large_parts(walk.successors, walk.weights):
                     self._recorded.clear()  # there are fewer blocks, and what is cut is to fit
                     continue
@@ -117,6 +126,25 @@ class KernelLifter:
             except DeepenStack:
                 self._deepen()
 
+    def _runs_in_turns(self, code: KernelCode) -> bool:
+        """Whether parts of a wave have to run one after the other; sets how."""
+        graph = code.blocks, code.entry, code.at
+        environment = self.environment
+        if not environment.target.pairs_warps:
+            parts = environment.parts_at_barriers
+            if waits_for_own_warp(code) or (
+                parts and parts_at(code, environment.unaligned_barriers)
+            ):
+                self._pace = own_pace(code)
+            return self._pace is not None
+        waits = phase_waits(*graph)
+        words = waits_for_words(*graph, waits)
+        if words or waits_for_own_warp(code):
+            self._pace = own_pace(code, waits.polls | first_looks(code, words))
+        elif must_take_turns(*graph, waits):
+            self._waits = waits
+        return self._turn_ends() is not None
+
     def _interfaces(self, walk: KernelWalk) -> Interfaces | None:
         if not self.functions:
             return None
@@ -134,16 +162,23 @@ class KernelLifter:
 
     def _with_cuts(self, shown: EarlierLifting, walk: KernelWalk) -> EarlierLifting:
         """How large parts are to be cut; none where turns end inside of them."""
-        if self._waits is not None:
+        if self._turn_ends() is not None:
             return shown
         cuts = cuts_of_large_parts(walk.successors, walk.weights, walk.entry)
         if not cuts:
             return shown
         return replace(shown, cuts=cuts, live=liveness.live_at_starts(walk.blocks))
 
+    def _turn_ends(self) -> PhaseWaits | None:
+        """Where turns end inside of basic blocks; None where nothing runs in turns."""
+        return PhaseWaits(self._pace.pauses) if self._pace is not None else self._waits
+
     def _instruction_at(self, place: liveness.CodePlace) -> DecodedInstruction:
         code = self._program.code(place[0])
         return code.instructions[code.position[place[1]]]
+
+    def _labels(self, function: str) -> Mapping[str, int]:
+        return self._program.code(function).function.labels
 
     def _deepen(self) -> None:
         kernel = self.environment.kernel
@@ -156,15 +191,17 @@ class KernelLifter:
 
     def _attempt(self, shown: EarlierLifting | None) -> KernelWalk:
         """``shown``: by a first attempt; None for the first."""
-        in_turns = self._waits is not None
+        in_turns = self._waits is not None or self._pace is not None
         earlier = shown or EarlierLifting()
-        context = LoweringContext(self.environment, in_turns=in_turns)
+        context = LoweringContext(
+            self.environment, in_turns=self._waits is not None, pace=self._pace
+        )
         pieces = Pieces(context, earlier.cuts, earlier.live)
         walk = KernelWalk(self._program, context, self.environment.kernel.name, pieces)
         calls = CallLowering(walk, self._ways, self._is_deep)
         lowering = BlockLowering(
             walk,
-            InstructionLowering(walk, earlier, self._waits),
+            InstructionLowering(walk, earlier, self._turn_ends()),
             BlockEnds(walk, calls, in_turns=in_turns),
             # A turn that ends inside a subroutine decides whether it is copied.
             self._recorded if shown is None and not in_turns else None,

@@ -22,6 +22,7 @@ from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.semantics.float32 import (
     TF32_LOST_BITS,
     flush,
+    flushed,
     in_mode,
     rounding_of,
 )
@@ -169,7 +170,7 @@ def _float_source(ctx: LoweringContext, i: DecodedInstruction, operand: Operand)
     value = ctx.float32(operand)
     # Up and down, a denormal number is not zero; to zero and to the nearest it is.
     matters = i.has("FLOOR") or i.has("CEIL")
-    return flush(ctx, value) if matters and ctx.must_flush(i) else value
+    return flush(ctx, value) if matters and i.has("FTZ") else value
 
 
 def rounded(ctx: LoweringContext, i: DecodedInstruction, value: Value) -> Value:
@@ -259,7 +260,7 @@ def float_to_float(ctx: LoweringContext, i: DecodedInstruction) -> None:
     elif source in ("F16", "BF16"):
         value = ctx.half(operand, _TYPES[source])
     else:
-        value = flush(ctx, ctx.float32(operand)) if ctx.must_flush(i) else ctx.float32(operand)
+        value = flushed(ctx, i, operand)
     if target == source:
         if rounding:
             raise i.unknown("directed rounding to an integral value")
@@ -268,7 +269,7 @@ def float_to_float(ctx: LoweringContext, i: DecodedInstruction) -> None:
         result = _narrowed_in_mode(ctx, i, value, kinds)
     else:
         result = _resized(ctx, value, target)
-    if ctx.must_flush(i) and target == "F32" and source == "F64":
+    if i.has("FTZ") and target == "F32" and source == "F64":
         result = flush(ctx, result)
     _write(ctx, i.operands[0], result)
 

@@ -14,7 +14,7 @@ from cass_ray.assembly.wave_mode import (
     set_rounding,
 )
 from cass_ray.lift.frontend.instruction import DecodedInstruction
-from cass_ray.lift.frontend.operands import Immediate, Operand
+from cass_ray.lift.frontend.operands import Immediate, Operand, Operands
 from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, float_bits, i32
 from cass_ray.lift.lowering import float_constants
 from cass_ray.lift.lowering.context import LoweringContext, float32_bits
@@ -98,18 +98,25 @@ def saturated(ctx: LoweringContext, i: DecodedInstruction, value: Value) -> Valu
 def arithmetic(
     ctx: LoweringContext, i: DecodedInstruction, plain: str, text: str, operands: list[Value]
 ) -> Value:
-    """``plain`` (an IR opcode, or an intrinsic) or, in another mode, the instruction ``text``."""
-    rounding, flush = rounding_of(i), ctx.must_flush(i)
+    """``plain`` (an IR opcode, or an intrinsic) or, in another mode, the instruction ``text``.
+
+    The kernel's mode flushes its result where the operation stays. LLVM drops a sum with zero, a
+    product with one, and folds constants; the flush is asked for on its own, which costs an
+    instruction only there (:func:`flush`).
+    """
+    rounding, must_flush = rounding_of(i), ctx.must_flush(i)
     constants = [bits for each in operands if (bits := each.single_bits) is not None]
     if len(constants) == len(operands):
         result = float_constants.arithmetic(plain, constants, rounding)
         if result is not None:
             return float_bits(result)
-    if rounding or flush:
-        return in_mode(ctx, text, "float", operands, rounding=rounding, flush=flush)
+    if rounding or must_flush:
+        return in_mode(ctx, text, "float", operands, rounding=rounding, flush=must_flush)
     if plain.startswith("llvm."):
-        return ctx.ir.call("float", plain, *operands)
-    return ctx.ir.op(plain, *operands)
+        value = ctx.ir.call("float", plain, *operands)
+    else:
+        value = ctx.ir.op(plain, *operands)
+    return flush(ctx, value) if i.has("FTZ") else value
 
 
 _MODES = "{,.FTZ}{,.RM,.RP,.RZ}{,.SAT}"
@@ -118,24 +125,9 @@ _MODES = "{,.FTZ}{,.RM,.RP,.RZ}{,.SAT}"
 @lowers(f"{{,U}}FADD{_MODES}", f"FADD32I{_MODES}")
 def add(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Sum in single precision, rounded and flushed as the modifiers say."""
-    given = i.operands[1:3].exactly(2)
-    operands = [ctx.float32(operand) for operand in given]
-    if i.has("FTZ") and any(_magnitude(ctx, operand) == _ZERO for operand in given):
-        # LLVM drops the addition of zero, and with it the flush.
-        operands = [flush(ctx, operand) for operand in operands]
+    operands = [ctx.float32(operand) for operand in i.operands[1:3].exactly(2)]
     value = arithmetic(ctx, i, "fadd", "v_add_f32", operands)
     ctx.write(i.operands[0], saturated(ctx, i, value))
-
-
-_ZERO, _ONE = 0, 0x3F800000
-
-
-def _magnitude(ctx: LoweringContext, operand: Operand) -> int | None:
-    """The bits of an operand without its sign, where they are known here."""
-    if isinstance(operand, Immediate):
-        return float32_bits(operand) & 0x7FFFFFFF
-    number = ctx.bits(operand).number
-    return None if number is None else number & 0x7FFFFFFF
 
 
 @lowers(
@@ -146,11 +138,7 @@ def _magnitude(ctx: LoweringContext, operand: Operand) -> int | None:
 @lowers(f"FMUL32I{_MODES}")
 def multiply(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Product, divided or multiplied by a power of two."""
-    given = i.operands[1:3].exactly(2)
-    operands = [ctx.float32(operand) for operand in given]
-    if i.has("FTZ") and any(_magnitude(ctx, operand) == _ONE for operand in given):
-        # LLVM drops the product with one, and with it the flush.
-        operands = [flush(ctx, operand) for operand in operands]
+    operands = [ctx.float32(operand) for operand in i.operands[1:3].exactly(2)]
     scale = i.one_of("D2", "D4", "D8", "M2", "M4", "M8")
     if scale:
         exponent = {"2": 1, "4": 2, "8": 3}[scale[1]] * (-1 if scale[0] == "D" else 1)
@@ -162,16 +150,25 @@ def multiply(ctx: LoweringContext, i: DecodedInstruction) -> None:
 
 @lowers(f"{{,U}}FFMA{_MODES}", f"FFMA32I{_MODES}")
 def fused_multiply_add(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Product plus addend, rounded once."""
-    given = i.operands[1:4].exactly(3)
-    operands = [ctx.float32(operand) for operand in given]
-    is_moved = _magnitude(ctx, given[2]) == _ZERO and _ONE in {
-        _magnitude(ctx, factor) for factor in given[:2]
-    }
-    if i.has("FTZ") and is_moved:  # of which LLVM drops both
-        operands = [flush(ctx, operand) for operand in operands]
+    """Product plus addend, rounded once.
+
+    LLVM folds it of three constants as IEEE 754 has it, without a flush of its operands.
+    """
+    operands = [
+        flushed(ctx, i, operand) if _is_denormal(ctx, operand) else ctx.float32(operand)
+        for operand in i.operands[1:4].exactly(3)
+    ]
     value = arithmetic(ctx, i, "llvm.fma.f32", "v_fma_f32", operands)
     ctx.write(i.operands[0], saturated(ctx, i, value))
+
+
+def _is_denormal(ctx: LoweringContext, operand: Operand) -> bool:
+    """Whether the operand is known here, and denormal."""
+    if isinstance(operand, Immediate):
+        word: int | None = float32_bits(operand)
+    else:
+        word = ctx.bits(operand).number
+    return word is not None and 0 < word & 0x7FFFFFFF < 0x00800000
 
 
 @lowers("{,U}FMNMX{,.FTZ}{,.NAN}{,.XORSIGN}")
@@ -206,7 +203,7 @@ def _extreme(
     ctx: LoweringContext, i: DecodedInstruction, left: Value, right: Value, least: Value
 ) -> Value:
     """The less of two numbers where ``least`` holds, else the greater one."""
-    if i.has("FTZ"):  # also where the mode flushes: whether it does so here is not documented
+    if i.has("FTZ"):  # also where the mode flushes: LLVM drops minima of a number and itself
         left, right = flush(ctx, left), flush(ctx, right)
 
     def chosen(which: str) -> Value:
@@ -235,28 +232,48 @@ def compare(ctx: LoweringContext, i: DecodedInstruction, left: Value, right: Val
 def flushed(ctx: LoweringContext, i: DecodedInstruction, operand: Operand) -> Value:
     """An operand, a denormal one made zero with .FTZ."""
     value = ctx.float32(operand)
-    return flush(ctx, value) if ctx.must_flush(i) else value
+    return flush(ctx, value) if i.has("FTZ") else value
 
 
 def flush(ctx: LoweringContext, value: Value) -> Value:
-    """``value``, or zero of its sign where it is denormal."""
+    """``value``, or zero of its sign where it is denormal.
+
+    Where the kernel's mode flushes, LLVM selects nothing for it if an instruction that flushes
+    gives the number, and otherwise one (``isCanonicalized`` of its AMDGPU backend).
+    """
+    if ctx.environment.flushes_denormals:
+        return ctx.ir.call("float", "llvm.canonicalize.f32", value)
     magnitude = ctx.ir.call("float", "llvm.fabs.f32", value)
     is_small = ctx.ir.fcmp("olt", magnitude, float_bits(0x00800000))
     zero = ctx.ir.call("float", "llvm.copysign.f32", float_bits(0), value)
     return ctx.select(is_small, zero, value)
 
 
+def _compared(ctx: LoweringContext, i: DecodedInstruction, operands: Operands) -> list[Value]:
+    """Two operands of a comparison, which itself flushes where the kernel's mode does.
+
+    Not denormal constants: LLVM has them in the place of what is equal to them, which may be zero.
+    """
+    must_flush = ctx.must_flush(i)
+    return [
+        flushed(ctx, i, operand)
+        if must_flush or _is_denormal(ctx, operand)
+        else ctx.float32(operand)
+        for operand in operands.exactly(2)
+    ]
+
+
 @lowers(f"{{,U}}FSETP.{CONDITIONS}{{,.FTZ}}.{{AND,OR,XOR}}")
 def compare_to_predicate(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Compare two numbers; the second predicate gets the opposite result."""
-    left, right = (flushed(ctx, i, operand) for operand in i.operands[2:4].exactly(2))
+    left, right = _compared(ctx, i, i.operands[2:4])
     write_pair(ctx, i, compare(ctx, i, left, right), ctx.predicate(i.operands[4]))
 
 
 @lowers(f"{{,U}}FSET{{,.BF}}.{CONDITIONS}{{,.FTZ}}.{{AND,OR,XOR}}")
 def compare_to_register(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Compare two numbers; all ones or zero, with .BF 1.0 or 0.0."""
-    left, right = (flushed(ctx, i, operand) for operand in i.operands[1:3].exactly(2))
+    left, right = _compared(ctx, i, i.operands[1:3])
     result = join(ctx, i, compare(ctx, i, left, right), ctx.predicate(i.operands[3]))
     yes = i32(0x3F800000) if i.has("BF") else i32(-1)
     ctx.write(i.operands[0], ctx.select(result, yes, i32(0)))

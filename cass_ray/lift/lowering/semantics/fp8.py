@@ -1,4 +1,4 @@
-"""Numbers of eight bits: E4M3 and E5M2, between them and half or single precision.
+"""Numbers of eight bits, E4M3 and E5M2, and of six and four: from and to half or single precision.
 
 E4M3 has no infinity, and one NaN of each sign (OCP 8-bit Floating Point Specification, 1.0); E5M2
 is the upper byte of half precision.
@@ -74,15 +74,49 @@ def half_of_byte(ctx: LoweringContext, kind: str, byte: Value, *, is_relu: bool 
         bits = ctx.ir.op("shl", magnitude, i32(8))
         is_nan = ctx.ir.icmp("ugt", magnitude, i32(0x7C))
     else:
-        # The exponent's bias is 8 less: the same bits are 2^8 times too small.
-        moved = ctx.ir.cast("trunc", ctx.ir.op("shl", magnitude, i32(7)), "i16")
-        scaled = ctx.ir.op("fmul", ctx.ir.cast("bitcast", moved, "half"), Value("half", "0xH5C00"))
-        bits = ctx.ir.cast("zext", ctx.ir.cast("bitcast", scaled, "i16"), "i32")
+        bits = _scaled_half(ctx, ctx.ir.op("shl", magnitude, i32(7)), "0xH5C00")
         is_nan = ctx.ir.icmp("eq", magnitude, i32(_NAN_BYTE))
     bits = ctx.ir.op("or", bits, sign)
     if is_relu:
         bits = ctx.ir.select(ctx.ir.icmp("ne", sign, i32(0)), i32(0), bits)
     return ctx.ir.select(is_nan, i32(_NAN_HALF), bits)
+
+
+def _scaled_half(ctx: LoweringContext, bits: Value, scale: str) -> Value:
+    """The 16 bits of a number whose exponent has another bias than half precision's, times that."""
+    number = ctx.ir.cast("bitcast", ctx.ir.cast("trunc", bits, "i16"), "half")
+    scaled = ctx.ir.op("fmul", number, Value("half", scale))
+    return ctx.ir.cast("zext", ctx.ir.cast("bitcast", scaled, "i16"), "i32")
+
+
+@dataclass(frozen=True)
+class NarrowFloat:
+    """A number of four or six bits as a byte has it: bit 5 is the sign."""
+
+    magnitude: int
+    """Mask of exponent and fraction."""
+    shift: int
+    """From there to where half precision has them."""
+    scale: str
+    """What the biases differ by, in half precision."""
+
+
+NARROW_KINDS = {
+    "E3M2": NarrowFloat(0x1F, 8, "0xH6C00"),  # 2^12: the bias is 3
+    "E2M3": NarrowFloat(0x1F, 7, "0xH7400"),  # 2^14: the bias is 1
+    "E2M1": NarrowFloat(0x1C, 7, "0xH7400"),
+}
+"""OCP Microscaling Formats, 1.0: all codes are numbers. In the bytes of a fragment (PTX ISA, Matrix
+Fragments for mma.m16n8k32) six bits are the lowest, four bits those from bit 2 on (CUTLASS,
+``fp4_shift_A`` of ``mma_traits_sm120.hpp``); the others count for nothing."""
+
+
+def half_of_narrow(ctx: LoweringContext, kind: str, byte: Value) -> Value:
+    """The 16 bits of the number of four or six bits in the low byte; exact."""
+    of = NARROW_KINDS[kind]
+    sign = ctx.ir.op("shl", ctx.ir.op("and", byte, i32(0x20)), i32(10))
+    magnitude = ctx.ir.op("shl", ctx.ir.op("and", byte, i32(of.magnitude)), i32(of.shift))
+    return ctx.ir.op("or", _scaled_half(ctx, magnitude, of.scale), sign)
 
 
 @lowers("F2FP.SATFINITE{,.RELU}.{E4M3,E5M2}.F32.PACK_AB_MERGE_C")

@@ -97,3 +97,26 @@ def transpose(ctx: LoweringContext, i: DecodedInstruction) -> None:
         high, low = ctx.ir.op("lshr", moved, i32(16)), ctx.ir.op("and", moved, i32(0xFFFF))
         halves.append(ctx.select(odd, high, low))
     ctx.write(i.operands[0], ctx.ir.op("or", halves[0], ctx.ir.op("shl", halves[1], i32(16))))
+
+
+@lowers("MOVM.U4TO8.M832", has_effect=True)
+def spread_nibbles(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """An 8 × 32 matrix of nibbles as one of bytes, each as fragments of A and of B have it.
+
+    ptxas makes it for products of single bits from sm_100 on, and of nothing else; they are the
+    same in whatever order the elements of a row are, as long as both matrices have it.
+    """
+    own = lane(ctx)
+    group, inside = ctx.ir.op("and", own, i32(~3)), ctx.ir.op("and", own, i32(3))
+    word = ctx.integer(i.operands[1])
+    start = ctx.ir.op("add", group, ctx.ir.op("lshr", inside, i32(1)))
+    shift = ctx.ir.op("shl", ctx.ir.op("and", inside, i32(1)), i32(4))
+    words = []
+    for half in range(2):  # of a row: 16 elements, in two lanes of four
+        moved = from_lane(ctx, word, ctx.ir.op("add", start, i32(2 * half)))
+        spread = ctx.ir.op("and", ctx.ir.op("lshr", moved, shift), i32(0xFFFF))
+        for distance, mask in ((8, 0x00FF00FF), (4, 0x0F0F0F0F)):
+            shifted = ctx.ir.op("shl", spread, i32(distance))
+            spread = ctx.ir.op("and", ctx.ir.op("or", spread, shifted), i32(mask))
+        words.append(spread)
+    ctx.write_words(i.operands[0], words)

@@ -20,7 +20,7 @@ from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.lanes import ballot_of_wave, from_lane, lane
 from cass_ray.lift.lowering.matrix_instructions import MatrixInstruction
 from cass_ray.lift.lowering.matrix_unit import DoubleProduct, Fragments, WarpProduct
-from cass_ray.lift.lowering.semantics.fp8 import half_of_byte
+from cass_ray.lift.lowering.semantics.fp8 import NARROW_KINDS, half_of_byte, half_of_narrow
 from cass_ray.lift.lowering.target import WARP_LANES
 
 
@@ -344,16 +344,23 @@ def _numbers(ctx: LoweringContext, word: Value, kind: str) -> list[Value]:
     """The numbers in a word, in single precision."""
     if kind == "float":
         return [ctx.ir.cast("bitcast", word, "float")]
-    if kind in _SMALL_KINDS:
+    if kind == PACKED_FOURS:  # as bytes have them: from bit 2 on
+        places = [ctx.ir.op("shl", word, i32(2))]
+        places += [ctx.ir.op("lshr", word, i32(4 * n - 2)) for n in range(1, 8)]
+        return [_single_of_byte(ctx, "E2M1", place) for place in places]
+    if kind in _SMALL_KINDS or kind in NARROW_KINDS:
         return [_single_of_byte(ctx, kind, ctx.ir.op("lshr", word, i32(8 * n))) for n in range(4)]
     vector = ctx.ir.result(f"<2 x {kind}>", f"bitcast {word} to <2 x {kind}>")
     return [ctx.ir.cast("fpext", ctx.ir.element(vector, n, kind), "float") for n in range(2)]
 
 
+PACKED_FOURS = "eight E2M1"
+"""A kind: numbers of four bits without anything between them."""
 _SMALL_KINDS = frozenset({"E4M3", "E5M2"})
 
 
 def _single_of_byte(ctx: LoweringContext, kind: str, byte: Value) -> Value:
     """The number in the low byte, in single precision."""
-    bits = ctx.ir.cast("trunc", half_of_byte(ctx, kind, byte), "i16")
+    half_of = half_of_narrow if kind in NARROW_KINDS else half_of_byte
+    bits = ctx.ir.cast("trunc", half_of(ctx, kind, byte), "i16")
     return ctx.ir.cast("fpext", ctx.ir.cast("bitcast", bits, "half"), "float")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cass_ray.lift.frontend.driver_words import CLUSTER_SIZE
 from cass_ray.lift.frontend.instruction import DecodedInstruction
-from cass_ray.lift.frontend.operands import Immediate, Name, Operand, Register
+from cass_ray.lift.frontend.operands import Immediate, Name, Operand
 from cass_ray.lift.llvm.builder import Value, float_bits, i32, i64
 from cass_ray.lift.lowering import float_constants
 from cass_ray.lift.lowering.cluster_launch import RANK
@@ -153,10 +153,13 @@ def special_function(ctx: LoweringContext, i: DecodedInstruction) -> None:
         value = ctx.select(ctx.ir.fcmp("ole", magnitude, _TURNS_LIMIT), value, fraction)
     if name == "SIN":
         value = flush(ctx, value)
-    if ctx.environment.flushes_denormals or ctx.floats.is_normal(value):
-        result = ctx.ir.call("float", _INTRINSICS[name], value)
-    else:
+    is_normal = ctx.floats.is_normal(value)
+    if not (ctx.environment.flushes_denormals or is_normal):
         result = in_mode(ctx, _FUNCTIONS[name], "float", [value], flush=True)
+    elif name == "RCP" and not is_normal:  # LLVM folds that of a constant as IEEE 754 has it
+        result = flush(ctx, ctx.ir.call("float", _INTRINSICS[name], flush(ctx, value)))
+    else:
+        result = ctx.ir.call("float", _INTRINSICS[name], value)
     ctx.write(i.operands[0], result)
 
 
@@ -210,11 +213,8 @@ def double_estimate(ctx: LoweringContext, i: DecodedInstruction) -> None:
 
 @lowers(
     "NOP",
-    "BSSY{,.RECONVERGENT,.RELIABLE}",
-    "BREAK{,.RELIABLE}",
     "YIELD",
     "PMTRIG",
-    "WARPSYNC{,.ALL,.EXCLUSIVE,.COLLECTIVE,.COLLECTIVE.ALL}",
     "ENDCOLLECTIVE",
     "DEPBAR{,.LE,.GE}",
     "LDGDEPBAR",
@@ -238,20 +238,6 @@ def nothing(ctx: LoweringContext, i: DecodedInstruction) -> None:
     when it is over.
     """
     del ctx, i
-
-
-@lowers("BSYNC{,.RECONVERGENT,.RELIABLE}", has_effect=True)
-def reconverge(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Keeps LLVM from moving a critical section out of its loop, where threads would wait."""
-    del i
-    ctx.ir.call_void("llvm.amdgcn.wave.barrier")
-
-
-@lowers("BMOV.32{,.CLEAR,.PQUAD}", "BMOV.64")
-def move_barrier(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Save or restore a convergence barrier, which holds nothing here."""
-    if isinstance(i.operands[0], Register):
-        ctx.write(i.operands[0], i32(0))
 
 
 @lowers("LEPC")

@@ -183,9 +183,13 @@ def multiply_halves_to_halves(ctx: LoweringContext, i: DecodedInstruction) -> No
     multiply_to_halves(ctx, i, given, ("half", "half"))
 
 
-@lowers("QMMA.{16816,16832}.{F32,F16}.{E4M3,E5M2}.{E4M3,E5M2}", has_effect=True)
+_SMALL_FLOATS = "{E4M3,E5M2,E3M2,E2M3,E2M1}"
+
+
+@lowers("QMMA.16816.{F32,F16}.{E4M3,E5M2}.{E4M3,E5M2}", has_effect=True)
+@lowers(f"QMMA.16832.{{F32,F16}}.{_SMALL_FLOATS}.{_SMALL_FLOATS}", has_effect=True)
 def multiply_small_floats(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Floating-point numbers of eight bits, summed as halves are."""
+    """Floating-point numbers of eight, six and four bits, summed as halves are."""
     given = fragments(ctx, i, _SHAPES[i.modifiers[0]])
     kinds = i.modifiers[2], i.modifiers[3]
     if i.has("F16"):

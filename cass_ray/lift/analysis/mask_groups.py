@@ -1,0 +1,80 @@
+"""Where the lanes of a warp exchange in groups: those of one mask among themselves.
+
+CUDA lets lanes call ``__ballot_sync`` and its like together with different masks, each of which
+names lanes that have it: ``__match_any_sync`` makes such masks, tiles of cooperative groups have
+them. ptxas writes ``WARPSYNC`` with a register, behind which the lanes of each mask go on by
+themselves. Where it may be that all have one mask, it asks first: ``R2UR P, UR, R`` and
+``@!P BRA.DIV``, which is taken where the guard fails in some lane. Shuffles are not concerned: a
+lane names the lane from which it takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import takewhile
+
+from cass_ray.lift.frontend.code import CodeSection
+from cass_ray.lift.frontend.instruction import DecodedInstruction
+from cass_ray.lift.frontend.operands import Name, Register
+
+_AMONG_ALL = frozenset({"VOTE", "VOTEU", "MATCH", "REDUX", "CREDUX", "ELECT", "R2UR"})
+"""Whose results are of all lanes that are there."""
+_ENDS = frozenset({"BRA", "JMP", "BRX", "BRXU", "JMX", "CALL", "RET", "EXIT", "KILL", "BSYNC"})
+
+
+@dataclass(frozen=True)
+class MaskGroups:
+    """Addresses of instructions in one section of code."""
+
+    starts: frozenset[int]
+    """``WARPSYNC``: the lanes of its mask are a group behind it."""
+    members: frozenset[int]
+    """What such lanes do among themselves."""
+    asks: frozenset[int]
+    """Branches that are taken, or not, as lanes that exchange then have one mask."""
+
+
+def mask_groups(code: CodeSection) -> MaskGroups:
+    """Where lanes with different masks may come together to one exchange in ``code``."""
+    starts, members, asks = set[int](), set[int](), set[int]()
+    targets = {
+        code.function.labels[name.text]
+        for i in code.instructions
+        if i.opcode == "BRA"
+        for name in i.operands[-1:]
+        if isinstance(name, Name) and name.text in code.function.labels
+    }
+    for number, i in enumerate(code.instructions):
+        if i.opcode == "WARPSYNC" and i.operands and isinstance(i.operands[0], Register):
+            behind = list(
+                takewhile(lambda each: each.address not in targets, _behind(code, number + 1))
+            )
+            if any(_exchanges(each) and each.opcode != "SHFL" for each in behind):
+                starts.add(i.address)
+                members.update(each.address for each in behind if each.opcode in _AMONG_ALL)
+        elif i.opcode == "BRA" and (i.has("DIV") or i.has("CONV")) and i.guard is not None:
+            first = next(filter(_exchanges, _behind(code, _together(code, number, i))), None)
+            if first is not None and first.opcode != "SHFL":
+                asks.add(i.address)
+    return MaskGroups(frozenset(starts), frozenset(members), frozenset(asks))
+
+
+def _exchanges(i: DecodedInstruction) -> bool:
+    return i.opcode == "SHFL" or (i.opcode in _AMONG_ALL and i.opcode != "R2UR")
+
+
+def _together(code: CodeSection, number: int, i: DecodedInstruction) -> int:
+    """The position where lanes go on that are together, of the branch at ``number``."""
+    name = i.operands[-1]
+    if i.has("DIV") or not isinstance(name, Name) or name.text not in code.function.labels:
+        return number + 1
+    return code.position[code.function.labels[name.text]]
+
+
+def _behind(code: CodeSection, number: int) -> Iterator[DecodedInstruction]:
+    """Instructions from a position up to where lanes may go elsewhere, or meet."""
+    for i in code.instructions[number:]:
+        if i.opcode in _ENDS or i.opcode in ("WARPSYNC", "ENDCOLLECTIVE", "BAR"):
+            return
+        yield i

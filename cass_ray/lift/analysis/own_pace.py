@@ -1,0 +1,310 @@
+"""Loops that may wait for other lanes of their own warp, and where lanes then stop and meet.
+
+From Volta on each lane of a warp goes on in the end, whatever the others do. ptxas says where that
+takes more than running to the next convergence barrier: it writes ``YIELD`` (or the program has
+``NANOSLEEP``) in each loop that lanes may leave one by one for what is in memory, and has the lanes
+meet (``WARPSYNC``, ``BRA.DIV``) behind it, before they exchange anything. Lanes that have yielded
+are not waited for at ``BSYNC``: US patent 2016/0019066; else nobody could come out of a spin lock.
+
+On AMD the lanes of a wave go through one branch after the other. So a kernel in which lanes outside
+of such a loop may do what those inside wait for is run by lanes at their own pace
+(``lowering.turns``): they stop where they yield, and meet where SASS has them meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from cass_ray.lift.analysis.liveness import CodePlace
+from cass_ray.lift.analysis.loop_exits import LoopExits
+from cass_ray.lift.analysis.opcodes import yields
+from cass_ray.lift.analysis.polling import Graph, InstructionAt, loops
+from cass_ray.lift.analysis.single_lanes import Labels, code_of_single_lanes
+from cass_ray.lift.frontend.code import INSTRUCTION_BYTES
+from cass_ray.lift.frontend.instruction import DecodedInstruction
+from cass_ray.lift.frontend.operands import Name
+
+_SHARED, _GLOBAL = frozenset({"shared"}), frozenset({"global"})
+_ANY = _SHARED | _GLOBAL
+_READS = {"LDS": _SHARED, "ATOMS": _SHARED, "SYNCS": _SHARED, "ATOMG": _GLOBAL, "ATOM": _ANY}
+_READS_IF_STRONG = {"LDG": _GLOBAL, "LD": _ANY}
+_WRITES = {
+    **dict.fromkeys(("STS", "ATOMS", "SYNCS", "ARRIVES", "LDGSTS", "STSM", "UTCBAR"), _SHARED),
+    **dict.fromkeys(("STG", "RED", "REDG", "ATOMG", "UTMASTG", "UTMAREDG"), _GLOBAL),
+    **dict.fromkeys(("ST", "ATOM", "STAS", "REDAS", "UBLKCP", "UBLKRED", "UTMALDG"), _ANY),
+}
+
+
+@dataclass(frozen=True)
+class OwnPace:
+    """Where lanes of a warp that go at their own pace stop, and where they meet."""
+
+    pauses: frozenset[CodePlace]
+    """Instructions before which other lanes go on."""
+    starts: frozenset[CodePlace]
+    """``BSSY`` whose lanes meet at one of :attr:`ends`, or come by it."""
+    ends: frozenset[CodePlace]
+    """``BSYNC`` to which lanes may come one by one."""
+
+
+@dataclass(frozen=True)
+class KernelCode:
+    """What a first lifting has shown of a kernel."""
+
+    blocks: Graph
+    entry: CodePlace
+    at: InstructionAt
+    labels: Labels
+
+    def instructions(self, blocks: Iterable[CodePlace]) -> Iterator[CodePlace]:
+        """The places of the instructions of ``blocks``."""
+        return (place for block in blocks for place, _ in self.blocks[block].accesses)
+
+    @cached_property
+    def _single_lanes(self) -> list[frozenset[CodePlace]]:
+        return code_of_single_lanes(self.blocks, self.entry, self.at, self.labels)
+
+    def of_single_lane(self, loop: frozenset[CodePlace]) -> frozenset[CodePlace]:
+        """``loop`` and what is around it, where one lane of a warp alone comes there; or nothing.
+
+        That lane waits for none that is there with it.
+        """
+        return frozenset[CodePlace]().union(*(each for each in self._single_lanes if loop <= each))
+
+    def has_meeting(self, block: CodePlace) -> bool:
+        """Whether the lanes of a warp meet in ``block``, or all of the block do."""
+        return any(_stops(self.at(place)) for place in self.instructions([block]))
+
+    def yielding_loops(self) -> Iterator[tuple[CodePlace, frozenset[CodePlace]]]:
+        """Loops in which lanes yield, with their headers; the outer before the inner."""
+        for header, loop in loops(self.blocks, frozenset(self.blocks), self.entry):
+            if any(yields(self.at(place)) for place in self.instructions(loop)):
+                yield header, loop
+
+
+def waits_for_own_warp(code: KernelCode) -> bool:
+    """Whether lanes in a loop may wait for what lanes of the same warp do that are not in it."""
+    return any(_is_ended_elsewhere(code, *loop) for loop in code.yielding_loops())
+
+
+def first_looks(code: KernelCode, loops: Iterable[list[CodePlace]]) -> frozenset[CodePlace]:
+    """Of ``loops`` that wait and in which no lane yields, the first look at what they wait for.
+
+    ptxas has found that the lanes of a warp leave such a loop together.
+    """
+    return frozenset(
+        next(place for place in places if _looks(code.at(place)))
+        for places in loops
+        if not any(yields(code.at(place)) for place in places)
+    )
+
+
+def own_pace(code: KernelCode, more: frozenset[CodePlace] = frozenset()) -> OwnPace:
+    """Where the lanes of a kernel stop and meet; before ``more``, too."""
+    found = {
+        place
+        for _, loop in code.yielding_loops()
+        for place in code.instructions(loop)
+        if yields(code.at(place))
+    }
+    pauses = frozenset(found | more)
+    regions = _regions(code)
+    ends = frozenset(
+        end
+        for start, region in regions.items()
+        if any(place in pauses or _stops(code.at(place)) for place in region)
+        for end in _ends(code, start)
+        if end in region
+    )
+    starts = frozenset(start for start, region in regions.items() if region & ends)
+    return OwnPace(pauses, starts, ends)
+
+
+def parts_at(code: KernelCode, barriers: frozenset[CodePlace]) -> bool:
+    """Whether lanes may part for different ones of ``barriers``, from where none leads back.
+
+    One that some lanes go by, as those of a smaller group of threads do in code for any group, is
+    left to the check at the barrier.
+    """
+    with_barrier = {
+        block
+        for block in code.blocks
+        if any(place in barriers for place in code.instructions([block]))
+    }
+    # What asks whether the lanes are together is a block before.
+    with_barrier |= {
+        block
+        for block in code.blocks
+        if code.has_meeting(block) and code.blocks[block].successors & with_barrier
+    }
+    for block in code.blocks if barriers else ():
+        if not _parts_lanes(code, block):
+            continue
+        ways = [_first_stops(code, each) for each in code.blocks[block].successors]
+        if all(stops & with_barrier and block not in seen for stops, seen in ways) and not (
+            frozenset[CodePlace].intersection(*(stops for stops, _ in ways))
+        ):
+            return True
+    return False
+
+
+def _first_stops(
+    code: KernelCode, start: CodePlace
+) -> tuple[frozenset[CodePlace], frozenset[CodePlace]]:
+    """Blocks with the meetings that are next from ``start``, and all blocks that it leads to."""
+    stops = set[CodePlace]()
+    pending, seen = [start], {start}
+    while pending:
+        block = pending.pop()
+        if code.has_meeting(block):
+            stops.add(block)
+            continue
+        pending += code.blocks[block].successors - seen
+        seen |= code.blocks[block].successors
+    pending, seen = [start], {start}
+    while pending:
+        following = code.blocks[pending.pop()].successors - seen
+        pending += following
+        seen |= following
+    return frozenset(stops), frozenset(seen)
+
+
+def _regions(code: KernelCode) -> dict[CodePlace, set[CodePlace]]:
+    """Each ``BSSY``, and the instructions up to where its lanes meet."""
+    return {
+        (function, address): set(_until_meeting(code, block, (function, address)))
+        for block in code.blocks
+        for function, address in code.instructions([block])
+        if code.at((function, address)).opcode == "BSSY"
+    }
+
+
+def meets_all(i: DecodedInstruction) -> bool:
+    """Whether the lanes of a mask meet there: it says so, or asks whether they are together; then
+    they meet in the code for those that are apart, which a first lifting does not come to."""
+    return i.opcode == "WARPSYNC" or (i.opcode == "BRA" and (i.has("DIV") or i.has("CONV")))
+
+
+def _stops(i: DecodedInstruction) -> bool:
+    return meets_all(i) or i.opcode in ("BAR", "WARPGROUP", "UCGABAR_WAIT")
+
+
+def _ends(code: KernelCode, start: CodePlace) -> list[CodePlace]:
+    """Where the ``BSYNC`` of a ``BSSY`` may be: at the label that it names, or in front of it."""
+    function, _ = start
+    instruction = code.at(start)
+    name = instruction.operands[1]
+    labels = code.labels(function)
+    if not isinstance(name, Name) or name.text not in labels:
+        raise instruction.unknown("a convergence barrier without the place where lanes meet")
+    target = labels[name.text]
+    return [(function, target), (function, target - INSTRUCTION_BYTES)]
+
+
+def _until_meeting(code: KernelCode, block: CodePlace, start: CodePlace) -> Iterator[CodePlace]:
+    """Instructions behind the ``BSSY`` at ``start``, which is in ``block``, with its ``BSYNC``."""
+    ends = _ends(code, start)
+    places = list(code.instructions([block]))
+    pending = [(block, places[places.index(start) + 1 :])]
+    seen: set[CodePlace] = set()
+    while pending:
+        current, places = pending.pop()
+        for place in places:
+            yield place
+            if place in ends and code.at(place).opcode == "BSYNC":
+                break
+        else:
+            for successor in code.blocks[current].successors - seen:
+                seen.add(successor)
+                pending.append((successor, list(code.instructions([successor]))))
+
+
+def _is_ended_elsewhere(code: KernelCode, header: CodePlace, loop: frozenset[CodePlace]) -> bool:
+    """Whether lanes that are not in ``loop`` may write what those in it wait for."""
+    if _meets_each_round(code, header, loop):
+        return False
+    if not LoopExits(code.blocks, header, loop, code.at).wait():
+        return False
+    spaces = frozenset[str]().union(*(_reads(code.at(place)) for place in code.instructions(loop)))
+    return any(spaces & _WRITES.get(i.opcode, frozenset()) for i in _beside(code, loop))
+
+
+def _looks(i: DecodedInstruction) -> bool:
+    return i.opcode in _READS or i.opcode in _READS_IF_STRONG or i.opcode == "UTCATOMSWS"
+
+
+def _meets_each_round(code: KernelCode, header: CodePlace, loop: frozenset[CodePlace]) -> bool:
+    """Whether no round of the loop is without a meeting: then none is outside of it alone."""
+    pending = [] if code.has_meeting(header) else [header]
+    seen = set(pending)
+    while pending:
+        for successor in code.blocks[pending.pop()].successors & loop:
+            if successor == header:
+                return False
+            if successor not in seen and not code.has_meeting(successor):
+                seen.add(successor)
+                pending.append(successor)
+    return True
+
+
+def _reads(i: DecodedInstruction) -> frozenset[str]:
+    """Where it reads what others may write meanwhile."""
+    if i.has("STRONG") and i.opcode in _READS_IF_STRONG:
+        return _READS_IF_STRONG[i.opcode]
+    return _READS.get(i.opcode, frozenset())
+
+
+def _beside(code: KernelCode, loop: frozenset[CodePlace]) -> Iterator[DecodedInstruction]:
+    """What lanes may do while others of their warp are in ``loop``: all up to where they meet."""
+    of_single_lane = code.of_single_lane(loop)
+    before = _before(code, loop)
+    into = loop | {block for block in before if not code.has_meeting(block)}
+    """From whose starts the loop is reached."""
+    pending = [
+        successor
+        for block in (before | loop) - of_single_lane
+        if _parts_lanes(code, block)
+        for successor in code.blocks[block].successors - loop
+        if block in loop or (code.blocks[block].successors - {successor}) & into
+    ]
+    seen = set(pending)
+    while pending:
+        block = pending.pop()
+        for place in code.instructions([block]):
+            instruction = code.at(place)
+            if _stops(instruction):
+                break
+            yield instruction
+        else:
+            for successor in code.blocks[block].successors - loop - seen:
+                seen.add(successor)
+                pending.append(successor)
+
+
+def _before(code: KernelCode, loop: frozenset[CodePlace]) -> set[CodePlace]:
+    """Blocks from whose ends ``loop`` is reached without a meeting of all lanes."""
+    predecessors: dict[CodePlace, list[CodePlace]] = {}
+    for place, block in code.blocks.items():
+        for successor in block.successors:
+            predecessors.setdefault(successor, []).append(place)
+    found: set[CodePlace] = set()
+    pending = list(loop)
+    while pending:
+        for previous in predecessors.get(pending.pop(), ()):
+            if previous in loop or previous in found:
+                continue
+            found.add(previous)
+            if not code.has_meeting(previous):
+                pending.append(previous)
+    return found
+
+
+def _parts_lanes(code: KernelCode, block: CodePlace) -> bool:
+    """Whether lanes may go different ways from its end."""
+    accesses = code.blocks[block].accesses
+    if not accesses or len(code.blocks[block].successors) < 2:
+        return False
+    last = code.at(accesses[-1][0])
+    return not last.has("U") and (last.guard is None or last.guard.file != "UP")

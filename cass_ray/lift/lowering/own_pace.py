@@ -1,0 +1,263 @@
+"""Lanes of a warp at their own pace, for kernels in which they wait for each other
+(``analysis.own_pace``).
+
+In rounds each lane runs up to where its turn ends: in a loop that waits, at a barrier of the block,
+or where lanes of its warp meet; lanes whose turns begin at one place run together. What waits for
+others to meet begins its next turn when each of them has come, has ended, or, at ``BSYNC``, has
+yielded. When no lane can go on, the wave goes to the barrier of the block.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from cass_ray.lift.analysis.own_pace import OwnPace
+from cass_ray.lift.errors import LiftError
+from cass_ray.lift.llvm.builder import FALSE, IRBuilder, Value, i32
+from cass_ray.lift.lowering.registers import RegisterFile
+from cass_ray.lift.lowering.target import WAIT_FOR_LDS, WARP_LANES, LiftTarget
+from cass_ray.lift.lowering.turns import ENDED_PLACE, Turns
+
+
+class LaneState(IntEnum):
+    """What a lane waits for whose turn has ended."""
+
+    NOTHING = 0
+    YIELDED = 1
+    BARRIER = 2
+    """All threads of the block."""
+    WARP = 3
+    """The lanes of a mask, each at some ``WARPSYNC``."""
+    REGION = 4
+    """The lanes that came to a ``BSSY`` together, at its ``BSYNC``."""
+    WARP_ALONE = 5
+    """As WARP, and those of one mask go on without those of another one."""
+
+
+_PLACE, _STATE, _MASK = (
+    Value("ptr addrspace(5)", f"%turn.{name}") for name in ("place", "state", "mask")
+)
+_AT, _IS = Value("i32", "%turn.at"), Value("i32", "%turn.is")
+_LIVES = Value("i1", "%turn.lives")
+_GOES = Value("i1", "%turn.goes")
+_NUMBER = Value("i32", "%turn.number")
+_WARP_SHIFT = Value("i64", "%turn.shift")
+_SECOND = "%turn.second"
+_ERROR = 'call void asm sideeffect "s_trap 2", ""()'
+
+
+class LanesAtOwnPace(Turns):
+    """Writes where a lane stops, and what lets all of them go on."""
+
+    def __init__(
+        self, ir: IRBuilder, registers: RegisterFile, target: LiftTarget, pace: OwnPace
+    ) -> None:
+        super().__init__(ir, registers)
+        self.pace = pace
+        self._target = target
+        self._goes_alone = False
+        self._regions: dict[int, str] = {}
+        """Places behind ``BSYNC``, and the convergence barriers at which they are."""
+        self.left: set[str] = set()
+        """Convergence barriers that lanes may leave: what they keep of it is 0 then."""
+        self.restored: set[str] = set()
+        """Those that calls save and restore."""
+
+    def pause(self, label: str, *, at_barrier: bool, yields: bool = False) -> None:
+        """End the turn; the next one begins at ``label``, a block that knows no registers.
+
+        ``yields``: lanes that wait for this one at ``BSYNC`` go on without it.
+        """
+        state = LaneState.YIELDED if yields else LaneState.NOTHING
+        self._stop(label, LaneState.BARRIER if at_barrier else state)
+
+    def meet_warp(self, label: str, mask: Value, *, alone: bool) -> None:
+        """Go on at ``label`` when the lanes of ``mask`` have come here, or to another meeting.
+
+        ``alone``: without lanes that come with another mask.
+        """
+        self._ir.store(mask, _MASK, 4)
+        self._goes_alone = self._goes_alone or alone
+        self._stop(label, LaneState.WARP_ALONE if alone else LaneState.WARP)
+
+    def meet_region(self, label: str, barrier: str) -> None:
+        """Go on at ``label`` when the lanes have come that the convergence ``barrier`` is for."""
+        self._registers.read(barrier, "i32")  # as the choice does: the mask is not dead before
+        self._regions[self._stop(label, LaneState.REGION)] = barrier
+
+    def _stop(self, label: str, state: LaneState) -> int:
+        place = self._keep(label)
+        self._ir.store(i32(place), _PLACE, 4)
+        self._ir.store(i32(state), _STATE, 4)
+        self._ir.line("br label %turn.next")
+        return place
+
+    def frame(self, entry: str, beginning: str) -> list[str]:
+        """The lines of the kernel's beginning; what comes next is written behind its blocks.
+
+        ``entry``: the label of the kernel's first block.
+        """
+        del beginning
+        if mixed := self.left & self.restored:
+            raise LiftError(
+                f"lanes of a warp wait for each other, and leave {', '.join(sorted(mixed))}, which"
+                " a function saves: who then waits for whom is not known"
+            )
+        self._ir.enter(None)
+        self._write_choice()
+        self._write_round(entry)
+        self._write_idle()
+        variables = (_PLACE, _STATE, _MASK)
+        return [
+            *(f"  {each.name} = alloca i32, addrspace(5)" for each in variables),
+            *(f"  store i32 0, {each}" for each in variables),
+            *(self._warp() if self._target.pairs_warps else ()),
+            "  br label %turn",
+        ]
+
+    def _warp(self) -> list[str]:
+        """Which warp of its wave the lane is in, and where that is in a mask."""
+        self._ir.declarations |= {
+            "declare i32 @llvm.amdgcn.mbcnt.lo(i32, i32)",
+            "declare i32 @llvm.amdgcn.mbcnt.hi(i32, i32)",
+        }
+        return [
+            "  %turn.low = call i32 @llvm.amdgcn.mbcnt.lo(i32 -1, i32 0)",
+            "  %turn.lane = call i32 @llvm.amdgcn.mbcnt.hi(i32 -1, i32 %turn.low)",
+            "  %turn.warp = lshr i32 %turn.lane, 5",
+            "  %turn.half = and i32 %turn.lane, 32",
+            f"  {_WARP_SHIFT.name} = zext i32 %turn.half to i64",
+        ]
+
+    def _write_choice(self) -> None:
+        """Block ``turn``: which lanes can go on."""
+        ir = self._ir
+        ir.label("turn")
+        ir.line(f"{_AT.name} = load i32, {_PLACE}")
+        ir.line(f"{_IS.name} = load i32, {_STATE}")
+        ir.line(f"%turn.lives = icmp ne {_AT}, {ENDED_PLACE}")
+        alive = self._lanes(_LIVES)
+        mask, in_warp = ir.load("i32", _MASK, 4), self._waiting(LaneState.WARP)
+        if self._goes_alone:
+            in_warp = ir.either(in_warp, self._waiting(LaneState.WARP_ALONE))
+        absent = ir.invert(self._lanes(in_warp))
+        missing = ir.op("and", ir.op("and", mask, alive), absent)
+        goes = ir.both(_LIVES, ir.icmp("ne", _IS, i32(LaneState.BARRIER)))
+        goes = ir.both(goes, ir.icmp("eq", missing, i32(0)))
+        goes = ir.both(goes, ir.invert(self._waits_in_region(alive)))
+        if self._goes_alone:
+            goes = self._with_one_mask(goes, mask)
+        ir.line(f"{_GOES.name} = select {goes}, i1 true, i1 false")
+        ir.line(f"br {self._some(goes)}, label %turn.round, label %turn.idle")
+
+    def _with_one_mask(self, goes: Value, mask: Value) -> Value:
+        """``goes``, but of the lanes that go alone for those alone whose mask the first one has."""
+        ir = self._ir
+        alone = self._waiting(LaneState.WARP_ALONE)
+        first = ir.call("i32", "llvm.cttz.i32", self._lanes(ir.both(goes, alone)), FALSE)
+        first = ir.op("and", first, i32(WARP_LANES - 1))
+        if self._target.pairs_warps:
+            first = ir.op("or", first, Value("i32", "%turn.half"))
+        of_first = ir.call("i32", "llvm.amdgcn.ds.bpermute", ir.op("shl", first, i32(2)), mask)
+        return ir.both(goes, ir.either(ir.invert(alone), ir.icmp("eq", mask, of_first)))
+
+    def _waits_in_region(self, alive: Value) -> Value:
+        """Whether the lane is at a ``BSYNC`` to which others have to come; ``alive``: a mask.
+
+        Who goes on is taken out of the masks of the others: they do not wait for it where they come
+        there later. So is, for those that are there, who has yielded since: it may wait for them.
+        """
+        ir = self._ir
+        waits = FALSE
+        yielded = self._lanes(self._waiting(LaneState.YIELDED)) if self._regions else i32(0)
+        in_region = self._waiting(LaneState.REGION)
+        for barrier in sorted(set(self._regions.values())):
+            kept = Value("ptr addrspace(5)", f"%{barrier}")
+            mask = ir.load("i32", kept, 4)
+            excused = yielded
+            if barrier in self.left:
+                left = self._lanes(ir.icmp("eq", mask, i32(0)))
+                excused = ir.op("or", excused, left)
+            awaited = ir.op("and", mask, ir.invert(excused))
+            is_at, here = FALSE, i32(0)
+            for place in (n for n, name in sorted(self._regions.items()) if name == barrier):
+                is_here = ir.both(in_region, ir.icmp("eq", _AT, i32(place)))
+                is_at = ir.either(is_at, is_here)
+                here = ir.select(is_here, self._lanes(is_here), here)
+            missing = ir.op("and", ir.op("and", awaited, alive), ir.invert(here))
+            goes = ir.both(is_at, ir.icmp("eq", missing, i32(0)))
+            waits = ir.either(waits, ir.both(is_at, ir.invert(goes)))
+            others = ir.invert(self._lanes(goes))
+            ir.store(ir.op("and", ir.select(is_at, awaited, mask), others), kept, 4)
+        return waits
+
+    def _waiting(self, state: LaneState) -> Value:
+        return self._ir.both(_LIVES, self._ir.icmp("eq", _IS, i32(state)))
+
+    def _lanes(self, condition: Value) -> Value:
+        """The lanes of the own warp in which ``condition`` holds."""
+        found = self._lanes_of_wave(condition)
+        if self._target.pairs_warps:
+            found = self._ir.op("lshr", found, _WARP_SHIFT)
+        return self._ir.cast("trunc", found, "i32")
+
+    def _lanes_of_wave(self, condition: Value) -> Value:
+        kind = f"i{self._target.wave_lanes}"
+        return self._ir.call(kind, f"llvm.amdgcn.ballot.{kind}", condition)
+
+    def _some(self, condition: Value) -> Value:
+        """Whether ``condition`` holds in some lane of the wave."""
+        found = self._lanes_of_wave(condition)
+        return self._ir.icmp("ne", found, Value(found.type, "0"))
+
+    def _write_round(self, entry: str) -> None:
+        """Blocks ``turn.round`` to ``turn.next``: those lanes go on, one warp after the other.
+
+        The assembly keeps LLVM from making one turn of two.
+        """
+        ir = self._ir
+        goes = _GOES
+        ir.label("turn.round")
+        if self._target.pairs_warps:
+            ways = f"[ 0, %turn ], [ {_SECOND}, %turn.next ]"
+            ir.line(f"%turn.number = phi i32 {ways}")
+            goes = ir.both(goes, ir.icmp("eq", Value("i32", "%turn.warp"), _NUMBER))
+        ir.line(f"br {goes}, label %turn.own, label %turn.next")
+        ir.label("turn.own")
+        ir.store(i32(LaneState.NOTHING), _STATE, 4)
+        ir.store(i32(0), _MASK, 4)
+        ir.line(f"switch {_AT}, label %turn.nowhere [ {self._cases(entry)} ]")
+        ir.label("turn.nowhere")
+        ir.line("unreachable")
+        ir.label("turn.next")
+        if self._target.pairs_warps:
+            ir.line(f'{_SECOND} = call i32 asm sideeffect "s_mov_b32 $0, 1", "=s"()')
+            first = ir.icmp("eq", _NUMBER, i32(0))
+            ir.line(f"br {first}, label %turn.round, label %turn")
+        else:
+            ir.line("br label %turn")
+
+    def _write_idle(self) -> None:
+        """No lane can go on: to the barrier, or to the end.
+
+        Lanes that wait for each other in a circle end the program with an error.
+        """
+        ir = self._ir
+        ir.label("turn.idle")
+        at_barrier = self._waiting(LaneState.BARRIER)
+        ir.line(f"br {self._some(at_barrier)}, label %turn.meet, label %turn.still")
+        ir.label("turn.meet")
+        ir.line('fence syncscope("workgroup") release')
+        if self._target.pairs_warps:
+            ir.call_void("llvm.amdgcn.s.waitcnt", i32(WAIT_FOR_LDS))
+        ir.call_void("llvm.amdgcn.s.barrier")
+        ir.line('fence syncscope("workgroup") acquire')
+        ir.store(ir.select(at_barrier, i32(LaneState.NOTHING), _IS), _STATE, 4)
+        ir.line("br label %turn")
+        ir.label("turn.still")
+        ir.line(f"br {self._some(_LIVES)}, label %turn.error, label %turn.over")
+        ir.label("turn.error")
+        ir.line(_ERROR)
+        ir.line("br label %turn.over")
+        ir.label("turn.over")
+        ir.line("ret void")

@@ -1,0 +1,112 @@
+"""Where the lanes of a warp come together again: convergence barriers.
+
+Lanes that reconverge in SASS do so at the same places in LLVM's code, so that there is nothing to
+do, but for lanes at their own pace (``lowering.own_pace``): there a convergence barrier is the mask
+of the lanes that came to its ``BSSY`` together.
+"""
+
+from __future__ import annotations
+
+import re
+
+from cass_ray.lift.frontend.instruction import DecodedInstruction
+from cass_ray.lift.frontend.operands import Name, Operand, Register
+from cass_ray.lift.llvm.builder import TRUE, i32
+from cass_ray.lift.lowering.context import GROUP, LoweringContext
+from cass_ray.lift.lowering.lanes import ballot
+from cass_ray.lift.lowering.table import lowers
+
+_BARRIER = re.compile(r"B\d+")
+
+
+@lowers("BSSY{,.RECONVERGENT,.RELIABLE}")
+def begin_region(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """Keep which lanes will meet."""
+    if ctx.own_pace is not None and ctx.place(i) in ctx.own_pace.pace.starts:
+        if i.guard is not None:
+            raise i.unknown("a convergence barrier of some lanes")
+        ctx.registers.write(_barrier(i, i.operands[0]), ballot(ctx, TRUE))
+
+
+@lowers("BREAK{,.RELIABLE}")
+def leave_region(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """The lane goes elsewhere: the others do not wait for it."""
+    if ctx.own_pace is None:
+        return
+    name = _barrier(i, i.operands[-1])
+    ctx.own_pace.left.add(name)
+    condition = TRUE
+    for operand in i.operands[:-1]:
+        condition = ctx.ir.both(condition, ctx.predicate(operand))
+    ctx.registers.write(name, ctx.select(condition, i32(0), ctx.registers.read(name, "i32")))
+
+
+@lowers("BSYNC{,.RECONVERGENT,.RELIABLE}", has_effect=True)
+def reconverge(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """Keeps LLVM from moving a critical section out of its loop, where threads would wait."""
+    ctx.ir.call_void("llvm.amdgcn.wave.barrier")
+
+
+@lowers("WARPSYNC{,.ALL,.EXCLUSIVE,.COLLECTIVE,.COLLECTIVE.ALL}")
+def meet(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """The lanes of the mask are together: they reconverge at the same places in LLVM's code.
+
+    What they do then until they may go elsewhere is without those of other masks.
+    """
+    groups = ctx.mask_groups()
+    if groups is not None and i.address in groups.starts:
+        mask = ctx.integer(i.operands[0])
+        ctx.registers.write(GROUP, mask if mask.number is None else i32(-1))
+
+
+@lowers("BMOV.32{,.CLEAR,.PQUAD}", "BMOV.64")
+def move_barrier(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """Save or restore a convergence barrier, which holds nothing unless lanes meet at it."""
+    target, source = i.operands[0], i.operands[-1]
+    if ctx.own_pace is None or not (_names(target) or _names(source)):
+        if isinstance(target, Register):
+            ctx.write(target, i32(0))
+        return
+    if i.mnemonic == "BMOV.64" or i.has("PQUAD") or len(i.operands) != 2:
+        raise i.unknown("a convergence barrier in two registers, where lanes go at their own pace")
+    if isinstance(target, Register):
+        ctx.write(target, ctx.registers.read(_barrier(i, source), "i32"))
+    else:
+        ctx.own_pace.restored.add(_barrier(i, target))
+        ctx.registers.write(_barrier(i, target), ctx.integer(source))
+
+
+def _names(operand: Operand) -> bool:
+    return isinstance(operand, Name) and bool(_BARRIER.fullmatch(operand.text))
+
+
+def _barrier(i: DecodedInstruction, operand: Operand) -> str:
+    if not isinstance(operand, Name) or not _names(operand):
+        raise i.unknown("not a convergence barrier")
+    return operand.text
+
+
+def meet_at_region_end(ctx: LoweringContext, i: DecodedInstruction, following: str) -> None:
+    """End the lane's turn at a ``BSYNC`` to which the others of its region may come later."""
+    own_pace = ctx.own_pace
+    assert own_pace is not None
+    if ctx.place(i) not in own_pace.pace.ends:
+        reconverge(ctx, i)
+        ctx.terminators.jump(following)
+        return
+    label = f"met{ctx.ir.fresh()}"
+    own_pace.meet_region(f"label %{label}", _barrier(i, i.operands[0]))
+    ctx.registers.begin_block(label)
+    ctx.terminators.jump(following)
+
+
+def meet_in_warp(ctx: LoweringContext, i: DecodedInstruction, following: str) -> None:
+    """End the lane's turn at ``WARPSYNC`` until the lanes of its mask have come."""
+    own_pace = ctx.own_pace
+    assert own_pace is not None
+    label = f"met{ctx.ir.fresh()}"
+    alone = i.has("EXCLUSIVE") or i.has("COLLECTIVE")
+    mask = i32(-1) if i.has("ALL") else ctx.integer(i.operands[0])
+    own_pace.meet_warp(f"label %{label}", mask, alone=alone)
+    ctx.registers.begin_block(label)
+    ctx.terminators.jump(following)
