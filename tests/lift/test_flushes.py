@@ -7,15 +7,9 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from benchmarks.lift.cubins import Ways, compile_unit
-from cass_ray.corpus.reading.source_files import gather
-from cass_ray.emulator.build import runtime_library
-from cass_ray.emulator.execution import RunOptions, execute
-from cass_ray.lift import lift_cubin, names_for_host
-from cass_ray.toolchain.locate import find_amd, find_nvidia
-from cass_ray.toolchain.nvidia.elf import Cubin
+from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.unit import Unit
-from cass_ray.translate.engines.registry import make_translator
-from cass_ray.translate.project.program import translated
+from tests.lift.lifted_programs import ProgramOnAmd
 
 UNIT = Unit(Path(__file__).parent / "programs", PurePosixPath("flushes.cu"))
 
@@ -40,18 +34,4 @@ def test_no_denormal_number_stays(architecture: str, target: str, tmp_path: Path
     way = Ways(nvcc=("-ftz=true",))
     cubins, message = compile_unit(find_nvidia(), UNIT, [architecture], way)
     assert not message
-    sources = translated(gather(UNIT), make_translator())
-    host = find_amd().compile(sources.write(tmp_path / "hip"), target, optimization="-O3")
-    names = names_for_host(Cubin.parse(cubins[architecture]), host.device_assembly)
-    lifted = lift_cubin(cubins[architecture], target, names=names)
-    library, program = runtime_library(), tmp_path / "program"
-    find_amd().recombine(
-        host.host_assembly,
-        lifted.assembly,
-        program,
-        architecture=target,
-        runtime_library=library,
-    )
-    done = execute(program, (), library, RunOptions(seconds=60, devices=(target,)))
-    assert done.ok, done.stderr_text
-    assert done.stdout_text == EXPECTED
+    assert ProgramOnAmd(UNIT, target, tmp_path).printed(cubins[architecture]) == EXPECTED

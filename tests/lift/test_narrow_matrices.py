@@ -7,15 +7,9 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from benchmarks.lift.cubins import Ways, compile_unit
-from cass_ray.corpus.reading.source_files import gather
-from cass_ray.emulator.build import runtime_library
-from cass_ray.emulator.execution import RunOptions, execute
-from cass_ray.lift import lift_cubin, names_for_host
-from cass_ray.toolchain.locate import find_amd, find_nvidia
-from cass_ray.toolchain.nvidia.elf import Cubin
+from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.unit import Unit
-from cass_ray.translate.engines.registry import make_translator
-from cass_ray.translate.project.program import translated
+from tests.lift.lifted_programs import ProgramOnAmd
 
 # Bits of the exponent and of the fraction, and the exponent's bias (OCP Microscaling Formats).
 E2M1, E2M3, E3M2, E4M3, E5M2 = (2, 1, 1), (2, 3, 1), (3, 2, 3), (4, 3, 7), (5, 2, 15)
@@ -153,20 +147,8 @@ def printed(name: str, target: str, folder: Path) -> list[list[float]]:
     unit = Unit(Path(__file__).parent / "programs", PurePosixPath(name))
     cubins, message = compile_unit(find_nvidia(), unit, ["sm_120a"], Ways(native=True))
     assert not message
-    cubin = cubins["sm_120a"]
-    sources = translated(gather(unit), make_translator())
-    host = find_amd().compile(sources.write(folder / "hip"), target, optimization="-O3")
-    names = names_for_host(Cubin.parse(cubin), host.device_assembly)
-    device = lift_cubin(cubin, target, names=names).assembly
-    library, program = runtime_library(), folder / "program"
-    find_amd().recombine(
-        host.host_assembly, device, program, architecture=target, runtime_library=library
-    )
-    done = execute(program, (), library, RunOptions(seconds=60, devices=(target,)))
-    assert done.ok, done.stderr_text
-    return [
-        [float.fromhex(word) for word in line.split()] for line in done.stdout_text.splitlines()
-    ]
+    text = ProgramOnAmd(unit, target, folder).printed(cubins["sm_120a"])
+    return [[float.fromhex(word) for word in line.split()] for line in text.splitlines()]
 
 
 @pytest.mark.nvidia

@@ -8,15 +8,11 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from cass_ray.corpus.reading.source_files import gather
-from cass_ray.emulator.build import runtime_library
-from cass_ray.emulator.execution import RunOptions, execute
-from cass_ray.lift import LiftedModule, lift_cubin, names_for_host
-from cass_ray.toolchain.locate import find_amd, find_nvidia
-from cass_ray.toolchain.nvidia.elf import Cubin
+from cass_ray.emulator.execution import RunOptions
+from cass_ray.lift import LiftedModule, lift_cubin
+from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.unit import Unit
-from cass_ray.translate.engines.registry import make_translator
-from cass_ray.translate.project.program import translated
+from tests.lift.lifted_programs import ProgramOnAmd, kernels_with
 
 UNIT = Unit(Path(__file__).parent / "programs", PurePosixPath("own_pace.cu"))
 THREADS, ROUNDS, WORDS = range(64), range(3), 16
@@ -135,34 +131,17 @@ def line(name: str) -> str:
     "processor", ["gfx1100", "gfx942", pytest.param("gfx1201", marks=pytest.mark.slow)]
 )
 def test_each_lane_goes_on_in_the_end(processor: str, tmp_path: Path) -> None:
-    sources = translated(gather(UNIT), make_translator())
-    host = find_amd().compile(sources.write(tmp_path), processor, optimization="-O3")
+    options = RunOptions(seconds=120, kernel_seconds=20)
+    program = ProgramOnAmd(UNIT, processor, tmp_path, options)
     for architecture, cubin in cubins().items():
-        names = names_for_host(Cubin.parse(cubin), host.device_assembly)
-        lifted = lift_cubin(cubin, processor, names=names)
-        program = tmp_path / architecture
-        find_amd().recombine(
-            host.host_assembly,
-            lifted.assembly,
-            program,
-            architecture=processor,
-            runtime_library=runtime_library(),
-        )
-        options = RunOptions(seconds=120, kernel_seconds=20, devices=(processor,))
-        done = execute(program, (), runtime_library(), options)
-        assert done.ok, done.stderr_text
-        assert done.stdout_text.splitlines() == [line(name) for name in NAMES], architecture
+        printed = program.printed(cubin).splitlines()
+        assert printed == [line(name) for name in NAMES], architecture
 
 
 def at_own_pace(lifted: LiftedModule) -> set[str]:
     """Names of the kernels whose lanes are."""
-    texts = lifted.llvm_ir.split("define protected amdgpu_kernel")[1:]
-    named = {text.partition('"')[2].partition('"')[0]: text for text in texts}
-    return {
-        re.sub(r"^_Z\d+([a-z_]+).*", r"\1", name)
-        for name, text in named.items()
-        if "%turn.state = alloca" in text
-    }
+    mangled = kernels_with(lifted, "%turn.state = alloca")
+    return {re.sub(r"^_Z\d+([a-z_]+).*", r"\1", name) for name in mangled}
 
 
 OTHERS = """

@@ -8,15 +8,10 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from cass_ray.corpus.reading.source_files import gather
-from cass_ray.emulator.build import runtime_library
-from cass_ray.emulator.execution import RunOptions, execute
-from cass_ray.lift import LiftedModule, lift_cubin, names_for_host
-from cass_ray.toolchain.locate import find_amd, find_nvidia
-from cass_ray.toolchain.nvidia.elf import Cubin
+from cass_ray.lift import LiftedModule, lift_cubin
+from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.unit import Unit
-from cass_ray.translate.engines.registry import make_translator
-from cass_ray.translate.project.program import translated
+from tests.lift.lifted_programs import ProgramOnAmd, kernels_with
 
 PROGRAMS = Path(__file__).parent / "programs"
 THREADS = 96
@@ -103,33 +98,14 @@ EXPECTED = [
 )
 def test_warps_do_what_they_do_alone(processor: str, tmp_path: Path) -> None:
     unit = Unit(PROGRAMS, PurePosixPath("paired_warps.cu"))
-    sources = translated(gather(unit), make_translator())
-    host = find_amd().compile(sources.write(tmp_path), processor, optimization="-O3")
+    program = ProgramOnAmd(unit, processor, tmp_path)
     for architecture, cubin in cubins().items():
-        names = names_for_host(Cubin.parse(cubin), host.device_assembly)
-        lifted = lift_cubin(cubin, processor, names=names)
-        program = tmp_path / architecture
-        find_amd().recombine(
-            host.host_assembly,
-            lifted.assembly,
-            program,
-            architecture=processor,
-            runtime_library=runtime_library(),
-        )
-        options = RunOptions(seconds=60, devices=(processor,))
-        done = execute(program, (), runtime_library(), options)
-        assert done.ok, done.stderr_text
-        assert done.stdout_text.splitlines() == EXPECTED, architecture
+        assert program.printed(cubin).splitlines() == EXPECTED, architecture
 
 
 def kernels_in_turns(lifted: LiftedModule) -> set[str]:
-    texts = lifted.llvm_ir.split("define protected amdgpu_kernel")[1:]
-    named = {text.partition('"')[2].partition('"')[0]: text for text in texts}
-    return {
-        re.sub(r"^_Z\d+([a-z]+)P.*", r"\1", name)
-        for name, text in named.items()
-        if "\nturn:\n" in text
-    }
+    mangled = kernels_with(lifted, "\nturn:\n")
+    return {re.sub(r"^_Z\d+([a-z]+)P.*", r"\1", name) for name in mangled}
 
 
 @pytest.mark.nvidia

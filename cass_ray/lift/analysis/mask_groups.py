@@ -14,13 +14,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 
-from cass_ray.lift.frontend.code import CodeSection
+from cass_ray.lift.analysis.opcodes import asks_if_together
+from cass_ray.lift.analysis.unaligned import where_together
+from cass_ray.lift.frontend.code import BRANCHES, CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Name, Register
 
-_AMONG_ALL = frozenset({"VOTE", "VOTEU", "MATCH", "REDUX", "CREDUX", "ELECT", "R2UR"})
-"""Whose results are of all lanes that are there."""
-_ENDS = frozenset({"BRA", "JMP", "BRX", "BRXU", "JMX", "CALL", "RET", "EXIT", "KILL", "BSYNC"})
+_AMONG_ALL = frozenset({"VOTE", "VOTEU", "MATCH", "REDUX", "CREDUX", "ELECT"})
+"""Exchanges whose results are of all lanes that are there."""
+_MEMBERS = _AMONG_ALL | {"R2UR"}
+_ENDS = BRANCHES | {"RET", "EXIT", "KILL", "BSYNC", "WARPSYNC", "ENDCOLLECTIVE", "BAR"}
+"""Where lanes may go elsewhere, or meet."""
 
 
 @dataclass(frozen=True)
@@ -50,31 +54,21 @@ def mask_groups(code: CodeSection) -> MaskGroups:
             behind = list(
                 takewhile(lambda each: each.address not in targets, _behind(code, number + 1))
             )
-            if any(_exchanges(each) and each.opcode != "SHFL" for each in behind):
+            if any(each.opcode in _AMONG_ALL for each in behind):
                 starts.add(i.address)
-                members.update(each.address for each in behind if each.opcode in _AMONG_ALL)
-        elif i.opcode == "BRA" and (i.has("DIV") or i.has("CONV")) and i.guard is not None:
-            first = next(filter(_exchanges, _behind(code, _together(code, number, i))), None)
+                members.update(each.address for each in behind if each.opcode in _MEMBERS)
+        elif asks_if_together(i) and i.guard is not None:
+            first = next(filter(_exchanges, _behind(code, where_together(code, number))), None)
             if first is not None and first.opcode != "SHFL":
                 asks.add(i.address)
     return MaskGroups(frozenset(starts), frozenset(members), frozenset(asks))
 
 
 def _exchanges(i: DecodedInstruction) -> bool:
-    return i.opcode == "SHFL" or (i.opcode in _AMONG_ALL and i.opcode != "R2UR")
-
-
-def _together(code: CodeSection, number: int, i: DecodedInstruction) -> int:
-    """The position where lanes go on that are together, of the branch at ``number``."""
-    name = i.operands[-1]
-    if i.has("DIV") or not isinstance(name, Name) or name.text not in code.function.labels:
-        return number + 1
-    return code.position[code.function.labels[name.text]]
+    return i.opcode == "SHFL" or i.opcode in _AMONG_ALL
 
 
 def _behind(code: CodeSection, number: int) -> Iterator[DecodedInstruction]:
-    """Instructions from a position up to where lanes may go elsewhere, or meet."""
-    for i in code.instructions[number:]:
-        if i.opcode in _ENDS or i.opcode in ("WARPSYNC", "ENDCOLLECTIVE", "BAR"):
-            return
-        yield i
+    """Instructions from a position up to one of :data:`_ENDS`."""
+    rest = map(code.instructions.__getitem__, range(number, len(code.instructions)))
+    return takewhile(lambda i: i.opcode not in _ENDS, rest)

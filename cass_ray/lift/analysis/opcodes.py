@@ -21,6 +21,11 @@ def tests_phase(i: DecodedInstruction) -> bool:
     return i.opcode == "SYNCS" and i.has("PHASECHK")
 
 
+def asks_if_together(i: DecodedInstruction) -> bool:
+    """Whether it is a branch that is taken, or not, as the lanes of a warp are together."""
+    return i.opcode == "BRA" and (i.has("DIV") or i.has("CONV"))
+
+
 def yields(i: DecodedInstruction) -> bool:
     """Whether it lets the other lanes of its warp go on."""
     return i.opcode in ("YIELD", "NANOSLEEP")

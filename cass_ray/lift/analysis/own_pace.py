@@ -19,7 +19,7 @@ from functools import cached_property
 
 from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.analysis.loop_exits import LoopExits
-from cass_ray.lift.analysis.opcodes import yields
+from cass_ray.lift.analysis.opcodes import asks_if_together, yields
 from cass_ray.lift.analysis.polling import Graph, InstructionAt, loops
 from cass_ray.lift.analysis.single_lanes import Labels, code_of_single_lanes
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES
@@ -184,7 +184,7 @@ def _regions(code: KernelCode) -> dict[CodePlace, set[CodePlace]]:
 def meets_all(i: DecodedInstruction) -> bool:
     """Whether the lanes of a mask meet there: it says so, or asks whether they are together; then
     they meet in the code for those that are apart, which a first lifting does not come to."""
-    return i.opcode == "WARPSYNC" or (i.opcode == "BRA" and (i.has("DIV") or i.has("CONV")))
+    return i.opcode == "WARPSYNC" or asks_if_together(i)
 
 
 def _stops(i: DecodedInstruction) -> bool:

@@ -6,11 +6,11 @@ PTX's ``barrier`` without ``.aligned``: ptxas asks in front of it whether the wa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from cass_ray.lift.analysis.liveness import CodePlace
+from cass_ray.lift.analysis.opcodes import asks_if_together
 from cass_ray.lift.frontend.code import CodeSection
-from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Name
 
 
@@ -19,19 +19,18 @@ def unaligned_barriers(codes: Iterable[CodeSection]) -> frozenset[CodePlace]:
     return frozenset(
         (code.name, found.address)
         for code in codes
-        for found in _where_together(code)
+        for number, instruction in enumerate(code.instructions)
+        if asks_if_together(instruction)
+        for position in [where_together(code, number)]
+        for found in code.instructions[position : position + 1]
         if found.opcode == "BAR"
     )
 
 
-def _where_together(code: CodeSection) -> Iterator[DecodedInstruction]:
-    labels = code.function.labels
-    for number, instruction in enumerate(code.instructions[:-1]):
-        if instruction.opcode != "BRA":
-            continue
-        if instruction.has("DIV"):
-            yield code.instructions[number + 1]
-        elif instruction.has("CONV"):
-            target = instruction.operands[-1]
-            if isinstance(target, Name) and target.text in labels:
-                yield code.instructions[code.position[labels[target.text]]]
+def where_together(code: CodeSection, number: int) -> int:
+    """The position where lanes that are together go on, of such a branch at ``number``."""
+    branch = code.instructions[number]
+    target, labels = branch.operands[-1], code.function.labels
+    if branch.has("CONV") and isinstance(target, Name) and target.text in labels:
+        return code.position[labels[target.text]]
+    return number + 1

@@ -105,7 +105,7 @@ def _control(table: Table) -> None:
     table.add("votes_of_some", "i32 i32", "b32 b32 b32",
               "mov.b32 %d, 0; mov.b32 %e, 0; mov.b32 %f, 0; setp.lt.s32 %p0, %a, 0; @%p0 bra apart;\n"
               "activemask.b32 %d; setp.lt.s32 %p1, %b, 0; vote.sync.ballot.b32 %e, %p1, %d; bra joined;\n"
-              "apart:\nactivemask.b32 %t0; vote.sync.all.pred %p2, %p1, %t0; popc.b32 %f, %t0;\njoined:".replace("vote.sync.all.pred %p2, %p1, %t0; ", ""))  # fmt: skip
+              "apart:\nactivemask.b32 %t0; popc.b32 %f, %t0;\njoined:")  # fmt: skip
     for kind, wait in (("literal", "nanosleep.u32 40;"), ("parameter", "mov.b64 {%t4, %t5}, %p; nanosleep.u32 %t4;")):  # fmt: skip
         table.add(f"sleeps_{kind}", "i32", "b32", f"{wait} add.u32 %d, %a, 1;")
     for pattern, text in {

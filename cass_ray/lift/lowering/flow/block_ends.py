@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cass_ray.lift.analysis.call_places import CallPlace
+from cass_ray.lift.analysis.opcodes import asks_if_together
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Name, Register
@@ -61,7 +62,7 @@ class BlockEnds:
     def _branch(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
         allow_only(i, "U", "CONV", "DIV", "INC", "ANY")
         context = self._context
-        if i.has("DIV") or i.has("CONV"):
+        if asks_if_together(i):
             self._ask(place, i, following)
             return
         if operation := context.environment.whole_operations.get((place[1], i.address)):
