@@ -1,8 +1,9 @@
-"""Run programs of ``tests/port/programs`` on an Nvidia GPU and record what each of them says.
+"""Run programs of ``tests/port`` and ``tests/lift`` on an Nvidia GPU and record what each of them says.
 
 ``python -m tests.port.run_on_gpu --build FOLDER`` compiles them here. On the host with the GPU,
 which needs nothing but Python 3.10 and the driver, ``python3 FOLDER/run_on_gpu.py FOLDER`` writes
-``on_gpu.json``. The programs say what is wrong, so that most are silent where all is right.
+``on_gpu.json``. The programs say what is wrong, so that most are silent where all is right; those of
+``tests/lift`` print their results.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -27,8 +29,19 @@ PROGRAMS = {
     "cluster_shared": "sm_90",
     "pixels": "sm_90a",
     "tensor_maps": "sm_90a",
+    "mask_groups": "sm_90",
+    "flags": "sm_90",
+    "control": "sm_90",
+    "memory": "sm_90",
+    "harvested": "sm_90",
+    "small_matrices": "sm_90",
+    "requests": "sm_90",
+    "own_pace": "sm_90",
+    "uniform_halves": "sm_90",
+    "shared_subroutines": "sm_90",
 }
 """Program -> architecture that it is compiled for."""
+FOLDERS = ("port/programs", "lift/programs")
 IN_PARTS = ("tensor_maps",)
 """Programs that take the number of a part: a part that faults ends the process."""
 _NO_SUCH_PART, _MOST_PARTS = 77, 1000
@@ -40,15 +53,20 @@ def build(folder: Path) -> None:
     from cass_ray.toolchain.locate import find_nvidia
 
     folder.mkdir(parents=True, exist_ok=True)
-    sources = Path(__file__).with_name("programs")
     nvcc, digests = find_nvidia().nvcc, {}
     for name, architecture in PROGRAMS.items():
-        source = sources / f"{name}.cu"
+        source = source_of(name)
         command = [nvcc, "-std=c++17", f"-arch={architecture}", source, "-o", folder / name]
         subprocess.run(command, check=True)
         digests[name] = source_digest(source)
     (folder / "programs.json").write_text(json.dumps(digests))
     shutil.copy2(__file__, folder / Path(__file__).name)
+
+
+def source_of(program: str) -> Path:
+    """The file of a program, in whichever folder it lies."""
+    places = (Path(__file__).parents[1] / each / f"{program}.cu" for each in FOLDERS)
+    return next(place for place in places if place.exists())
 
 
 def source_digest(source: Path) -> str:
@@ -60,7 +78,13 @@ def run(command: list[str]) -> dict[str, Any]:
     """What a process leaves; -1 as its exit code where it does not end."""
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, check=False, timeout=_SECONDS
+            command,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_SECONDS,
+            # Otherwise a kernel's first launch waits for all that is under way.
+            env=os.environ | {"CUDA_MODULE_LOADING": "EAGER"},
         )
     except subprocess.TimeoutExpired:
         return {"code": -1, "output": "", "errors": f"no end after {_SECONDS} s"}

@@ -15,9 +15,6 @@ from cass_ray.port.running import execute, port
 
 pytestmark = [pytest.mark.nvidia, pytest.mark.amd]
 
-NO_MAPS = {f"2d, {kind}: no map (801)" for kind in ("nan f32 ftz", "nan tf32", "tf32 ftz")}
-"""Elements that the hardware may change on the way are refused."""
-
 
 @pytest.mark.parametrize("processor", [pytest.param("gfx1100", marks=pytest.mark.slow), "gfx942"])
 def test_tiles_arrive_as_the_texts_say(
@@ -28,8 +25,7 @@ def test_tiles_arrive_as_the_texts_say(
     assert not ported.failures
     options = RunOptions(seconds=120, devices=(processor,))
     done = execute(ported, [], runtime_library(), options)
-    assert set(done.stdout_text.splitlines()) == NO_MAPS
-    assert "cuTensorMapEncodeTiled of this type of elements is not supported" in done.stderr_text
+    assert (done.stdout_text, done.stderr_text, done.returncode) == ("", "", 0)
 
 
 @pytest.mark.parametrize("processor", ["gfx1100", pytest.param("gfx942", marks=pytest.mark.slow)])

@@ -11,8 +11,8 @@ using namespace cass::cuda::driver;
 
 namespace {
 
-// CUtensorMapDataType, up to what is copied as it is: bytes of each.
-constexpr std::array<std::uint8_t, 10> bytes_of_types = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2};
+// CUtensorMapDataType, up to what is packed in less than a byte: bytes of each.
+constexpr std::array<std::uint8_t, 13> bytes_of_types = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
 constexpr std::uint32_t first_of_floats = 6;
 
 // CUtensorMapSwizzle: chunks of 16 bytes in a row of the pattern.

@@ -7,6 +7,7 @@ import functools
 from tests.lift.vectors import (
     addresses,
     atomic,
+    barriers,
     control,
     conversion,
     floating,
@@ -14,6 +15,7 @@ from tests.lift.vectors import (
     matrix,
     memory,
     operands,
+    parts,
     sparse,
     uniform,
     warp,
@@ -35,6 +37,8 @@ FAMILIES = {
     "addresses": addresses,
     "uniform": uniform,
     "sparse": sparse,
+    "parts": parts,
+    "barriers": barriers,
 }
 
 

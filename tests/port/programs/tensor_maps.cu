@@ -1,7 +1,8 @@
 // Copies by tensor maps (PTX: cp.async.bulk.tensor), tiled: what arrives in shared and in global
 // memory is compared with what the CUDA driver API's and the PTX ISA's texts say, and with what an
-// H100 does where they are silent: rows of swizzled tiles, and what is not a number. (It faults
-// where the first coordinate is no multiple of 16 bytes; lifted code copies.)
+// H100 or H200 does where they are silent: rows of swizzled tiles, what is not a number, TF32,
+// sums. (They fault where the first coordinate is no multiple of 16 bytes, and where a store has a
+// negative one; lifted code copies.)
 
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -179,15 +180,17 @@ void launch_one(const CUtensorMap &map, Action how, const Coordinates &where, ui
 #define NANS CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA
 
 const Case cases[] = {
-    {"1d", U8, 1, {1000}, {}, {64}, {1}, PLAIN, ZEROS, {37}},
+    {"1d", U8, 1, {1000}, {}, {64}, {1}, PLAIN, ZEROS, {48}},
     {"1d, end", U32, 1, {100}, {}, {32}, {1}, PLAIN, ZEROS, {80}},
-    {"1d, before", S32, 1, {100}, {}, {32}, {1}, PLAIN, ZEROS, {-5}},
+    {"1d, before", S32, 1, {100}, {}, {32}, {1}, PLAIN, ZEROS, {-4}},
     {"1d, outside", U64, 1, {100}, {}, {32}, {1}, PLAIN, ZEROS, {200}},
     {"2d", U16, 2, {64, 40}, {128}, {32, 16}, {1, 1}, PLAIN, ZEROS, {8, 5}},
-    {"2d, wide rows", U8, 2, {100, 20}, {112}, {48, 9}, {1, 1}, PLAIN, ZEROS, {3, 2}},
+    {"2d, wide rows", U8, 2, {100, 20}, {112}, {48, 9}, {1, 1}, PLAIN, ZEROS, {16, 2}},
     {"2d, corners", F16, 2, {64, 40}, {144}, {32, 16}, {1, 1}, PLAIN, ZEROS, {-8, -3}},
+    {"2d, rows before", F16, 2, {64, 40}, {144}, {32, 16}, {1, 1}, PLAIN, ZEROS, {8, -3}},
+    {"2d, columns before", F16, 2, {64, 40}, {144}, {32, 16}, {1, 1}, PLAIN, ZEROS, {-8, 3}},
     {"2d, corners, nan", F16, 2, {64, 40}, {144}, {32, 16}, {1, 1}, PLAIN, NANS, {48, 30}},
-    {"2d, nan bf16", BF16, 2, {64, 40}, {128}, {32, 16}, {1, 1}, PLAIN, NANS, {-9, 30}},
+    {"2d, nan bf16", BF16, 2, {64, 40}, {128}, {32, 16}, {1, 1}, PLAIN, NANS, {-8, 30}},
     {"2d, nan f32", F32, 2, {32, 40}, {128}, {16, 16}, {1, 1}, PLAIN, NANS, {20, -4}},
     {"2d, nan f64", F64, 2, {16, 40}, {128}, {8, 16}, {1, 1}, PLAIN, NANS, {12, -4}},
     {"2d, nan f32 ftz", F32_FTZ, 2, {32, 40}, {128}, {16, 16}, {1, 1}, PLAIN, NANS, {20, -4}},
@@ -196,21 +199,22 @@ const Case cases[] = {
     {"2d, 32", U16, 2, {64, 40}, {128}, {16, 24}, {1, 1}, SW32, ZEROS, {8, 5}},
     {"2d, 64", U16, 2, {64, 40}, {128}, {32, 24}, {1, 1}, SW64, ZEROS, {8, 5}},
     {"2d, 128", U16, 2, {128, 40}, {256}, {64, 24}, {1, 1}, SW128, ZEROS, {8, 5}},
-    {"2d, 128 of u8", U8, 2, {256, 40}, {256}, {128, 30}, {1, 1}, SW128, ZEROS, {130, 15}},
-    {"2d, 128 of f32", F32, 2, {64, 40}, {256}, {32, 17}, {1, 1}, SW128, ZEROS, {-3, 30}},
+    {"2d, 128 of u8", U8, 2, {256, 40}, {256}, {128, 30}, {1, 1}, SW128, ZEROS, {144, 15}},
+    {"2d, 128 of f32", F32, 2, {64, 40}, {256}, {32, 17}, {1, 1}, SW128, ZEROS, {-4, 30}},
     {"2d, 128, short rows", U16, 2, {128, 40}, {256}, {32, 24}, {1, 1}, SW128, ZEROS, {8, 5}},
     {"2d, 64, short rows", U16, 2, {128, 40}, {256}, {16, 24}, {1, 1}, SW64, ZEROS, {8, 5}},
     {"2d, 128, 48 bytes", U16, 2, {128, 40}, {256}, {24, 24}, {1, 1}, SW128, ZEROS, {8, 5}},
-    {"2d, steps", U16, 2, {128, 60}, {256}, {32, 20}, {2, 3}, PLAIN, ZEROS, {9, 7}},
-    {"2d, steps, uneven", U8, 2, {256, 60}, {256}, {96, 20}, {3, 7}, PLAIN, ZEROS, {200, -7}},
-    {"2d, one step", U32, 2, {64, 60}, {256}, {32, 20}, {1, 4}, SW128, ZEROS, {9, 7}},
-    {"3d", F32, 3, {20, 9, 11}, {96, 960}, {8, 4, 6}, {1, 1, 1}, PLAIN, ZEROS, {2, 3, 4}},
+    {"2d, steps", U16, 2, {128, 60}, {256}, {32, 20}, {2, 3}, PLAIN, ZEROS, {8, 7}},
+    {"2d, steps of bytes", U8, 2, {256, 60}, {256}, {96, 20}, {3, 7}, PLAIN, ZEROS, {208, 7}},
+    {"2d, steps, uneven", U8, 2, {256, 60}, {256}, {96, 20}, {3, 7}, PLAIN, ZEROS, {208, -7}},
+    {"2d, one step", U32, 2, {64, 60}, {256}, {32, 20}, {1, 4}, SW128, ZEROS, {8, 7}},
+    {"3d", F32, 3, {20, 9, 11}, {96, 960}, {8, 4, 6}, {1, 1, 1}, PLAIN, ZEROS, {4, 3, 4}},
     {"3d, 128, over", F32, 3, {64, 9, 11}, {256, 2560}, {32, 4, 6}, {1, 1, 1}, SW128, ZEROS,
      {40, 7, -2}},
     {"4d", U16, 4, {24, 5, 6, 7}, {48, 256, 1536}, {8, 3, 4, 5}, {1, 1, 1, 1}, PLAIN, ZEROS,
-     {4, 1, 2, 3}},
+     {8, 1, 2, 3}},
     {"5d", U16, 5, {24, 5, 4, 3, 3}, {48, 256, 1024, 3072}, {16, 3, 2, 2, 2}, {1, 1, 1, 1, 1}, SW32,
-     ZEROS, {12, 3, 3, 1, 2}},
+     ZEROS, {16, 3, 3, 1, 2}},
 };
 
 constexpr uint32_t bytes_of_tensor = 32768;
@@ -219,7 +223,8 @@ uint8_t byte_of(uint32_t n, uint32_t seed) {
   uint32_t x = n * 0x9E3779B1u + seed * 0x85EBCA77u;
   x ^= x >> 15;
   x *= 0x7FEB352Du;
-  return (uint8_t)(x >> 21);
+  // Every fifth word is a denormal number.
+  return (uint8_t)(x >> 21) & (n / 4 % 5 != 0 || n % 4 < 2 ? 0xff : n % 4 == 2 ? 0x7f : 0x80);
 }
 
 constexpr uint64_t nan_outside = 0x7ff77ff77ff77ff7;  // as an H100 fills
@@ -287,9 +292,45 @@ void combine(Action how, uint8_t *to, const uint8_t *from) {
   std::memcpy(to, &old, sizeof(T));
 }
 
+uint32_t flushed(uint32_t bits) { return (bits & 0x7f800000) == 0 ? bits & 0x80000000 : bits; }
+
+void add_floats(bool flushes, uint8_t *to, const uint8_t *from) {
+  uint32_t bits[2];
+  float numbers[2];
+  std::memcpy(&bits[0], to, 4);
+  std::memcpy(&bits[1], from, 4);
+  if (flushes) bits[0] = flushed(bits[0]), bits[1] = flushed(bits[1]);
+  std::memcpy(numbers, bits, sizeof(bits));
+  numbers[0] += numbers[1];
+  std::memcpy(bits, numbers, sizeof(bits));
+  if (numbers[0] != numbers[0]) bits[0] = 0x7fffffff;
+  if (flushes) bits[0] = flushed(bits[0]);
+  std::memcpy(to, &bits[0], 4);
+}
+
+bool is_float(const Case &given) {
+  return given.type == CU_TENSOR_MAP_DATA_TYPE_FLOAT32 ||
+         given.type >= CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ;
+}
+
+// Of TF32 ten bits after the point are kept, to nearest even.
+void load_element(const Case &given, uint8_t *to, const uint8_t *from) {
+  std::memcpy(to, from, given.size);
+  if (given.type < CU_TENSOR_MAP_DATA_TYPE_TFLOAT32) return;
+  uint32_t bits;
+  std::memcpy(&bits, from, 4);
+  bits = (bits & 0x7fffffff) > 0x7f800000 ? 0x7fffe000
+                                          : (bits + 0xfff + (bits >> 13 & 1)) & 0xffffe000;
+  std::memcpy(to, &bits, 4);
+}
+
 void put(const Case &given, Action how, uint8_t *to, const uint8_t *from) {
   if (how == store) {
     std::memcpy(to, from, given.size);
+  } else if (is_float(given)) {
+    add_floats(given.type == CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ ||
+                   given.type == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ,
+               to, from);
   } else if (given.type == CU_TENSOR_MAP_DATA_TYPE_INT32) {
     combine<int32_t>(how, to, from);
   } else if (given.type == CU_TENSOR_MAP_DATA_TYPE_UINT32) {
@@ -351,7 +392,10 @@ void check_load(const Case &given, const std::vector<uint8_t> &tensor) {
   std::vector<uint8_t> wanted(shared_bytes, untouched), found(shared_bytes);
   each_element(given, [&](uint32_t tile, int64_t place) {
     const uint64_t nan = given.fill == NANS ? nan_outside : 0;
-    std::memcpy(&wanted[tile], place < 0 ? (const uint8_t *)&nan : &tensor[place], given.size);
+    if (place < 0)
+      std::memcpy(&wanted[tile], &nan, given.size);
+    else
+      load_element(given, &wanted[tile], &tensor[place]);
   });
   if (!launch(given, load)) {
     ++failures;

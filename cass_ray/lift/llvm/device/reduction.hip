@@ -25,13 +25,25 @@ struct Integer {
   }
 };
 
-// Sums alone. PTX says that denormal numbers count as zeros; an H100 adds them as they are.
+// Sums alone. PTX says that denormal numbers count as zeros; an H100 adds them as they are, and
+// gives one NaN.
 struct Single {
   using Word = uint32_t;
   __device__ static Word reduced(Reduction how, Word old, Word given) {
     if (how != Reduction::add) __builtin_trap();
-    return __builtin_bit_cast(Word,
-                              __builtin_bit_cast(float, old) + __builtin_bit_cast(float, given));
+    const float sum = __builtin_bit_cast(float, old) + __builtin_bit_cast(float, given);
+    return sum != sum ? 0x7fffffff : __builtin_bit_cast(Word, sum);
+  }
+};
+
+// Sums where denormal numbers, given or found, are zeros of their sign.
+struct FlushedSingle {
+  using Word = uint32_t;
+  __device__ static Word flushed(Word bits) {
+    return (bits & 0x7f800000) == 0 ? bits & 0x80000000 : bits;
+  }
+  __device__ static Word reduced(Reduction how, Word old, Word given) {
+    return flushed(Single::reduced(how, flushed(old), flushed(given)));
   }
 };
 

@@ -22,7 +22,9 @@ struct TensorMap {
 static_assert(sizeof(TensorMap) <= 128);
 
 // CUtensorMapDataType (cuda.h).
-enum class Element : uint8_t { u8, u16, u32, s32, u64, s64, f16, f32, f64, bf16 };
+enum class Element : uint8_t {
+  u8, u16, u32, s32, u64, s64, f16, f32, f64, bf16, f32_ftz, tf32, tf32_ftz
+};
 
 struct Coordinates {
   int32_t at[most_axes];
@@ -126,9 +128,21 @@ __device__ uint64_t outside(const TensorMap &map) {
   return map.is_nan_outside ? 0x7ff77ff77ff77ff7 : 0;
 }
 
-template <typename T>
+// To ten bits after the point, to nearest even, as an H200 loads elements of TF32: denormal numbers
+// stay, what is no number becomes one NaN. Stores leave elements as they are.
+__device__ uint32_t as_tf32(uint32_t bits) {
+  if ((bits & 0x7fffffff) > 0x7f800000) return 0x7fffe000;
+  return (bits + 0xfff + (bits >> 13 & 1)) & 0xffffe000;
+}
+
+__device__ bool is_tf32(const TensorMap &map) {
+  const Element type = static_cast<Element>(map.type);
+  return type == Element::tf32 || type == Element::tf32_ftz;
+}
+
+template <typename T, typename Change>
 __device__ void load_elements(const TensorMap &map, const Coordinates &from, uint32_t tile,
-                              uint32_t shift) {
+                              uint32_t shift, Change change) {
   const uint32_t count = count_along(map, 0);
   const T other = (T)outside(map);
   each_row(map, from, [&](uint32_t number, uint64_t address, bool is_inside) {
@@ -136,7 +150,7 @@ __device__ void load_elements(const TensorMap &map, const Coordinates &from, uin
       const uint64_t at = (int64_t)from.at[0] + n * map.steps[0];
       InTile<T> *const to = (InTile<T> *)(swizzled(map, tile, number + n * sizeof(T)) + shift);
       const bool is_there = is_inside && at < map.sizes[0];
-      *to = is_there ? reinterpret_cast<const T *>(address)[n * map.steps[0]] : other;
+      *to = is_there ? change(reinterpret_cast<const T *>(address)[n * map.steps[0]]) : other;
     }
   });
 }
@@ -172,11 +186,15 @@ extern "C" __device__ __attribute__((noinline)) uint32_t __cass_tensor_load(
     int32_t c2, int32_t c3, int32_t c4) {
   const TensorMap &map = map_at(address, shape);
   const Coordinates from{{c0, c1, c2, c3, c4}, shape >> 16};
+  const auto same = [](auto given) { return given; };
+  const auto rounded = [is_short = is_tf32(map)](uint32_t given) {
+    return is_short ? as_tf32(given) : given;
+  };
   switch (map.element_bytes) {
-    case 1: load_elements<uint8_t>(map, from, tile, shift); break;
-    case 2: load_elements<uint16_t>(map, from, tile, shift); break;
-    case 4: load_elements<uint32_t>(map, from, tile, shift); break;
-    default: load_elements<uint64_t>(map, from, tile, shift); break;
+    case 1: load_elements<uint8_t>(map, from, tile, shift, same); break;
+    case 2: load_elements<uint16_t>(map, from, tile, shift, same); break;
+    case 4: load_elements<uint32_t>(map, from, tile, shift, rounded); break;
+    default: load_elements<uint64_t>(map, from, tile, shift, same); break;
   }
   return rows_of(map) * count_along(map, 0) * map.element_bytes;
 }
@@ -223,7 +241,10 @@ extern "C" __device__ __attribute__((noinline)) void __cass_tensor_reduce(
     case Element::s64: return reduce_elements<Integer<int64_t>>(map, from, tile, shift, chosen);
     case Element::f16: return reduce_elements<Short<HalfFormat>>(map, from, tile, shift, chosen);
     case Element::bf16: return reduce_elements<Short<BrainFormat>>(map, from, tile, shift, chosen);
-    case Element::f32: return reduce_elements<Single>(map, from, tile, shift, chosen);
+    case Element::f32:
+    case Element::tf32: return reduce_elements<Single>(map, from, tile, shift, chosen);
+    case Element::f32_ftz:
+    case Element::tf32_ftz: return reduce_elements<FlushedSingle>(map, from, tile, shift, chosen);
     case Element::f64: return reduce_elements<Double>(map, from, tile, shift, chosen);
     default: __builtin_trap();
   }
