@@ -13,6 +13,7 @@ from cass_ray.lift import LiftedModule, lift_cubin
 from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.unit import Unit
 from tests.lift.lifted_programs import ProgramOnAmd, kernels_with
+from tests.port.run_on_gpu import recorded
 
 UNIT = Unit(Path(__file__).parent / "programs", PurePosixPath("own_pace.cu"))
 THREADS, ROUNDS, WORDS = range(64), range(3), 16
@@ -136,6 +137,11 @@ def test_each_lane_goes_on_in_the_end(processor: str, tmp_path: Path) -> None:
     for architecture, cubin in cubins().items():
         printed = program.printed(cubin).splitlines()
         assert printed == [line(name) for name in NAMES], architecture
+
+
+def test_what_was_worked_out_here_is_what_a_gpu_said() -> None:
+    said = recorded()["own_pace"]["output"].splitlines()
+    assert said == [line(name) for name in NAMES]
 
 
 def at_own_pace(lifted: LiftedModule) -> set[str]:

@@ -1,9 +1,9 @@
-"""Run programs of ``tests/port`` and ``tests/lift`` on an Nvidia GPU and record what each of them says.
+"""Run programs of the tests on an Nvidia GPU and record what each of them says.
 
 ``python -m tests.port.run_on_gpu --build FOLDER`` compiles them here. On the host with the GPU,
 which needs nothing but Python 3.10 and the driver, ``python3 FOLDER/run_on_gpu.py FOLDER`` writes
-``on_gpu.json``. The programs say what is wrong, so that most are silent where all is right; those of
-``tests/lift`` print their results.
+``on_gpu.json``. Most say what is wrong, and are silent where all is right; those of ``tests/lift``
+print their results.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ PROGRAMS = {
     "tensor_maps": "sm_90a",
     "mask_groups": "sm_90",
     "flags": "sm_90",
-    "control": "sm_90",
     "memory": "sm_90",
     "harvested": "sm_90",
     "small_matrices": "sm_90",
@@ -42,10 +41,12 @@ PROGRAMS = {
 }
 """Program -> architecture that it is compiled for."""
 FOLDERS = ("port/programs", "lift/programs")
+RECORD = Path(__file__).with_name("on_gpu.json")
 IN_PARTS = ("tensor_maps",)
 """Programs that take the number of a part: a part that faults ends the process."""
 _NO_SUCH_PART, _MOST_PARTS = 77, 1000
 _SECONDS = 60
+_CHARACTERS = 30_000
 
 
 def build(folder: Path) -> None:
@@ -90,7 +91,11 @@ def run(command: list[str]) -> dict[str, Any]:
         return {"code": -1, "output": "", "errors": f"no end after {_SECONDS} s"}
     except OSError as error:
         return {"code": -1, "output": "", "errors": str(error)}
-    return {"code": done.returncode, "output": done.stdout[-4000:], "errors": done.stderr[-1000:]}
+    return {
+        "code": done.returncode,
+        "output": done.stdout[-_CHARACTERS:],
+        "errors": done.stderr[-1000:],
+    }
 
 
 def parts(program: str) -> list[dict[str, Any]]:
@@ -117,6 +122,12 @@ def record(folder: Path) -> dict[str, Any]:
     device, _, driver = run(query)["output"].partition("\n")[0].partition(", ")
     collected = time.strftime("%Y-%m-%d", time.gmtime())
     return {"device": device, "driver": driver, "collected": collected, "programs": programs}
+
+
+def recorded() -> dict[str, dict[str, Any]]:
+    """What is stored of each program."""
+    programs: dict[str, dict[str, Any]] = json.loads(RECORD.read_text())["programs"]
+    return programs
 
 
 def main() -> None:

@@ -234,6 +234,25 @@ def test_requests_beside_the_work(run_ported: Callable[..., Completed], architec
     ]
 
 
+NO_TEXT = r"""
+#include <cstdio>
+__device__ char changeable[] = "<%s>";
+__global__ void print(const char *text) {
+  printf("[%s]", text);
+  printf(changeable, text);
+}
+int main() {
+  print<<<1, 1>>>(nullptr);
+  return cudaDeviceSynchronize();
+}
+"""
+
+
+def test_no_text_prints_as_on_a_gpu(run_ported: Callable[..., Completed]) -> None:
+    """An H200 printed ``[(null)]``."""
+    assert run_ported("no_text.cu", NO_TEXT).stdout_text == "[(null)]<(null)>"
+
+
 def test_missing_call_says_so_once_and_fails(run_ported: Callable[..., Completed]) -> None:
     done = run_ported("unsupported.cu", UNSUPPORTED)
     assert done.stdout_text == "801 801\n801\n"

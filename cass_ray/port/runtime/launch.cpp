@@ -61,14 +61,18 @@ int launch_registered(const void* kernel, const LaunchConfiguration& given,
   return finish(hipLaunchKernel(kernel, grid, block, arguments, shared, stream));
 }
 
+// What CUDA calls a launch that no card can do: of version 13 an H200 gives the driver's code.
+constexpr int impossible = CASS_CUDA_VERSION >= 13 ? invalid_value : invalid_configuration;
+
 int launch(const void* kernel, const LaunchConfiguration& given, void** arguments,
            hipStream_t stream) {
   if (earlier_fault() != success) return fail(success);
-  if (!is_possible(given.gridDim, given.blockDim)) return fail(hipErrorInvalidConfiguration);
+  if (!is_possible(given.gridDim, given.blockDim)) return fail(impossible);
   if (loaded_kernel(kernel) != nullptr) return launch_loaded(kernel, given, arguments, stream);
   const auto asked = requests_of(given.attrs, given.numAttrs);
   if (asked.is_updatable) return unsupported("a node that kernels can update");
   int result = launch_registered(kernel, given, asked, arguments, stream);
+  if (result == invalid_configuration) result = fail(impossible);
   for (const auto event : asked.events) {
     if (result == success) result = finish(hipEventRecord(event, stream));
   }

@@ -1,4 +1,4 @@
-// Memory: allocation, copies, symbols, pools.
+// Memory: allocation, copies, pools.
 #include "forward.hpp"
 
 using namespace cass::cuda;
@@ -68,27 +68,6 @@ FORWARD_BOTH(cudaMemset3D, hipMemset3D, (hipPitchedPtr target, int value, hipExt
 FORWARD_STREAM(cudaMemset3DAsync, hipMemset3DAsync,
                (hipPitchedPtr target, int value, hipExtent extent, hipStream_t stream),
                (target, value, extent, stream))
-
-FORWARD_BOTH(cudaMemcpyToSymbol, hipMemcpyToSymbol,
-             (const void* symbol, const void* source, std::size_t size, std::size_t offset,
-              hipMemcpyKind kind),
-             (symbol, source, size, offset, kind))
-FORWARD_BOTH(cudaMemcpyFromSymbol, hipMemcpyFromSymbol,
-             (void* target, const void* symbol, std::size_t size, std::size_t offset,
-              hipMemcpyKind kind),
-             (target, symbol, size, offset, kind))
-FORWARD_STREAM(cudaMemcpyToSymbolAsync, hipMemcpyToSymbolAsync,
-               (const void* symbol, const void* source, std::size_t size, std::size_t offset,
-                hipMemcpyKind kind, hipStream_t stream),
-               (symbol, source, size, offset, kind, stream))
-FORWARD_STREAM(cudaMemcpyFromSymbolAsync, hipMemcpyFromSymbolAsync,
-               (void* target, const void* symbol, std::size_t size, std::size_t offset,
-                hipMemcpyKind kind, hipStream_t stream),
-               (target, symbol, size, offset, kind, stream))
-FORWARD(cudaGetSymbolAddress, hipGetSymbolAddress, (void** found, const void* symbol),
-        (found, symbol))
-FORWARD(cudaGetSymbolSize, hipGetSymbolSize, (std::size_t* size, const void* symbol),
-        (size, symbol))
 
 FORWARD_STREAM(cudaMallocAsync, hipMallocAsync, (void** made, std::size_t size, hipStream_t stream),
                (made, size, stream))

@@ -143,6 +143,7 @@ struct Capabilities {
   std::mutex guard;
   std::map<const void*, int> by_kernel;
   std::map<const void*, RegisteredCluster> clusters;  // never moved: HIP knows some by address
+  std::vector<const ManagedVariable*> managed;
 };
 
 Capabilities& capabilities() {
@@ -175,6 +176,14 @@ RegisteredCluster* cass::cuda::registered_cluster(const void* kernel) {
   const std::lock_guard lock(capabilities().guard);
   const auto found = capabilities().clusters.find(kernel);
   return found == capabilities().clusters.end() ? nullptr : &found->second;
+}
+
+ManagedMemory cass::cuda::managed_variable(const void* symbol) {
+  const std::lock_guard lock(capabilities().guard);
+  for (const auto* each : capabilities().managed) {
+    if (symbol != nullptr && *each->pointer == symbol) return {*each->pointer, each->size};
+  }
+  return {nullptr, 0};
 }
 
 CUDA_API void** __cudaRegisterFatBinary(const void* data) {
@@ -239,6 +248,10 @@ CUDA_API void __cudaRegisterManagedVar(void** handle, void** pointer, char* name
   __hipRegisterManagedVar(binary->handle, pointer, nullptr, device_name, size, alignment);
   auto& variable = binary->managed.emplace_back(
       ManagedVariable{pointer, std::string(device_name) + ".managed", size});
+  {
+    const std::lock_guard lock(capabilities().guard);
+    capabilities().managed.push_back(&variable);
+  }
   __hipRegisterVar(binary->handle, &variable, name, variable.name.data(), ext, size, constant,
                    global);
 }

@@ -1,6 +1,8 @@
 // What was said of kernels when they were registered.
 #pragma once
 
+#include <cstddef>
+
 #include "../common/clusters.hpp"
 
 namespace cass::cuda {
@@ -18,5 +20,13 @@ struct RegisteredCluster {
 
 // Null for other kernels.
 RegisteredCluster* registered_cluster(const void* kernel);
+
+struct ManagedMemory {
+  void* memory;  // null: none
+  std::size_t size;
+};
+
+// What CUDA's calls mean by the symbol of a `__managed__` variable: its memory.
+ManagedMemory managed_variable(const void* symbol);
 
 }  // namespace cass::cuda

@@ -54,7 +54,7 @@ hipError_t capture_external(hipStream_t stream, hipEvent_t event, Add add_node) 
   std::size_t count = 0;
   auto result = hipStreamGetCaptureInfo_v2(stream, &status, nullptr, &graph, &after, &count);
   if (result != hipSuccess) return result;
-  if (status != hipStreamCaptureStatusActive) return hipErrorInvalidValue;
+  if (status != hipStreamCaptureStatusActive) return hipErrorIllegalState;
   hipGraphNode_t node = nullptr;
   result = add_node(&node, graph, after, count, event);
   if (result != hipSuccess) return result;

@@ -37,6 +37,7 @@ from tests.lift.vectors.differential import GOOD, assemble
 from tests.lift.vectors.form import digest
 from tests.lift.vectors.forms import all_forms as forms_of_all_vectors
 from tests.lift.vectors.forms import family
+from tests.port.run_on_gpu import PROGRAMS, RECORD, recorded, source_of
 from tests.port.warpgroup.program import everything, program
 
 RESULTS = REPOSITORY / "benchmarks" / "results"
@@ -78,6 +79,25 @@ def forms_of_warpgroups() -> frozenset[str]:
     return frozenset(forms_in(sass.parse(listing).functions))
 
 
+@functools.cache
+def forms_of_programs() -> frozenset[str]:
+    """Forms in the programs that an H200 ran (``tests/port/run_on_gpu.py``), each without a fault.
+
+    ``tests/port/test_on_gpu.py`` compares what they say when lifted. Traps are not among them: no
+    kernel that ends well has run one. Other code that no thread reached is.
+    """
+    nvidia = find_nvidia()
+    found: set[str] = set()
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder, "program.cubin")
+        for name in recorded():
+            command = [nvidia.nvcc, "-cubin", "-std=c++17", f"-arch={PROGRAMS[name]}"]
+            subprocess.run([*command, source_of(name), "-o", made], check=True, capture_output=True)
+            (listing,) = nvidia.disassemble([made.read_bytes()])
+            found |= forms_in(sass.parse(listing).functions).keys()
+    return frozenset(form for form in found if not form.startswith("BPT"))
+
+
 def tested() -> dict[str, list[str]]:
     """Form -> architectures for which a kernel that agrees with the GPU has it."""
     found: dict[str, set[str]] = defaultdict(set)
@@ -87,7 +107,7 @@ def tested() -> dict[str, list[str]]:
             for kernel in (each for good in GOOD for each in by_outcome.get(good, ())):
                 for form in in_kernels.get(kernel, ()):
                     found[form].add(architecture)
-    for form in forms_of_warpgroups():
+    for form in forms_of_warpgroups() | forms_of_programs():
         found[form].add("sm_90")
     return {form: sorted(where) for form, where in sorted(found.items())}
 
@@ -124,6 +144,7 @@ def evidence() -> str:
         CONFIRMED.read_text(),
         " ".join(map(digest, forms_of_all_vectors().values())),
         program(everything()),
+        RECORD.read_text(),
     )
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 

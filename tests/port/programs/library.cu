@@ -48,7 +48,7 @@ int main(int, char **arguments) {
   GOOD(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, reinterpret_cast<const void *>(kernel), 64, 0));
   EXPECT(blocks > 0);
   EXPECT(cudaLaunchKernel(kernel, dim3(1), dim3(2048), parameters, 0, nullptr) ==
-         cudaErrorInvalidConfiguration);
+         cudaErrorInvalidValue);
   GOOD(cudaLibraryUnload(library));
   GOOD(cudaLibraryLoadFromFile(&library, arguments[1], nullptr, nullptr, 0, nullptr, nullptr, 0));
   GOOD(cudaLibraryUnload(library));

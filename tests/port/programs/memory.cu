@@ -40,6 +40,15 @@ static void symbols() {
   GOOD(cudaGetSymbolAddress(&address, table));
   GOOD(cudaGetSymbolSize(&size, table));
   EXPECT(address != nullptr && size == sizeof(int) * 4);
+  GOOD(cudaGetSymbolAddress(&address, shared_value));
+  GOOD(cudaGetSymbolSize(&size, shared_value));
+  EXPECT(address == &shared_value && size == sizeof(int));
+  GOOD(cudaMemcpyToSymbol(shared_value, &five_more, sizeof five_more));
+  EXPECT(shared_value == 10);
+  GOOD(cudaMemcpyFromSymbol(&back, shared_value, sizeof back));
+  EXPECT(back == 10);
+  EXPECT(cudaMemcpyFromSymbol(&back, shared_value, sizeof back, 1) == cudaErrorInvalidValue);
+  EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
   GOOD(cudaFree(out));
 }
 

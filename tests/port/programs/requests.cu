@@ -112,8 +112,9 @@ static void events_of_graphs() {
     GOOD(cudaEventElapsedTime(&milliseconds, start, end));
     EXPECT(milliseconds >= 19);
   }
-  EXPECT(cudaEventRecordWithFlags(end, own, cudaEventRecordExternal) == cudaErrorInvalidValue);
-  EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
+  EXPECT(cudaEventRecordWithFlags(end, own, cudaEventRecordExternal) == cudaErrorIllegalState);
+  EXPECT(cudaStreamWaitEvent(own, end, cudaEventWaitExternal) == cudaErrorIllegalState);
+  EXPECT(cudaGetLastError() == cudaErrorIllegalState);
   GOOD(cudaEventRecordWithFlags(end, own, cudaEventRecordDefault));
 }
 

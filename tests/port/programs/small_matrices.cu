@@ -1,5 +1,6 @@
 // Products of matrices of eight-bit floating-point numbers by a warp (mma.sync), each against the same
-// product on the host: numbers with few bits, so that nothing is rounded, and all codes.
+// product on the host: numbers with few bits, so that nothing is rounded in single precision, and all
+// codes. In half precision an H200 rounds more than once: two units of the last place may differ.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -87,14 +88,16 @@ int run(int kinds, int k, bool halves, int codes) {
       for (int n = 0; n < k; ++n) {
         wanted += value(of_a, a[row * k + n]) * value(of_b, b[column * k + n]);
       }
+      double slack = 0;
       if (halves) {  // to nearest even, eleven bits
         int exponent;
         std::frexp(wanted, &exponent);
         if (exponent < -13) exponent = -13;
         wanted = wanted == 0 ? 0 : std::ldexp(std::nearbyint(std::ldexp(wanted, 11 - exponent)), exponent - 11);
+        if (codes == none) slack = std::ldexp(2, std::max(exponent, 5) - 11);  // sums begin with up to 16
       }
       const float mine = found[row * 8 + column];
-      if (mine != (float)wanted && wrong++ < 3) std::printf("  %d, k %d, %d: row %d, column %d: %g, not %g\n", kinds, k, halves, row, column, mine, wanted);
+      if (!(std::fabs(mine - (float)wanted) <= slack) && wrong++ < 3) std::printf("  %d, k %d, %d: row %d, column %d: %g, not %g\n", kinds, k, halves, row, column, mine, wanted);
     }
   }
   return wrong;

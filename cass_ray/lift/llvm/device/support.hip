@@ -121,9 +121,9 @@ PRINTING __cass_print_format(uint64_t message, uint64_t address, uint64_t length
 }
 
 PRINTING __cass_print_text(uint64_t message, uint64_t address, uint32_t is_last) {
-  const char *text = reinterpret_cast<const char *>(address);
-  const uint64_t length = text == nullptr ? 0 : length_with_end(text);
-  return __cass_print_format(message, address, length, is_last);
+  const char *text = address == 0 ? "(null)" : reinterpret_cast<const char *>(address);
+  const uint64_t length = length_with_end(text);
+  return __ockl_printf_append_string_n(message, text, length, is_last);
 }
 
 PRINTING __cass_print_values(uint64_t message, uint32_t count, uint64_t v0, uint64_t v1,
