@@ -93,7 +93,8 @@ def _how(row: dict[str, Any]) -> str:
     compiled = {True: ", compiled", "static": ", compiled for one size"}
     fp8 = ", products in FP8" if row.get("fp8") else ""
     flash = ", FlashAttention 4" if row.get("attention") == "flash-attn" else ""
-    return compiled.get(row.get("compiled", False), "") + fp8 + flash
+    mlp = ", MLP fused" if row.get("fused_mlp") else ""
+    return compiled.get(row.get("compiled", False), "") + fp8 + flash + mlp
 
 
 def _bounds(rows: list[dict[str, Any]]) -> list[str]:
@@ -170,10 +171,11 @@ def _checks(rows: list[dict[str, Any]]) -> list[str]:
             errors = [value for key, value in row.items() if ", keep " in key]
             has_package = any(key.startswith("flash-attn,") for key in row)
             backends = "all three" if has_package else "both"
+            fused = " (one with fused MLPs too)" if any("MLP fused" in key for key in row) else ""
             lines.append(
                 f"Gradients of a small packed bf16 model against fp32 without any of it (each "
-                f"example alone, no fused kernel), for {backends} attention backends and every "
-                f"level of recomputation: relative difference {min(errors):.4f} to "
+                f"example alone, no fused kernel), for {backends} attention backends{fused} and "
+                f"every level of recomputation: relative difference {min(errors):.4f} to "
                 f"{max(errors):.4f}; loss {row['cudnn loss']:.2f} and "
                 f"{row['flash loss']:.2f} against {row['loss_fp32']:.2f}."
             )
