@@ -81,7 +81,8 @@ def kernels(monkeypatch: pytest.MonkeyPatch) -> Kernels:
 def make_mlp(hidden: int, inner: int, dtype: torch.dtype, device: torch.device = CPU) -> Any:
     torch.manual_seed(0)
     config = Qwen2Config(hidden_size=hidden, intermediate_size=inner)
-    return Qwen2MLP(config).to(device=device, dtype=dtype)
+    with device:
+        return Qwen2MLP(config).to(dtype)
 
 
 def results(mlp: Any, x: torch.Tensor, given: torch.Tensor) -> dict[str, torch.Tensor]:
