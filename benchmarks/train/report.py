@@ -32,7 +32,10 @@ whose two others ran reinforcement learning, on 64 cores that had other work too
 are those of the output projection and the MLP (queries, keys and values have biases); MFU is of
 bf16's 990 TFLOP/s for them as well. Run 4 (28 November 2026) had one GPU of three
 machines in turn: attention by cuDNN, FP8 and the second of two rows alike are of one of them, the
-others with FlashAttention 4 of another. Run 5 is of the same day.
+others with FlashAttention 4 of another. Run 5 is of the same day, and so is run 6: SwiGLU in the
+MLP's products (`model.fused_mlp`) beside the same without, on one card. Cards differ: on another,
+a few minutes later, 7B took 58.2% and 1.5B 54.1% with it, with a variant that keeps gate and up
+interleaved between the passes (7 GiB more for 7B) and was not faster. It was withdrawn.
 """
 
 BOUNDS = """\

@@ -43,8 +43,7 @@ BACKWARD = (
     Tile(128, 192, pingpong=True),
     Tile(128, 128, pingpong=True, dynamic=True),
 )
-"""Those worth trying on Hopper; which is the fastest depends on the sizes (on an H200 the second
-ones, for 1.5B and for 7B)."""
+"""Those worth trying on Hopper; which is the fastest depends on the sizes."""
 
 
 def problem(device: torch.device) -> str:
