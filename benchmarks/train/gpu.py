@@ -22,6 +22,7 @@ import time
 import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,8 @@ import torch
 from benchmarks.train.gpu_measurements import (
     ACCUMULATION,
     IN_PLACE,
-    Compiled,
+    PLAIN,
+    Products,
     Scaling,
     baseline,
     checks,
@@ -55,13 +57,12 @@ def _ours(
     masters: bool,
     steps: int,
     at_once: int = 1,
-    compiled: Compiled = False,
-    fp8: bool = False,
+    products: Products = PLAIN,
 ) -> dict[str, Any]:
     options = {"grad_accum_dtype": "bf16"} if masters else IN_PLACE
     optimizer = OptimizerSettings(kind=kind, **options)  # type: ignore[arg-type]
     batches = [(WINDOW,) * at_once] * (ACCUMULATION // at_once)
-    made = ours(shape, optimizer, batches, steps, compiled=compiled, fp8=fp8)
+    made = ours(shape, optimizer, batches, steps, products)
     return {"system": "ours", **made}
 
 
@@ -69,16 +70,18 @@ def _packing(task: str) -> dict[str, Any]:
     return packing("1.5b", task, 2)
 
 
+COMPILED, STATIC = Products(compiled=True), Products(compiled="static")
+FP8, FP8_STATIC = replace(COMPILED, fp8=True), replace(STATIC, fp8=True)
+FUSED = replace(STATIC, fused_mlp=True)
+
 PARTS: dict[str, Callable[[], dict[str, Any]]] = {
     "checks": checks,
     "7b-plain": lambda: baseline("7b", True, 2),
     "7b-ours": lambda: _ours("7b", "paged-adamw", False, 2),
     "7b-ours-8bit": lambda: _ours("7b", "paged-adamw-8bit", False, 2),
-    "7b-ours-fp8": lambda: _ours("7b", "paged-adamw-8bit", False, 2, compiled=True, fp8=True),
-    "7b-ours-static": lambda: _ours("7b", "paged-adamw-8bit", False, 3, compiled="static"),
-    "7b-ours-fp8-static": lambda: _ours(
-        "7b", "paged-adamw-8bit", False, 3, compiled="static", fp8=True
-    ),
+    "7b-ours-fp8": lambda: _ours("7b", "paged-adamw-8bit", False, 2, products=FP8),
+    "7b-ours-static": lambda: _ours("7b", "paged-adamw-8bit", False, 3, products=STATIC),
+    "7b-ours-fp8-static": lambda: _ours("7b", "paged-adamw-8bit", False, 3, products=FP8_STATIC),
     "7b-ours-masters-8bit": lambda: _ours("7b", "paged-adamw-8bit", True, 2),
     "1.5b-plain": lambda: baseline("1.5b", True, 3),
     "1.5b-plain-no-checkpointing": lambda: baseline("1.5b", False, 3),
@@ -88,15 +91,17 @@ PARTS: dict[str, Callable[[], dict[str, Any]]] = {
     "packing-source": lambda: _packing("source"),
     "packing-assembly": lambda: _packing("assembly"),
     "packing-both": lambda: _packing("both"),
-    "1.5b-ours-compiled": lambda: _ours("1.5b", "paged-adamw", False, 3, compiled=True),
-    "1.5b-ours-fp8": lambda: _ours("1.5b", "paged-adamw", False, 3, compiled=True, fp8=True),
-    "1.5b-ours-static": lambda: _ours("1.5b", "paged-adamw", False, 3, compiled="static"),
+    "1.5b-ours-compiled": lambda: _ours("1.5b", "paged-adamw", False, 3, products=COMPILED),
+    "1.5b-ours-fp8": lambda: _ours("1.5b", "paged-adamw", False, 3, products=FP8),
+    "1.5b-ours-static": lambda: _ours("1.5b", "paged-adamw", False, 3, products=STATIC),
     "1.5b-ours-two-at-once-static": lambda: _ours(
-        "1.5b", "paged-adamw", False, 3, at_once=2, compiled="static"
+        "1.5b", "paged-adamw", False, 3, at_once=2, products=STATIC
     ),
-    "1.5b-ours-fp8-static": lambda: _ours(
-        "1.5b", "paged-adamw", False, 3, compiled="static", fp8=True
+    "7b-ours-fused": lambda: _ours("7b", "paged-adamw-8bit", False, 3, products=FUSED),
+    "1.5b-ours-two-at-once-fused": lambda: _ours(
+        "1.5b", "paged-adamw", False, 3, at_once=2, products=FUSED
     ),
+    "1.5b-ours-fp8-static": lambda: _ours("1.5b", "paged-adamw", False, 3, products=FP8_STATIC),
 }
 
 SCALING: dict[str, Callable[[], dict[str, Any]]] = {
@@ -115,7 +120,7 @@ def environment() -> dict[str, Any]:
     from importlib.metadata import distributions
 
     names = ["torch", "transformers", "liger-kernel", "bitsandbytes", "deepspeed", "triton"]
-    names += ["flash-attn-4", "flash-attn"]
+    names += ["flash-attn-4", "flash-attn", "quack-kernels"]
     found = {item.metadata["Name"].replace("_", "-"): item.version for item in distributions()}
     return {
         "gpu": "none: a rehearsal" if REHEARSAL else torch.cuda.get_device_name(0),

@@ -20,7 +20,7 @@ from cass_ray.train.distributed import DistributedContext, distributed_context
 from cass_ray.train.engines.base import TrainingEngine
 from cass_ray.train.engines.replicated import ReplicatedEngine
 from cass_ray.train.meters import EnergyMeter, Operations
-from cass_ray.train.model import activation_checkpoint, attention, sequence_parallel
+from cass_ray.train.model import activation_checkpoint, attention, gated_products, sequence_parallel
 from cass_ray.train.model.build import PreparedModel, prepare
 from cass_ray.train.model.flash_packages import flash_package
 from cass_ray.train.model.memory import resident_gib
@@ -156,10 +156,27 @@ def settings_of(optimizer: OptimizerSettings, stage: int = 0, windows: int = 8) 
     )
 
 
-def prepared_model(shape: str, compiled: Compiled = False, fp8: bool = False) -> PreparedModel:
+@dataclass(frozen=True)
+class Products:
+    """How the decoder layers are computed (:class:`ModelSettings`)."""
+
+    compiled: Compiled = False
+    fp8: bool = False
+    fused_mlp: bool = False
+
+
+PLAIN = Products()
+
+
+def prepared_model(shape: str, products: Products = PLAIN) -> PreparedModel:
     """A model of ``shape`` as the training loop prepares it."""
     device = this_device()
-    settings = ModelSettings(base="unused", compile=compiled, fp8=fp8)
+    settings = ModelSettings(
+        base="unused",
+        compile=products.compiled,
+        fp8=products.fp8,
+        fused_mlp=products.fused_mlp and not REHEARSAL,
+    )
     prepared = prepare(make_model(shape, device), settings, device)
     prepared.model.train()
     return prepared
@@ -190,16 +207,16 @@ def ours(
     optimizer: OptimizerSettings,
     batches: list[tuple[int, ...]],
     steps: int,
-    compiled: Compiled = False,
-    fp8: bool = False,
+    products: Products = PLAIN,
 ) -> dict[str, Any]:
     """One GPU, ZeRO 0, ``batches`` (lengths of the examples of each forward pass) a step."""
-    prepared = prepared_model(shape, compiled, fp8)
+    prepared = prepared_model(shape, products)
     device, vocabulary = prepared.device, prepared.model.model.config.vocab_size
     made = [make_batch(lengths, vocabulary, device, n) for n, lengths in enumerate(batches)]
     longest = max(made, key=lambda batch: batch.tokens)
     note = choose_recomputation(prepared, longest, optimizer)
     engine = ReplicatedEngine(prepared.model, optimizer, DistributedContext(0, 1, device))
+    found = run_engine(engine, prepared, made, steps, 1)
     return {
         "shape": shape,
         "optimizer": optimizer.kind,
@@ -207,10 +224,12 @@ def ours(
         "gradients": optimizer.grad_accum_dtype,
         "attention": prepared.attention,
         "recompute": note,
-        "compiled": compiled,
-        "fp8": fp8,
+        "compiled": products.compiled,
+        "fp8": products.fp8,
+        "fused_mlp": products.fused_mlp,
+        "mlp_tiles": gated_products.chosen_tiles(),
         "windows_at_once": round(sum(batches[0]) / WINDOW, 2),
-        **run_engine(engine, prepared, made, steps, 1),
+        **found,
     }
 
 
@@ -268,9 +287,15 @@ def checks() -> dict[str, Any]:
     backends: tuple[Attention, ...] = ("auto",) if REHEARSAL else ("cudnn", "flash")
     if flash_package() is not None and not REHEARSAL:
         backends = (*backends, "flash-attn")
-    for backend in backends:
+    computed: dict[str, ModelSettings] = {
+        name: ModelSettings(base="unused", attention=name) for name in backends
+    }
+    if not gated_products.problem(device):
+        fused = ModelSettings(base="unused", attention=backends[-1], fused_mlp=True)
+        computed[f"{backends[-1]}, MLP fused"] = fused
+    for name, settings in computed.items():
         model = make_model("toy", device)
-        prepared = prepare(model, ModelSettings(base="unused", attention=backend), device)
+        prepared = prepare(model, settings, device)
         prepared.model.train()
         for keep in activation_checkpoint.Keep:
             activation_checkpoint.apply(
@@ -283,8 +308,8 @@ def checks() -> dict[str, Any]:
             loss.backward()
             found = _flat_gradient(model)
             error = float((found - truth).norm() / truth.norm())
-            results[f"{backend}, keep {keep.name.lower()}"] = error
-        results[f"{backend} loss"] = float(loss)
+            results[f"{name}, keep {keep.name.lower()}"] = error
+        results[f"{name} loss"] = float(loss)
     return results
 
 

@@ -177,6 +177,9 @@ class ModelSettings(StrictModel):
     ``static``: for rows of one size (``data.recipe``)."""
     fp8: bool = False
     """Products of the decoder layers in FP8 (Hopper, Ada and later)."""
+    fused_mlp: bool = False
+    """SwiGLU inside the matrix products of the MLP (Hopper and later, ``pip install
+    quack-kernels``): faster, and a third less is kept of the MLP for the backward pass."""
     lora: LoraSettings | None = None
     load_bits: Literal[4, 8] | None = None
     """Frozen weights quantized through bitsandbytes; only with ``lora``."""
@@ -189,7 +192,17 @@ class ModelSettings(StrictModel):
             raise ValueError("`load_bits` freezes the weights: it needs `lora`")
         if self.fp8 and self.lora is not None:
             raise ValueError("`fp8` is for training all weights: it goes without `lora`")
+        if self.fused_mlp:
+            self._check_fused_mlp()
         return self
+
+    def _check_fused_mlp(self) -> None:
+        if self.precision != "bf16":
+            raise ValueError("`fused_mlp` has kernels for bf16 alone: `precision: bf16`")
+        if self.lora is not None:
+            raise ValueError("`fused_mlp` is for training all weights: it goes without `lora`")
+        if self.fp8:
+            raise ValueError("`fused_mlp` has the MLP's products in bf16: it goes without `fp8`")
 
 
 class OptimizerSettings(StrictModel):
@@ -415,6 +428,8 @@ class TrainSettings(StrictModel):
             raise ValueError("`optimizer.kind: muon` needs whole matrices: `zero.stage: 0`")
         if self.data.recipe is not None and self.steps is None:
             raise ValueError("`data.recipe` makes examples without end: set `steps`")
+        if self.zero.stage == 3 and self.model.fused_mlp:
+            raise ValueError("`model.fused_mlp` needs whole weights: `zero.stage: 0`, 1 or 2")
         if self.share is not None and self.rejection is not None:
             raise ValueError("`rejection` needs an `out` that every node sees, without `share`")
         if self.zero.stage and not self.optimizer.master_weights:

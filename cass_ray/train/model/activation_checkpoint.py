@@ -41,12 +41,14 @@ def _attention_operations() -> frozenset[Any]:
         ("flash_attn_3", "fwd"),
         ("cass_ray", "flash_attention_4"),
     )
-    found: set[Any] = set()
-    for namespace, name in names:
-        packet = getattr(getattr(torch.ops, namespace), name, None)
-        if packet is not None:
-            found.update(getattr(packet, overload) for overload in packet.overloads())
-    return frozenset(found)
+    return frozenset().union(*(_operations(namespace, name) for namespace, name in names))
+
+
+def _operations(namespace: str, name: str) -> frozenset[Any]:
+    packet = getattr(getattr(torch.ops, namespace), name, None)
+    return (
+        frozenset(getattr(packet, item) for item in packet.overloads()) if packet else frozenset()
+    )
 
 
 _SCALED = torch.ops.aten._scaled_mm.default
@@ -56,9 +58,11 @@ _PRODUCTS = frozenset({torch.ops.aten.mm.default, torch.ops.aten.addmm.default, 
 
 def _policy(keep: Keep, last_width: int) -> Callable[..., CheckpointPolicy]:
     attention = _attention_operations()
+    # Of :mod:`cass_ray.train.model.gated_mlp`: its result, and the product that gradients need.
+    fused_mlp = _operations("cass_ray", "gated_mlp")
 
     def decide(_: Any, operation: Any, *arguments: Any, **__: Any) -> CheckpointPolicy:
-        if operation in attention:
+        if operation in attention or (keep >= Keep.PRODUCTS and operation in fused_mlp):
             return CheckpointPolicy.MUST_SAVE
         # The last product of a layer (the one that takes `last_width` numbers) is only added to
         # the residual: no gradient needs it. In FP8 it is a part of a function of our own, which

@@ -10,7 +10,7 @@ from torch import nn
 
 from cass_ray.llm.pretrained import ModelError, not_found
 from cass_ray.train.data.collate import Batch
-from cass_ray.train.model import attention, fp8, kernels
+from cass_ray.train.model import attention, fp8, gated_mlp, kernels
 from cass_ray.train.settings import FreshModel, LoraSettings, ModelSettings
 
 
@@ -174,8 +174,8 @@ class PreparedModel:
 def prepare(model: Any, settings: ModelSettings, device: torch.device) -> PreparedModel:
     """Choose attention and kernels, and wrap ``model`` for training.
 
-    Raises ``cass_ray.train.model.attention.AttentionUnavailable``, and ``ModelError`` where FP8 is
-    asked for on a GPU that has no such products.
+    Raises ``cass_ray.train.model.attention.AttentionUnavailable``, and ``ModelError`` where FP8 or
+    fused MLPs are asked for and there are no such products.
     """
     base = inner_model(model)
     config = base.config
@@ -192,6 +192,8 @@ def prepare(model: Any, settings: ModelSettings, device: torch.device) -> Prepar
         notes.append(kernels.apply_liger(base, elementwise=not settings.compile))
     elif on_gpu:
         notes.append("no Liger kernels: not wanted")
+    if settings.fused_mlp:
+        notes.append(f"{gated_mlp.use_fused_mlp(base, device)} MLPs with SwiGLU in their products")
     kernels.add_loss_to_head(base.get_output_embeddings(), fused)
     wrapped = AnswerModel(model)
     if settings.fp8:
