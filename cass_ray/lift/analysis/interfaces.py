@@ -96,17 +96,15 @@ class _Liveness:
             for part in self._flow.functions
         }
         for place in self._flow.successors:
-            for following in self._flow.within(place):
+            for following in self._flow.within[place]:
                 dependents[following].add(place)
+        callers: dict[CallPlace, set[CodePlace]] = defaultdict(set)
         for place, calls in self._flow.calls.items():
             for call in calls:
                 dependents[entry_of(call.callee)].add(place)
-                for callee in self._flow.alike(call.callee):
-                    dependents[call.following].update(returns[callee])
-        callers: dict[CallPlace, set[CodePlace]] = defaultdict(set)
-        for calls in self._flow.calls.values():
-            for call in calls:
-                callers[call.following] |= self._flow.alike(call.callee)
+            for following, alike in {(c.following, self._flow.alike(c.callee)) for c in calls}:
+                callers[following] |= alike
+                dependents[following].update(*(returns[callee] for callee in alike))
         entries = {entry_of(part): part for part in self._flow.functions}
         pending = list(self._before)
         queued = set(pending)
@@ -128,7 +126,7 @@ class _Liveness:
     def _live_after(self, place: CallPlace) -> set[Live]:
         part = part_of(place[0])
         live: set[Live] = set()
-        for following in self._flow.within(place):
+        for following in self._flow.within[place]:
             live |= self._before[following]
         for call in self._flow.calls.get(place, ()):
             live |= self._taken[call.callee]

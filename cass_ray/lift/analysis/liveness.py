@@ -119,6 +119,8 @@ def _backwards(
                 states.pop(name, None)
                 if guard is not None and unneeded is not None:
                     unneeded.add((place, name))
+            elif state == _LIVE:  # where the guard holds, it is another value from here on
+                states[name] = (guard[0], not guard[1])
         if not guards.isdisjoint(access.writes):
             for name, state in states.items():
                 if state[0] in access.writes:  # before this, the guard was another value

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from cass_ray.lift.analysis.call_places import FUNCTION, CallFrame, CallPlace, part_of
 from cass_ray.lift.analysis.liveness import CodePlace, LivenessBlock, RegisterAccess
@@ -51,12 +52,14 @@ class PartFlow:
         """The blocks of a function, or with None of the kernel itself."""
         return self._of_part.get(part, [])
 
-    def within(self, place: CallPlace) -> set[CallPlace]:
-        """What follows a block in its own part: after a call, where that goes on."""
-        calls = self.calls.get(place)
-        if not calls:
-            return self.successors[place]
-        return self.successors[place] - {entry_of(call.callee) for call in calls}
+    @cached_property
+    def within(self) -> dict[CallPlace, set[CallPlace]]:
+        """What follows each block in its own part: after a call, where that goes on."""
+        entries = {function: entry_of(function) for function in self.functions}
+        return {
+            place: following - {entries[call.callee] for call in self.calls.get(place, ())}
+            for place, following in self.successors.items()
+        }
 
     def alike(self, function: CodePlace) -> frozenset[CodePlace]:
         """The functions that have the same interface."""

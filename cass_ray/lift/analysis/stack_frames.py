@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TypeGuard
 
 from cass_ray.lift.analysis.call_places import CallPlace, CallStack
@@ -82,6 +83,7 @@ class FrameState:
         return made
 
 
+@cache
 def _at_entry(name: str) -> Known:
     return FrameAddress(0) if name == STACK_POINTER else AtEntry(name)
 
@@ -180,7 +182,7 @@ class _OneFunction:
         while pending:
             place = pending.pop()
             after = self._after(place)
-            for following in self._flow.within(place):
+            for following in self._flow.within[place]:
                 known = self._before.get(following)
                 there = after.entered(following[0])
                 joined = there if known is None else self._joined(known, there)
@@ -217,7 +219,10 @@ class _OneFunction:
     def _after(self, place: CallPlace) -> FrameState:
         """The state at the end of a block, its calls done."""
         state = self._before_calls(place)
-        for call in self._flow.calls.get(place, ()):
+        calls = self._flow.calls.get(place, ())
+        if calls:
+            self._look_for_addresses(state)
+        for call in calls:
             self._call(state, call.callee)
         return state
 
@@ -324,8 +329,8 @@ class _OneFunction:
     def _call(self, state: FrameState, callee: CodePlace) -> None:
         conduct = self._conduct[callee]
         top = state.of(STACK_POINTER)
-        self._look_for_addresses(state)
         if not isinstance(top, FrameAddress):
+            self._exposed = 0
             state.words.clear()
         else:  # what lies below is the callee's
             first = top.offset + conduct.writes_above

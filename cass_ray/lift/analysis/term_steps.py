@@ -19,10 +19,11 @@ _SINGLES = frozenset({"FADD", "FMUL", "FFMA", "MUFU"})
 _SUMS = frozenset({"IADD3", "IADD3.X", "VIADD", "IMAD.IADD", "IMAD.X"})
 _MINIMA = frozenset({"IMNMX", "VIMNMX", "VIMNMX.S32"})
 _INTEGERS = _MINIMA | {
-    *("MOV", "UMOV", "IMAD.MOV", "IMAD.MOV.U32", "IMAD", "LEA", "VIADDMNMX"),
+    *("MOV", "UMOV", "IMAD.MOV", "IMAD.MOV.U32", "IMAD.U32", "IMAD", "LEA", "VIADDMNMX"),
     *("SHF.R.U32.HI", "SHF.L.U32", "IMAD.SHL", "IMAD.SHL.U32"),
 }
 """Those that make one word of words."""
+_FROM_BANKS = frozenset({"LDC", "LDC.64", "ULDC", "ULDC.64", "LDCU", "LDCU.64"})
 _NOTHING = frozenset({"BSSY", "BSYNC", "NOP"})
 _BOOLEANS = frozenset({"AND", "OR"})
 _NEGATIVE_ZERO = Register("R", None, negated=True)
@@ -128,6 +129,8 @@ class Steps:
         elif i.mnemonic == "MOV.64":
             low, high = self._wide_word(state, i.operands[1])
             yield from self._words(i.operands[0], low, high)
+        elif i.mnemonic in _FROM_BANKS:
+            yield from self._from_bank(state, i)
         elif i.mnemonic in ("HFMA2.MMA", "HFMA2"):
             yield from self._word(i.operands[0], self._halves_as_word(i))
         elif i.opcode == "LOP3":
@@ -142,6 +145,15 @@ class Steps:
         else:
             raise Unread
 
+    def _from_bank(self, state: State, i: DecodedInstruction) -> Iterator[tuple[str, int]]:
+        """One or two words of a bank of constants, which nothing changes while a kernel runs."""
+        target, source = i.operands
+        if not isinstance(target, Register) or not isinstance(source, Constant):
+            raise Unread
+        _expect(_is_plain(source))
+        for word in range(2 if i.has("64") else 1):
+            yield from self._word(target.following(word), self._plain(state, source, word))
+
     def _integer(self, state: State, mnemonic: str, inputs: list[Operand]) -> int:
         """What an instruction makes of words alone."""
         make = self._terms.make
@@ -149,7 +161,7 @@ class Steps:
             *summed, limit = self._read(state, inputs[:-1])
             order = self._predicate_of(state, inputs[-1])
             return make("mnmx", make("sum", *summed), limit, order)
-        if mnemonic in ("IMAD.MOV", "IMAD.MOV.U32"):
+        if mnemonic in ("IMAD.MOV", "IMAD.MOV.U32", "IMAD.U32"):
             self._expect_zeros(inputs[:2])
             inputs = inputs[2:]
         if mnemonic in ("SHF.R.U32.HI", "SHF.L.U32", "IMAD.SHL", "IMAD.SHL.U32"):

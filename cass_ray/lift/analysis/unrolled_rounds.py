@@ -7,8 +7,8 @@ whose stride is no constant go over a grid, and are launched to have few rounds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import takewhile
+from bisect import bisect
+from collections.abc import Sequence
 
 from cass_ray.lift.frontend.code import CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
@@ -20,26 +20,43 @@ _NEAR = 32
 """Instructions behind the division among which the comparison is looked for."""
 
 
-def rounds_counted(code: CodeSection, run: Sequence[DecodedInstruction]) -> frozenset[str]:
-    """Registers that ``run`` is the last to write before they are taken for such a number.
+class UnrolledRounds:
+    """Where one code section compares quotients with the last round: few places, found once."""
 
-    If that ends a division, it is a correction, or what a division by zero gives.
-    """
-    written = {_plain(i.operands[0]) for i in run if i.operands} - {None}
-    position = code.position[run[-1].address] + 1
-    behind = code.instructions[position : position + _NEAR]
-    in_block = takewhile(lambda each: each.address not in code.leaders, behind)
-    return frozenset(_compared(in_block, written))
+    def __init__(self, code: CodeSection) -> None:
+        self._code = code
+        compared = ((place, _compared(i)) for place, i in enumerate(code.instructions))
+        self._compared = [(place, name) for place, name in compared if name is not None]
+
+    def counted(self, run: Sequence[DecodedInstruction]) -> frozenset[str]:
+        """Registers that ``run`` is the last to write before they are taken for such a number.
+
+        If that ends a division, it is a correction, or what a division by zero gives.
+        """
+        if not self._compared:
+            return frozenset()
+        begin = self._code.position[run[-1].address] + 1
+        first, end = (bisect(self._compared, (place, "")) for place in (begin, begin + _NEAR))
+        near = self._compared[first:end]
+        written = {_plain(i.operands[0]) for i in run if i.operands}
+        kept = ((name, self._keeps(name, begin, place)) for place, name in near if name in written)
+        return frozenset(name for name, is_kept in kept if is_kept)
+
+    def _keeps(self, name: str, begin: int, end: int) -> bool:
+        """Whether the instructions from ``begin`` to ``end`` are of one block, with ``name``
+        written by none before the last."""
+        passed = self._code.instructions[begin : end + 1]
+        if any(i.address in self._code.leaders for i in passed):
+            return False
+        return not any(_plain(i.operands[0]) == name for i in passed[:-1] if i.operands)
 
 
-def _compared(rest: Iterable[DecodedInstruction], names: set[str | int | None]) -> Iterator[str]:
-    """Those that are compared in the rest of the block, before something else is in them."""
-    for i in rest:
-        if i.opcode == "ISETP" and i.has("U32") and (i.has("GE") or i.has("LT")):
-            left, right = map(_plain, i.operands[2:4])
-            if isinstance(left, str) and left in names and right == _LAST_ROUND:
-                yield left
-        names = names - {_plain(each) for each in i.operands[:1]}
+def _compared(i: DecodedInstruction) -> str | None:
+    """The register that ``i`` compares with the last round."""
+    if i.opcode != "ISETP" or not i.has("U32") or not (i.has("GE") or i.has("LT")):
+        return None
+    left, right = map(_plain, i.operands[2:4])
+    return left if isinstance(left, str) and right == _LAST_ROUND else None
 
 
 def _plain(operand: Operand) -> str | int | None:

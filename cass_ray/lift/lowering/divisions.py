@@ -70,7 +70,7 @@ class Divisions(Patterns):
     ) -> Value | None:
         """What ``condition ? changed : before`` is where that ends a division; else None.
 
-        ``is_small``: the quotient is mostly below four, and worth a branch around the division.
+        ``is_small``: the quotient is a number of rounds, mostly few, and worth branches.
         """
         if not self._operands(changed, "add") or not self._operands(before, "select"):
             return None
@@ -89,7 +89,7 @@ class Divisions(Patterns):
         dividend, estimated = found
         opcode, by_zero = ("urem", dividend) if quotient is None else ("udiv", _QUOTIENT_BY_ZERO)
         if is_small and opcode == "udiv" and estimated == dividend:
-            return self._small(dividend, divisor, by_zero)
+            return self._rounds(dividend, divisor, by_zero)
         exact = self._exact(dividend, divisor, opcode, by_zero)
         if estimated == dividend:
             return exact
@@ -115,7 +115,7 @@ class Divisions(Patterns):
         if compared.operands not in ((division.divisor, i32(0)), (i32(0), division.divisor)):
             return None
         if is_small and division.opcode == "udiv":
-            return self._small(division.dividend, division.divisor, changed)
+            return self._rounds(division.dividend, division.divisor, changed)
         return self._ir.select(self._is_zero(division.divisor), changed, division.result)
 
     def _exact(self, dividend: Value, divisor: Value, opcode: str, by_zero: Value) -> Value:
@@ -136,31 +136,50 @@ class Divisions(Patterns):
         key = ("is zero", divisor.name)
         return self._ir.once(key, lambda: self._ir.icmp("eq", divisor, i32(0)))
 
-    def _small(self, dividend: Value, divisor: Value, by_zero: Value) -> Value:
-        """The quotient by comparisons if it is below four for each lane of the wave; else divided.
-
-        For integers ``a >> k < d`` is ``a < 2^k * d``, which ``2^k * d`` in 32 bits does not say.
-        It holds for no ``a`` where ``d`` is zero.
-        """
+    def _rounds(self, dividend: Value, divisor: Value, by_zero: Value) -> Value:
+        """The quotient where it is likely to be small: mostly zero, one round for each thread."""
         ir = self._ir
         number = ir.fresh()
-        is_large = ir.icmp("uge", ir.op("lshr", dividend, i32(2)), divisor)
-        large_lanes = ir.call(self._mask, f"llvm.amdgcn.ballot.{self._mask}", is_large)
-        is_any = ir.icmp("ne", large_lanes, Value(self._mask, "0"))
-        ir.line(f"br {is_any}, label %large{number}, label %small{number}")
+        ir.continue_in(f"once{number}")
+        is_more = ir.icmp("uge", dividend, divisor)
+        # Both ways take it, so that it is made in front of the branch, and not in a block of its
+        # own that would have to jump.
+        zero = ir.asm("i32", "", "=v,0", i32(0))
+        self._branch_if_any(is_more, f"more{number}", f"divided{number}")
+        ir.label(f"more{number}")
+        some = ir.op("add", self._below_2_to_19(dividend, divisor), zero)
+        is_large = ir.icmp("uge", ir.op("lshr", dividend, i32(19)), divisor)
+        self._branch_if_any(is_large, f"large{number}", f"divided{number}")
         ir.label(f"large{number}")
         quotient = self._divided(dividend, divisor, "udiv")
         large = ir.select(self._is_zero(divisor), by_zero, quotient)
-        ir.line(f"br label %divided{number}")
-        ir.label(f"small{number}")
-        is_twice = ir.icmp("uge", ir.op("lshr", dividend, i32(1)), divisor)
-        twice = ir.op("shl", divisor, i32(1))
-        rest = ir.op("sub", dividend, ir.select(is_twice, twice, i32(0)))
-        is_once_more = ir.cast("zext", ir.icmp("uge", rest, divisor), "i32")
-        small = ir.op("or", ir.select(is_twice, i32(2), i32(0)), is_once_more)
         ir.continue_in(f"divided{number}")
-        ways = f"[ {small.name}, %small{number} ], [ {large.name}, %large{number} ]"
-        return ir.result("i32", f"phi i32 {ways}")
+        ways = ((zero, "once"), (some, "more"), (large, "large"))
+        ends = ", ".join(f"[ {value.name}, %{label}{number} ]" for value, label in ways)
+        return ir.result("i32", f"phi i32 {ends}")
+
+    def _below_2_to_19(self, dividend: Value, divisor: Value) -> Value:
+        """The quotient if it is below 2^19, in half as many steps as LLVM's; else anything.
+
+        Both numbers and their product are rounded to nearest, which is 2^-24 of each at most, and
+        the reciprocal is within one unit of its last place, 2^-23. It is made 6 units less, each
+        2^-24 to 2^-23 of it, so that the estimate is never above ``a / d``, and less by
+        17 / 2^24 of that at most. Below 2^19 this is less than one.
+        """
+        ir = self._ir
+        reciprocal = ir.call("float", _RECIPROCAL, ir.cast("uitofp", divisor, "float"))
+        less = ir.op("add", ir.cast("bitcast", reciprocal, "i32"), i32(-6))
+        number = ir.cast("uitofp", dividend, "float")
+        product = ir.op("fmul", number, ir.cast("bitcast", less, "float"))
+        estimate = ir.cast("fptoui", product, "i32")
+        rest = ir.op("sub", dividend, ir.op("mul", estimate, divisor))
+        return ir.op("add", estimate, ir.cast("zext", ir.icmp("uge", rest, divisor), "i32"))
+
+    def _branch_if_any(self, condition: Value, to: str, otherwise: str) -> None:
+        """Branch by whether ``condition`` holds for a lane of the wave."""
+        lanes = self._ir.call(self._mask, f"llvm.amdgcn.ballot.{self._mask}", condition)
+        is_any = self._ir.icmp("ne", lanes, Value(self._mask, "0"))
+        self._ir.line(f"br {is_any}, label %{to}, label %{otherwise}")
 
     def _by_power_of_two(self, dividend: Value, divisor: Value, opcode: str, other: Value) -> Value:
         """What takes a shift or a mask, where LLVM proves that it does; ``other`` elsewhere.

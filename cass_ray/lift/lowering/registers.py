@@ -42,6 +42,10 @@ class RegisterFile:
         they are of."""
         self._overlay: dict[str, Value] | None = None
         """Results so far of instructions that a guard may drop."""
+        self._guard: Value | None = None
+        """The guard that may drop them."""
+        self._unneeded_unless: dict[str, Value] = {}
+        """Guards without which nobody needs what a register holds."""
         self.access: RegisterAccess | None = None
         """Collects the names of what is read and written, while an instruction is lowered."""
 
@@ -91,11 +95,17 @@ class RegisterFile:
 
         That is no access: nothing is recorded.
         """
+        overlay, access = self._overlay, self.access
+        if overlay is not None and name not in overlay:
+            # What the guard may drop may have parts that mean nothing where it does.
+            if self._unneeded_unless.get(name) != self._guard:
+                return
+            self._overlay = None
         known = self._cached if self._overlay is None else self._overlay
         if known.get(name) == old:
-            access, self.access = self.access, None
+            self.access = None
             self.write(name, new)
-            self.access = access
+        self._overlay, self.access = overlay, access
 
     def _put(self, name: str, value: Value) -> None:
         if self.access is not None:
@@ -106,6 +116,7 @@ class RegisterFile:
             return
         self._cached[name] = value
         self._written.add(name)
+        self._unneeded_unless.pop(name, None)
 
     def _has_upper_word(self, name: str) -> bool:
         return self._handles.tracked and "R" in name and not name.endswith(_UPPER)
@@ -127,7 +138,7 @@ class RegisterFile:
         that are ``unneeded`` where the guard does not hold get their results anyway. What goes to
         ``rounds`` is a number of rounds of a loop.
         """
-        self._overlay = {}
+        self._overlay, self._guard = {}, guard
         yield
         made, self._overlay = self._overlay, None
         for name, value in made.items():
@@ -137,6 +148,7 @@ class RegisterFile:
                 self._put(name, known or self._handles.select(guard, value, before))
             else:
                 self._put(name, value)
+                self._unneeded_unless[name] = guard
 
     def _known(self, guard: Value, value: Value, before: Value, *, is_small: bool) -> Value | None:
         steps = (guard, value, before)
@@ -193,6 +205,7 @@ class RegisterFile:
         self._ir.label(label)
         yield
         self._cached, self.made = known, made
+        self._unneeded_unless.clear()
 
     # Blocks
 
@@ -201,6 +214,7 @@ class RegisterFile:
         self._ir.label(label)
         self._cached.clear()
         self._written.clear()
+        self._unneeded_unless.clear()
         self.made.clear()
 
     def flush(self) -> None:

@@ -52,6 +52,33 @@ def test_an_overwritten_value_is_dead() -> None:
     assert (START, "R4") in found
 
 
+def test_a_value_that_both_guards_overwrite_is_dead() -> None:
+    under_p0, otherwise = access(P0, "", "R4"), access(("P0", True), "", "R4")
+    found = unneeded(access(("P3", False), "", "R4"), under_p0, otherwise, access(None, "R4"))
+    assert found == {(START, "R4"), (("k", 16), "R4")}
+
+
+def test_a_value_that_one_guard_overwrites_and_the_other_reads_is_needed() -> None:
+    found = unneeded(
+        access(("P3", False), "", "R4"),
+        access(P0, "", "R4"),
+        access(("P0", True), "R4", "R4"),
+        access(None, "R4"),
+    )
+    assert (START, "R4") not in found
+
+
+def test_guards_that_change_in_between_do_not_overwrite_both_ways() -> None:
+    found = unneeded(
+        access(("P3", False), "", "R4"),
+        access(P0, "", "R4"),
+        access(None, "", "P0"),
+        access(("P0", True), "", "R4"),
+        access(None, "R4"),
+    )
+    assert found == set()
+
+
 def test_what_the_next_block_reads_is_needed() -> None:
     second: CodePlace = ("k", 0x100)
     blocks = {

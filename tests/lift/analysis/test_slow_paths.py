@@ -156,6 +156,9 @@ def steps_of(*texts: str) -> tuple[Terms, State]:
         "IADD3 R5, R4, R6, RZ, P0, P1",
         "LEA R5, P0, R4, R6, 0x3",
         "CALL.REL.NOINC `(.L_1)",
+        "LDC R5, c[0x0][R4+0x10]",
+        "LDC.U8 R5, c[0x0][0x10]",
+        "ULDC UR5, -c[0x0][0x10]",
     ],
 )
 def test_what_is_not_known_to_be_one_of_the_steps(text: str) -> None:
@@ -193,6 +196,21 @@ def test_what_is_not_the_same_has_other_terms(one: str, other: str) -> None:
 def test_shifts_are_spelled_as_products_too(one: str, other: str) -> None:
     terms, state = steps_of(one)
     others, second = steps_of(other)
+    assert terms.digest(state["R5"]) == others.digest(second["R5"])
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("LDC R5, c[0x0][0x214]",),
+        ("LDC.64 R4, c[0x0][0x210]",),
+        ("ULDC UR4, c[0x0][0x214]", "IMAD.U32 R5, RZ, RZ, UR4"),
+        ("ULDC.64 UR4, c[0x0][0x210]", "MOV R5, UR5"),
+    ],
+)
+def test_a_constant_is_the_same_however_it_is_loaded(texts: tuple[str, ...]) -> None:
+    terms, state = steps_of(*texts)
+    others, second = steps_of("MOV R5, c[0x0][0x214]")
     assert terms.digest(state["R5"]) == others.digest(second["R5"])
 
 

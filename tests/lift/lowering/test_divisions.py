@@ -7,8 +7,9 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import pytest
-import z3
 
 from cass_ray.lift.llvm.emit import assembly
 from cass_ray.toolchain.locate import find_amd
@@ -224,12 +225,13 @@ def rounds(*changes: tuple[str, str]) -> str:
     return lifted(80, "gfx1100", "S2R R0, SR_TID.X", "S2R R7, SR_CTAID.X", *steps, *_AFTER)
 
 
-def test_few_rounds_are_counted_without_a_division() -> None:
+def test_rounds_are_estimated_where_there_are_more_than_one_and_not_very_many() -> None:
     made = rounds()
     assert _DIVIDED in made
     written, _ = assembly(find_amd(), made, "gfx1100")
-    before, branch, behind = written.partition("s_cbranch_vcc")
-    assert branch and "v_rcp" in behind and "v_rcp" not in before
+    once, some, large = re.split("s_cbranch_vcc", written)
+    assert "v_rcp" not in once
+    assert "v_mul_hi" not in some and "v_mul_hi" in large
 
 
 @pytest.mark.parametrize(("processor", "lanes"), [("gfx1100", 32), ("gfx942", 64)])
@@ -252,32 +254,29 @@ def test_other_quotients_are_divided(old: str, new: str) -> None:
     assert "udiv i32" in made and _DIVIDED not in made
 
 
-def small_quotient(dividend: z3.BitVecRef, divisor: z3.BitVecRef) -> z3.BitVecRef:
-    """As the lifter writes it."""
-    is_twice = z3.UGE(z3.LShR(dividend, 1), divisor)
-    rest = dividend - z3.If(is_twice, divisor << 1, 0)
-    return z3.If(is_twice, z3.BitVecVal(2, 32), 0) | z3.If(
-        z3.UGE(rest, divisor), z3.BitVecVal(1, 32), 0
-    )
+def rounds_of(
+    dividend: npt.NDArray[np.uint32], divisor: npt.NDArray[np.uint32], units: int
+) -> npt.NDArray[np.uint32]:
+    """As the lifter writes it, by a reciprocal that is ``units`` of its last place off."""
+    reciprocal = np.float32(1) / divisor.astype(np.float32)
+    less = (reciprocal.view(np.int32) + np.int32(units - 6)).view(np.float32)
+    estimate = (dividend.astype(np.float32) * less).astype(np.uint32)
+    return estimate + (dividend - estimate * divisor >= divisor)
 
 
-def test_a_quotient_below_four_is_proven_for_all_words() -> None:
-    """That is: ``q * d <= a < (q + 1) * d``, in 64 bits."""
-    dividend, divisor = z3.BitVecs("dividend divisor", 32)
-    whole, part, quotient = (
-        z3.ZeroExt(32, each) for each in (dividend, divisor, small_quotient(dividend, divisor))
-    )
-    solver = z3.Solver()
-    solver.add(z3.ULT(z3.LShR(dividend, 2), divisor))
-    times = [part * n for n in range(5)]
-    is_right = z3.Or(
-        *(
-            z3.And(quotient == n, z3.ULE(times[n], whole), z3.ULT(whole, times[n + 1]))
-            for n in range(4)
-        )
-    )
-    solver.add(z3.Not(is_right))
-    assert solver.check() == z3.unsat
+@pytest.mark.parametrize("units", [-1, 0, 1])
+def test_rounds_below_2_to_19_are_what_integers_divided_give(units: int) -> None:
+    """Of the least and the greatest dividend of a quotient, where an estimate is off first."""
+    draw = np.random.default_rng(3)
+    rounds = np.concatenate([np.arange(4096), (1 << 19) - 1 - np.arange(4096)])
+    bits = draw.integers(0, 32, (256, 1))
+    divisors = draw.integers(1 << bits, 2 << bits, dtype=np.uint64)
+    least = rounds.astype(np.uint64) * divisors
+    for dividend in (least, least + divisors - 1):
+        fits = dividend < 1 << 32
+        words = np.broadcast_to(divisors, dividend.shape)[fits].astype(np.uint32)
+        found = rounds_of(dividend[fits].astype(np.uint32), words, units)
+        assert np.array_equal(found, np.broadcast_to(rounds, fits.shape)[fits])
 
 
 def test_what_a_division_by_zero_gives_is_chosen_once() -> None:

@@ -78,6 +78,23 @@ __global__ void few(unsigned *sums) {
     sums[threadIdx.x] = sum;
 }
 
+// Quotients about powers of two, by small divisors: beyond 2^19 they are divided in another way.
+__global__ void doubled(unsigned *sums) {
+    unsigned divisor = 37 * threadIdx.x + 3;
+    unsigned sum = 0;
+    for (unsigned times = 1; times < 1u << 22; times *= 2) {
+        for (unsigned off = 0; off < 3; ++off) {
+            unsigned quotient = (times * divisor + off - 1) / divisor;
+            unsigned rounds = quotient + 1;
+            if (rounds & 3) sum = mixed(sum, rounds & 3);
+            if (quotient < 3) continue;
+            sum = mixed(sum, quotient + off);
+            __syncwarp(__activemask());
+        }
+    }
+    sums[threadIdx.x] = sum;
+}
+
 static void report(const char *name, const unsigned *values) {
     for (int i = 0; i < kCount; ++i) printf("%s %d %08x\n", name, i, values[i]);
 }
@@ -104,4 +121,7 @@ int main() {
     few<<<1, kCount>>>(first);
     cudaDeviceSynchronize();
     report("few", first);
+    doubled<<<1, kCount>>>(first);
+    cudaDeviceSynchronize();
+    report("doubled", first);
 }

@@ -12,7 +12,7 @@ from cass_ray.lift.analysis.interfaces import Interfaces
 from cass_ray.lift.analysis.opcodes import tests_phase, yields
 from cass_ray.lift.analysis.phase_waits import PhaseWaits
 from cass_ray.lift.analysis.uniform import uniform_results
-from cass_ray.lift.analysis.unrolled_rounds import rounds_counted
+from cass_ray.lift.analysis.unrolled_rounds import UnrolledRounds
 from cass_ray.lift.errors import LifterBug, LiftError, UnknownForm
 from cass_ray.lift.frontend.code import CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
@@ -81,6 +81,8 @@ class InstructionLowering:
         self._earlier = earlier
         self._waits = waits
         self._forms = forms()
+        self._rounds: dict[str, UnrolledRounds] = {}
+        """By section."""
 
     def polls(self, code: CodeSection, i: DecodedInstruction) -> bool:
         """Whether the turn ends before ``i``, which waits for another warp."""
@@ -113,9 +115,14 @@ class InstructionLowering:
             with context.registers.skipped_unless(condition, unneeded):
                 self._apply(code, known)
         else:
-            rounds = rounds_counted(code, run)
+            rounds = self._rounds_of(code).counted(run)
             with context.registers.dropping_results_unless(condition, unneeded, rounds):
                 self._apply(code, known)
+
+    def _rounds_of(self, code: CodeSection) -> UnrolledRounds:
+        if code.name not in self._rounds:
+            self._rounds[code.name] = UnrolledRounds(code)
+        return self._rounds[code.name]
 
     def _unneeded_in(
         self, code: CodeSection, known: list[tuple[DecodedInstruction, OpcodeForm]]

@@ -150,13 +150,14 @@ class Functions:
         parts: list[CodePart] = [None, *self._entries, *self._pieces]
         touched = {part: _scalars(registers.types_in(part)) for part in parts}
         ending = set(self._context.terminators.ending_parts)
+        shared = dict.fromkeys(self._shared_registers())
         changes = True
         while changes:
             changes = False
-            for part, other in self._shared_registers():
-                missing = touched[other].items() - touched[part].items()
-                touched[part].update(missing)
-                changes = changes or bool(missing)
+            for part, other in shared:
+                known = len(touched[part])
+                touched[part].update(touched[other])
+                changes = changes or len(touched[part]) > known
             for part, callees in self._called_in_parts():
                 ends = part not in ending and not ending.isdisjoint(callees)
                 if ends:
