@@ -40,7 +40,7 @@ class SharedExchanges:
         own_pace.meet_for_exchange(
             self._walk.goto(exchange),
             mask_of_meeting(context, i),
-            self._walk.goto(after),
+            self._walk.goto_from(exchange, after),
             # Behind others ptxas takes the lanes of the mask out of what a vote or a match gives.
             alone=is_collective or i.has("EXCLUSIVE"),
         )
@@ -53,7 +53,6 @@ class SharedExchanges:
         before = code.instructions[code.position[place[2]] - 1]
         behind = self._behind(place, before)
         walk.current.accesses = []
-        walk.current.leaves_unknown = True  # which other lanes meet there shows later
         for guard, run in runs_of(behind):
             self._body.run(code, guard, run)
         own_pace.part_again(f"label %{walk.label(place)}")
