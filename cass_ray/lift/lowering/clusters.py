@@ -135,7 +135,8 @@ def _meeting(ctx: LoweringContext, *, of_cluster: bool) -> tuple[Value, Value]:
 
 def _lanes(ctx: LoweringContext, *, of_cluster: bool) -> tuple[Value, ...]:
     """What tells the device functions which lanes are there."""
-    return i32(int(of_cluster)), own_start(ctx, LANE_SETS_PLACE), THREAD, block_threads(ctx)
+    threads = block_threads(ctx)
+    return i32(int(of_cluster)), own_start(ctx, LANE_SETS_PLACE), THREAD, threads
 
 
 def arrive(ctx: LoweringContext, *, of_cluster: bool) -> Value:
