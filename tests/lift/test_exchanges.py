@@ -375,6 +375,14 @@ __global__ void of_other_kinds(word *out) {
     out[t] = __ballot_sync(0xffff0000, t % 3 == 0);
   }
 }
+__global__ void of_other_lanes(word *out) {
+  const word t = threadIdx.x;
+  if (t % 32 < 16) {
+    out[t] = __shfl_xor_sync(0xffff, t, 1);
+  } else {
+    out[t] = __shfl_xor_sync(0xffff0000, t * 3, 2) + 1;
+  }
+}
 __global__ void tiles(word *out) {
   const auto tile = cooperative_groups::tiled_partition<8>(cooperative_groups::this_thread_block());
   const word t = threadIdx.x;

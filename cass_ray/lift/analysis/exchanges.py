@@ -26,16 +26,18 @@ from cass_ray.lift.analysis.parting import where_lanes_part
 from cass_ray.lift.analysis.unaligned import where_apart
 from cass_ray.lift.frontend.code import ENDINGS, CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
-from cass_ray.lift.frontend.operands import Name
+from cass_ray.lift.frontend.operands import Immediate, Name, Register
 from cass_ray.lift.graphs import components, immediate_postdominators
 
 _END: CallPlace = ((), "", -1)
 
 Flow = Mapping[CallPlace, Set[CallPlace]]
 """What follows each block, copies of subroutines apart."""
-Exchanges = frozenset[tuple[CallPlace, str]]
-"""Blocks, and mnemonics of what lanes exchange by there; the empty one: they only meet."""
-_UNKNOWN = "?"
+Kind = tuple[str, int | None]
+"""Mnemonic of what lanes exchange by, the empty one: they only meet; their mask, if it is known."""
+Exchanges = frozenset[tuple[CallPlace, Kind]]
+"""By block."""
+_UNKNOWN, _ALL = "?", 0xFFFFFFFF
 
 
 def exchanged_behind(code: CodeSection, number: int) -> list[DecodedInstruction]:
@@ -109,7 +111,7 @@ class _Places:
         found = {
             place: frozenset((place, kind) for kind in kinds[place[1:]]) for place in self.flow
         }
-        of_functions = frozenset[tuple[CallPlace, str]]().union(
+        of_functions = frozenset[tuple[CallPlace, Kind]]().union(
             *(each for place, each in found.items() if part_of(place[0]) is not None)
         )
         for place in self.flow if of_functions else ():
@@ -142,7 +144,7 @@ class _Places:
     ) -> Exchanges:
         """Those on ways from ``start`` that have not come to ``end``."""
         pending, seen = [start], {start, end, _END}
-        found = set[tuple[CallPlace, str]]()
+        found = set[tuple[CallPlace, Kind]]()
         if start in (end, _END):
             return frozenset()
         while pending:
@@ -153,14 +155,16 @@ class _Places:
             pending += following
         return frozenset(found)
 
-    def _kinds_in(self, block: CodePlace) -> Iterator[str]:
+    def _kinds_in(self, block: CodePlace) -> Iterator[Kind]:
         for name, address in self.code.instructions([block]):
             instruction = self.code.at((name, address))
             if not meets_all(instruction):
                 continue
             if not asks_if_together(instruction) or not self._is_at_barrier(block):
                 code = self.section(name)
-                yield from _kinds(code, code.position[address])
+                mask = _mask(code, code.position[address])
+                for mnemonic in _mnemonics(code, code.position[address]):
+                    yield mnemonic, mask
 
     def _asks(self, block: CodePlace) -> bool:
         """Whether the block ends with such a question: its ways are one exchange, written twice."""
@@ -193,17 +197,53 @@ def _with_ends(ways: Mapping[CallPlace, list[CallPlace]]) -> dict[CallPlace, lis
 
 def _may_be_one(some: Exchanges, others: Exchanges) -> bool:
     """Whether one of ``some`` and another one of ``others`` may be the same exchange."""
-    kinds, other_kinds = {kind for _, kind in some}, {kind for _, kind in others}
-    common = kinds & other_kinds
-    if kinds and other_kinds and _UNKNOWN in kinds | other_kinds:
-        common = kinds | other_kinds
     return any(
-        len({place for place, each in some | others if each in (kind, _UNKNOWN)}) > 1
-        for kind in common
+        place != other and _are_alike(kind, other_kind)
+        for place, kind in some
+        for other, other_kind in others
     )
 
 
-def _kinds(code: CodeSection, number: int) -> Iterator[str]:
+def _are_alike(one: Kind, other: Kind) -> bool:
+    if one[0] != other[0] and _UNKNOWN not in (one[0], other[0]):
+        return False
+    return None in (one[1], other[1]) or one[1] == other[1]
+
+
+def _mask(code: CodeSection, number: int) -> int | None:
+    """Which lanes are asked for at a position, if that is a literal."""
+    question = code.instructions[number]
+    if not asks_if_together(question) or question.guard is not None:
+        return None
+    register = question.operands[0]
+    if not isinstance(register, Register):
+        return None
+    if register.is_zero:
+        return _ALL if register.inverted else 0
+    for position in range(number - 1, -1, -1):
+        if code.instructions[position + 1].address in code.leaders:
+            return None
+        instruction = code.instructions[position]
+        if _may_write(instruction, register):
+            value = instruction.operands[-1]
+            is_known = instruction.mnemonic == "UMOV" and instruction.guard is None
+            return value.integer if is_known and isinstance(value, Immediate) else None
+    return None
+
+
+def _may_write(i: DecodedInstruction, register: Register) -> bool:
+    """Whether it writes a uniform register; up to four, by the number of the first."""
+    targets = (each for each in i.operands[:2] if isinstance(each, Register))
+    return any(
+        target.file == register.file
+        and target.index is not None
+        and register.index is not None
+        and 0 <= register.index - target.index < (1 if i.opcode == "UMOV" else 4)
+        for target in targets
+    )
+
+
+def _mnemonics(code: CodeSection, number: int) -> Iterator[str]:
     """Of what lanes do where they meet, by the code at a position that has them meet."""
     if not asks_if_together(code.instructions[number]):
         behind = exchanged_behind(code, number)
@@ -214,15 +254,15 @@ def _kinds(code: CodeSection, number: int) -> Iterator[str]:
     for position in apart:
         instruction = code.instructions[position]
         if instruction.opcode == "WARPSYNC":
-            yield from _kinds(code, position)
+            yield from _mnemonics(code, position)
         elif instruction.opcode == "CALL":
-            yield _kind_of_subroutine(code, instruction)
+            yield _mnemonic_of_subroutine(code, instruction)
         elif instruction.opcode in ENDINGS and instruction.guard is None:
             return
     yield _UNKNOWN
 
 
-def _kind_of_subroutine(code: CodeSection, call: DecodedInstruction) -> str:
+def _mnemonic_of_subroutine(code: CodeSection, call: DecodedInstruction) -> str:
     target = call.operands[-1]
     address = code.function.labels.get(target.text) if isinstance(target, Name) else None
     if address is None:
@@ -230,5 +270,5 @@ def _kind_of_subroutine(code: CodeSection, call: DecodedInstruction) -> str:
     behind = range(code.position[address], len(code.instructions))
     for position in takewhile(lambda n: code.instructions[n].opcode != "RET", behind):
         if code.instructions[position].opcode == "WARPSYNC":
-            return next(_kinds(code, position))
+            return next(_mnemonics(code, position))
     return _UNKNOWN
