@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cass_ray.lift.analysis.liveness import CodePlace, LivenessBlock
 from cass_ray.lift.analysis.opcodes import MATRIX_OPCODES
@@ -66,8 +66,6 @@ def where_lanes_part(
 
     ``in_groups``: lanes of one warp may exchange with different masks.
     """
-    if any(block.leaves_unknown for block in blocks.values()):
-        return frozenset(blocks)
     parts = _LANES_IN_GROUPS if in_groups else _LANES
     *_, last = _rounds(blocks, entry, instruction_at, parts)
     return frozenset(last.parting)
@@ -106,7 +104,7 @@ def _rounds(
 ) -> Iterator[_Found]:
     successors = {place: _successors(block, instruction_at) for place, block in blocks.items()}
     after = immediate_postdominators(successors, _END)
-    flow = _Flow(successors, set(), {})
+    flow = _Flow(successors, set(), {}, _unknown_behind_calls(blocks))
     while True:
         parting, at_guarded_barriers = _parting(blocks, entry, instruction_at, flow, parts)
         regions = {place: _between(successors, place, after[place]) for place in parting}
@@ -117,7 +115,7 @@ def _rounds(
             joins = _assigned_before(blocks, successors, regions, after)
         if (found, joins) == (flow.alone, flow.joins):
             return
-        flow = _Flow(successors, found, joins)
+        flow = replace(flow, alone=found, joins=joins)
 
 
 @dataclass(frozen=True)
@@ -127,6 +125,16 @@ class _Flow:
     """Blocks in which some may be alone."""
     joins: Mapping[CodePlace, frozenset[str]]
     """Blocks to which they come by several ways, and the registers assigned on these."""
+    behind_calls: frozenset[str]
+    """Registers that may differ behind every call."""
+
+
+def _unknown_behind_calls(blocks: Graph) -> frozenset[str]:
+    """All registers, where functions with one copy return to whoever has called them."""
+    if not any(block.leaves_unknown for block in blocks.values()):
+        return frozenset()
+    accesses = (access for block in blocks.values() for _, access in block.accesses)
+    return frozenset[str]().union(*(access.reads | access.writes for access in accesses))
 
 
 def _assigned_before(
@@ -190,6 +198,8 @@ def _parting(
                 state |= access.writes
             elif access.guard is None:
                 state -= access.writes
+            if instruction.opcode == "CALL":
+                state |= flow.behind_calls
         if branches_apart and len(flow.successors[place]) > 1:
             parting.add(place)
         for successor in flow.successors[place] - {_END}:
