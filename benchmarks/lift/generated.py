@@ -53,8 +53,11 @@ MODES = {
     "fast-math": Ways(nvcc=("--use_fast_math", "-prec-div=true", "-prec-sqrt=true")),
 }
 """How nvcc is asked to compile."""
-DRAWN = ("mathematics=0", "types.long=3", "types.unsigned_long=3")
-"""Knobs: no functions that fast-math replaces, and much 64-bit arithmetic."""
+DRAWN = (
+    *("mathematics=0", "types.long=3", "types.unsigned_long=3"),
+    "collectives.lanes_apart=1",
+)
+"""Knobs: no functions that fast-math replaces, much 64-bit arithmetic, and what HIP has not."""
 
 AGREES, DIFFERS, FAILS, NOT_LIFTED = "agrees", "differs", "does not run", "not lifted"
 LEFT_OUT = "left out"

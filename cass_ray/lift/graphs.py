@@ -47,3 +47,60 @@ def components(
                 for each in component:
                     del height[each]
                 yield component
+
+
+def immediate_postdominators(
+    successors: Mapping[Node, Collection[Node]], end: Node
+) -> dict[Node, Node]:
+    """The first node that all paths from each one come to; ``end`` where there is none.
+
+    ``end``: what all paths lead to; it is no key. Cooper, Harvey and Kennedy: A Simple, Fast
+    Dominance Algorithm.
+    """
+    predecessors: dict[Node, list[Node]] = {end: []}
+    for node, following in successors.items():
+        for successor in following:
+            predecessors.setdefault(successor, []).append(node)
+    order = _postorder(predecessors, end)
+    number = {node: position for position, node in enumerate(order)}
+    found = {end: end}
+    changed = True
+    while changed:
+        changed = False
+        for node in reversed(order[:-1]):
+            known = [each for each in successors[node] if each in found]
+            nearest = known[0]
+            for each in known[1:]:
+                nearest = _meeting(found, number, nearest, each)
+            if found.get(node) != nearest:
+                found[node] = nearest
+                changed = True
+    return {node: found.get(node, end) for node in successors}
+
+
+def _postorder(predecessors: Mapping[Node, Collection[Node]], end: Node) -> list[Node]:
+    """Nodes from which ``end`` is reached, backwards from it; it is the last of them."""
+    seen, order = {end}, []
+    work = [(end, iter(predecessors[end]))]
+    while work:
+        node, before = work[-1]
+        for previous in before:
+            if previous not in seen:
+                seen.add(previous)
+                work.append((previous, iter(predecessors.get(previous, []))))
+                break
+        else:
+            work.pop()
+            order.append(node)
+    return order
+
+
+def _meeting(
+    found: Mapping[Node, Node], number: Mapping[Node, int], left: Node, right: Node
+) -> Node:
+    while left != right:
+        while number[left] < number[right]:
+            left = found[left]
+        while number[right] < number[left]:
+            right = found[right]
+    return left

@@ -80,6 +80,16 @@ def test_groups_of_lanes_at_one_place(bench: LiftingRun, architecture: str) -> N
     assert [(row.state, row.detail) for row in rows] == [(AGREES, "")]
 
 
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_120"])
+def test_lanes_of_two_branches_exchange_as_one(bench: LiftingRun, architecture: str) -> None:
+    """Whole warps shuffle and vote in both branches of an ``if``."""
+    changed = [*_SMALL, "collectives.vote=0", "collectives.lanes_apart=1"]
+    (program,) = generate(1, 1, load(Knobs, None, parse_overrides(changed)))
+    assert program.source.count("_sync(0xffffffffu") > 1
+    rows = list(measure(bench, program, [(architecture, "O3")]))
+    assert [(row.state, row.detail) for row in rows] == [(AGREES, "")]
+
+
 def test_rotations_share_the_combinations() -> None:
     ways = [(architecture, mode) for mode in MODES for architecture in ("sm_80", "sm_90", "sm_120")]
     of_one_program = [rotated(ways, 7, rotation)[0] for rotation in range(12)]
@@ -99,8 +109,9 @@ def test_rotations_share_the_combinations() -> None:
     ],
 )
 def test_programs_that_were_wrong(bench: LiftingRun, number: int, architecture: str) -> None:
-    # They were drawn before there were groups of lanes.
-    knobs = load(Knobs, None, parse_overrides([*DRAWN, "collectives.lane_groups=0"]))
+    # They were drawn before there were groups of lanes, and lanes apart.
+    without = ("collectives.lane_groups=0", "collectives.lanes_apart=0")
+    knobs = load(Knobs, None, parse_overrides([*DRAWN, *without]))
     (program,) = generate(1, 26, knobs, first=number)
     rows = list(measure(bench, program, [(architecture, "O3")]))
     assert [(row.state, row.detail) for row in rows] == [(AGREES, "")]

@@ -7,7 +7,7 @@ partial mask are the ones that take a branch.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from cass_ray.corpus.generate.bodies import BodyMaker
 from cass_ray.corpus.generate.expressions import Expression, VariableExpression, literal
 from cass_ray.corpus.generate.machine import WARP, KernelArray, LaunchState, Mask
 from cass_ray.corpus.generate.statements import (
+    INDENT,
     Assign,
     Atomic,
     Barrier,
@@ -73,6 +74,7 @@ class CollectiveMaker:
             (mix.vote, self._vote),
             (mix.partial_warp, self._partial_warp),
             (mix.lane_groups, self._lane_groups),
+            (mix.lanes_apart, self._lanes_apart),
         ]
         rule = self.chance.choices([rule for _, rule in rules], [weight for weight, _ in rules])[0]
         if nesting > 0 and self.body.scope.mutable and self.chance.random() < 0.25:
@@ -359,6 +361,34 @@ class CollectiveMaker:
         function = _any if kind == "any" else _all
         return [self._warp_declare(f"{call} ? 1 : 0", predicate, Span(0, 1), function, INT, width)]
 
+    def _lanes_apart(self) -> list[Statement]:
+        """One shuffle or ballot of a whole warp, whose lanes come to it in two branches."""
+        bit = literal(1 << self.chance.randrange(5), INT)
+        apart = ex.compare("==", ex.bitwise("&", self.lane, bit), literal(0, INT))
+        if self.chance.random() < 0.4:
+            yes, no = self.body.maker.condition(1), self.body.maker.condition(1)
+            call = f"__ballot_sync({_FULL}, {{}})"
+            return [self._in_branches(apart, (yes, no), call, _ballot, UNSIGNED)]
+        type_ = self.body.maker.one_of(_SHARED_TYPES)
+        yes, no = (self.body.maker.value(type_, 1) for _ in range(2))
+        amount = self.chance.randrange(1, WARP)
+        source = _sources("xor", amount, WARP)
+        call = f"__shfl_xor_sync({_FULL}, {{}}, {amount})"
+        return [self._in_branches(apart, (yes, no), call, lambda values: values[:, source])]
+
+    def _in_branches(
+        self, condition: Expression, operands: tuple[Expression, Expression], call: str,
+        function: Callable[[Values], Values], type_: Scalar | None = None,
+    ) -> WarpAssign:  # fmt: skip
+        """Declare a variable with the result of ``call`` with one of two operands."""
+        given = ex.select(condition, *operands)
+        bounds = full_span(type_) if type_ else given.bounds
+        made = self._warp_declare("", given, bounds, function, type_)
+        calls = (call.format(each.text) for each in operands)
+        return _InBranches(
+            made.text.removesuffix(" = "), made.name, given, function, WARP, condition.text, *calls
+        )
+
     def _partial_warp(self) -> list[Statement]:
         """The first lanes of each warp alone, with a mask of just them."""
         width = self.chance.choice((4, 8, 16))
@@ -391,6 +421,27 @@ class _Butterfly(WarpAssign):
         distance = int(np.ravel(machine.variables[self.distance])[0])
         self.function = lambda values: values[:, np.arange(WARP) ^ distance]
         return super().execute(machine, mask, escapes)
+
+
+@dataclass(eq=False)
+class _InBranches(WarpAssign):
+    """A warp function that is called in both branches of an ``if``."""
+
+    condition: str = ""
+    then: str = ""
+    otherwise: str = ""
+
+    def lines(self, depth: int) -> list[str]:
+        """The variable first."""
+        pad = INDENT * depth
+        return [
+            f"{pad}{self.text};",
+            f"{pad}if ({self.condition}) {{",
+            f"{pad}{INDENT}{self.name} = {self.then};",
+            f"{pad}}} else {{",
+            f"{pad}{INDENT}{self.name} = {self.otherwise};",
+            f"{pad}}}",
+        ]
 
 
 def _sources(kind: str, amount: int, width: int) -> Values:

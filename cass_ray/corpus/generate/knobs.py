@@ -59,6 +59,8 @@ class CollectiveMix(StrictModel):
     vote: float = Field(default=1.5, ge=0.0)
     partial_warp: float = Field(default=1.5, ge=0.0)
     lane_groups: float = Field(default=1.0, ge=0.0)
+    lanes_apart: float = Field(default=0.0, ge=0.0)
+    """One exchange of lanes in several branches, which HIP does not have."""
 
     @model_validator(mode="after")
     def _some(self) -> CollectiveMix:

@@ -21,6 +21,9 @@ class CallFrame:
 CallStack = tuple[CallFrame, ...]
 CallPlace = tuple[CallStack, str, int]
 
+TOGETHER: CallStack = (CallFrame(("", 0), "", FUNCTION - 1),)
+"""Of an exchange that is there once for all calls, where lanes go at their own pace."""
+
 
 def part_of(stack: CallStack) -> tuple[str, int] | None:
     """The function of LLVM that what is called so belongs to."""

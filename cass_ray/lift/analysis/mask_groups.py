@@ -52,23 +52,24 @@ def mask_groups(code: CodeSection) -> MaskGroups:
     for number, i in enumerate(code.instructions):
         if i.opcode == "WARPSYNC" and i.operands and isinstance(i.operands[0], Register):
             behind = list(
-                takewhile(lambda each: each.address not in targets, _behind(code, number + 1))
+                takewhile(lambda each: each.address not in targets, straight_on(code, number + 1))
             )
             if any(each.opcode in _AMONG_ALL for each in behind):
                 starts.add(i.address)
                 members.update(each.address for each in behind if each.opcode in _MEMBERS)
         elif asks_if_together(i) and i.guard is not None:
-            first = next(filter(_exchanges, _behind(code, where_together(code, number))), None)
+            first = next(filter(exchanges, straight_on(code, where_together(code, number))), None)
             if first is not None and first.opcode != "SHFL":
                 asks.add(i.address)
     return MaskGroups(frozenset(starts), frozenset(members), frozenset(asks))
 
 
-def _exchanges(i: DecodedInstruction) -> bool:
+def exchanges(i: DecodedInstruction) -> bool:
+    """Whether lanes give each other something by ``i``."""
     return i.opcode == "SHFL" or i.opcode in _AMONG_ALL
 
 
-def _behind(code: CodeSection, number: int) -> Iterator[DecodedInstruction]:
+def straight_on(code: CodeSection, number: int) -> Iterator[DecodedInstruction]:
     """Instructions from a position up to one of :data:`_ENDS`."""
     rest = map(code.instructions.__getitem__, range(number, len(code.instructions)))
     return takewhile(lambda i: i.opcode not in _ENDS, rest)

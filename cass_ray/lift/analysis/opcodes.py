@@ -26,6 +26,12 @@ def asks_if_together(i: DecodedInstruction) -> bool:
     return i.opcode == "BRA" and (i.has("DIV") or i.has("CONV"))
 
 
+def meets_all(i: DecodedInstruction) -> bool:
+    """Whether the lanes of a mask meet there: it says so, or asks whether they are together; then
+    they meet in the code for those that are apart, which a first lifting does not come to."""
+    return i.opcode == "WARPSYNC" or asks_if_together(i)
+
+
 def yields(i: DecodedInstruction) -> bool:
     """Whether it lets the other lanes of its warp go on."""
     return i.opcode in ("YIELD", "NANOSLEEP")

@@ -19,7 +19,7 @@ from functools import cached_property
 
 from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.analysis.loop_exits import LoopExits
-from cass_ray.lift.analysis.opcodes import asks_if_together, yields
+from cass_ray.lift.analysis.opcodes import meets_all, yields
 from cass_ray.lift.analysis.polling import Graph, InstructionAt, loops
 from cass_ray.lift.analysis.single_lanes import Labels, code_of_single_lanes
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES
@@ -76,6 +76,14 @@ class KernelCode:
     def has_meeting(self, block: CodePlace) -> bool:
         """Whether the lanes of a warp meet in ``block``, or all of the block do."""
         return any(_stops(self.at(place)) for place in self.instructions([block]))
+
+    def parts_lanes(self, block: CodePlace) -> bool:
+        """Whether lanes may go different ways from its end."""
+        accesses = self.blocks[block].accesses
+        if not accesses or len(self.blocks[block].successors) < 2:
+            return False
+        last = self.at(accesses[-1][0])
+        return not last.has("U") and (last.guard is None or last.guard.file != "UP")
 
     def yielding_loops(self) -> Iterator[tuple[CodePlace, frozenset[CodePlace]]]:
         """Loops in which lanes yield, with their headers; the outer before the inner."""
@@ -140,7 +148,7 @@ def parts_at(code: KernelCode, barriers: frozenset[CodePlace]) -> bool:
         if code.has_meeting(block) and code.blocks[block].successors & with_barrier
     }
     for block in code.blocks if barriers else ():
-        if not _parts_lanes(code, block):
+        if not code.parts_lanes(block):
             continue
         ways = [_first_stops(code, each) for each in code.blocks[block].successors]
         if all(stops & with_barrier and block not in seen for stops, seen in ways) and not (
@@ -179,12 +187,6 @@ def _regions(code: KernelCode) -> dict[CodePlace, set[CodePlace]]:
         for function, address in code.instructions([block])
         if code.at((function, address)).opcode == "BSSY"
     }
-
-
-def meets_all(i: DecodedInstruction) -> bool:
-    """Whether the lanes of a mask meet there: it says so, or asks whether they are together; then
-    they meet in the code for those that are apart, which a first lifting does not come to."""
-    return i.opcode == "WARPSYNC" or asks_if_together(i)
 
 
 def _stops(i: DecodedInstruction) -> bool:
@@ -265,7 +267,7 @@ def _beside(code: KernelCode, loop: frozenset[CodePlace]) -> Iterator[DecodedIns
     pending = [
         successor
         for block in (before | loop) - of_single_lane
-        if _parts_lanes(code, block)
+        if code.parts_lanes(block)
         for successor in code.blocks[block].successors - loop
         if block in loop or (code.blocks[block].successors - {successor}) & into
     ]
@@ -299,12 +301,3 @@ def _before(code: KernelCode, loop: frozenset[CodePlace]) -> set[CodePlace]:
             if not code.has_meeting(previous):
                 pending.append(previous)
     return found
-
-
-def _parts_lanes(code: KernelCode, block: CodePlace) -> bool:
-    """Whether lanes may go different ways from its end."""
-    accesses = code.blocks[block].accesses
-    if not accesses or len(code.blocks[block].successors) < 2:
-        return False
-    last = code.at(accesses[-1][0])
-    return not last.has("U") and (last.guard is None or last.guard.file != "UP")

@@ -29,8 +29,17 @@ def unaligned_barriers(codes: Iterable[CodeSection]) -> frozenset[CodePlace]:
 
 def where_together(code: CodeSection, number: int) -> int:
     """The position where lanes that are together go on, of such a branch at ``number``."""
-    branch = code.instructions[number]
-    target, labels = branch.operands[-1], code.function.labels
-    if branch.has("CONV") and isinstance(target, Name) and target.text in labels:
+    taken = _where_taken(code, number) if code.instructions[number].has("CONV") else None
+    return number + 1 if taken is None else taken
+
+
+def where_apart(code: CodeSection, number: int) -> int | None:
+    """The position where lanes that are apart go on; None if it is not known."""
+    return _where_taken(code, number) if code.instructions[number].has("DIV") else number + 1
+
+
+def _where_taken(code: CodeSection, number: int) -> int | None:
+    target, labels = code.instructions[number].operands[-1], code.function.labels
+    if isinstance(target, Name) and target.text in labels:
         return code.position[labels[target.text]]
-    return number + 1
+    return None

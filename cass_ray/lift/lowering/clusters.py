@@ -115,6 +115,11 @@ def is_of_own_block(ctx: LoweringContext, pointer: Value) -> Value:
 # Barriers: each counts its threads, and those that have ended.
 
 
+def block_threads(ctx: LoweringContext) -> Value:
+    """How many threads the block has."""
+    return _meeting(ctx, of_cluster=False)[1]
+
+
 def _meeting(ctx: LoweringContext, *, of_cluster: bool) -> tuple[Value, Value]:
     """Where the barrier of the cluster, or of the block, is, and how many threads it has."""
     sizes = [ctx.banks.block_size(axis) for axis in range(3)]
@@ -130,7 +135,7 @@ def _meeting(ctx: LoweringContext, *, of_cluster: bool) -> tuple[Value, Value]:
 
 def _lanes(ctx: LoweringContext, *, of_cluster: bool) -> tuple[Value, ...]:
     """What tells the device functions which lanes are there."""
-    threads = _meeting(ctx, of_cluster=False)[1]
+    threads = block_threads(ctx)
     return i32(int(of_cluster)), own_start(ctx, LANE_SETS_PLACE), THREAD, threads
 
 

@@ -13,7 +13,7 @@ from enum import IntEnum
 
 from cass_ray.lift.analysis.own_pace import OwnPace
 from cass_ray.lift.errors import LiftError
-from cass_ray.lift.llvm.builder import FALSE, IRBuilder, Value, i32
+from cass_ray.lift.llvm.builder import FALSE, TRUE, IRBuilder, Value, i32
 from cass_ray.lift.lowering.registers import RegisterFile
 from cass_ray.lift.lowering.target import WAIT_FOR_LDS, WARP_LANES, LiftTarget
 from cass_ray.lift.lowering.turns import ENDED_PLACE, Turns
@@ -27,19 +27,22 @@ class LaneState(IntEnum):
     BARRIER = 2
     """All threads of the block."""
     WARP = 3
-    """The lanes of a mask, each at some ``WARPSYNC``."""
+    """The lanes of a mask, each at some ``WARPSYNC`` with it."""
     REGION = 4
     """The lanes that came to a ``BSSY`` together, at its ``BSYNC``."""
-    WARP_ALONE = 5
-    """As WARP, and those of one mask go on without those of another one."""
+    EXCHANGE = 5
+    """The lanes of a mask, all at one exchange."""
+    EXCHANGE_ALONE = 6
+    """As EXCHANGE, and those of one mask go on without those of another one."""
 
 
-_PLACE, _STATE, _MASK = (
-    Value("ptr addrspace(5)", f"%turn.{name}") for name in ("place", "state", "mask")
+_PLACE, _STATE, _MASK, _BEHIND = (
+    Value("ptr addrspace(5)", f"%turn.{name}") for name in ("place", "state", "mask", "behind")
 )
 _AT, _IS = Value("i32", "%turn.at"), Value("i32", "%turn.is")
 _LIVES = Value("i1", "%turn.lives")
 _GOES = Value("i1", "%turn.goes")
+_LEFT, _HERE = "%turn.left_then", "%turn.here_then"
 _NUMBER = Value("i32", "%turn.number")
 _WARP_SHIFT = Value("i64", "%turn.shift")
 _SECOND = "%turn.second"
@@ -55,7 +58,10 @@ class LanesAtOwnPace(Turns):
         super().__init__(ir, registers)
         self.pace = pace
         self._target = target
+        self._meets = False
         self._goes_alone = False
+        self._behind: dict[str, list[str]] = {}
+        """Blocks that exchange, and where lanes go on behind them."""
         self._regions: dict[int, str] = {}
         """Places behind ``BSYNC``, and the convergence barriers at which they are."""
         self.left: set[str] = set()
@@ -71,14 +77,33 @@ class LanesAtOwnPace(Turns):
         state = LaneState.YIELDED if yields else LaneState.NOTHING
         self._stop(label, LaneState.BARRIER if at_barrier else state)
 
-    def meet_warp(self, label: str, mask: Value, *, alone: bool) -> None:
-        """Go on at ``label`` when the lanes of ``mask`` have come here, or to another meeting.
+    def meet_warp(self, label: str, mask: Value) -> None:
+        """Go on at ``label`` when the lanes of ``mask`` have come here, or to another meeting."""
+        self._wait_for(mask)
+        self._stop(label, LaneState.WARP)
 
-        ``alone``: without lanes that come with another mask.
+    def meet_for_exchange(self, exchange: str, mask: Value, behind: str, *, alone: bool) -> None:
+        """Go on at ``exchange`` when all lanes of ``mask`` do, and then at ``behind``.
+
+        Both are labels; the block ``exchange`` ends with :meth:`part_again`. ``alone``: without
+        lanes that come with another mask.
         """
-        self._ir.store(mask, _MASK, 4)
+        self._wait_for(mask)
         self._goes_alone = self._goes_alone or alone
-        self._stop(label, LaneState.WARP_ALONE if alone else LaneState.WARP)
+        ways = self._behind.setdefault(exchange, [])
+        if behind not in ways:
+            ways.append(behind)
+        self._ir.store(i32(ways.index(behind)), _BEHIND, 4)
+        self._stop(exchange, LaneState.EXCHANGE_ALONE if alone else LaneState.EXCHANGE)
+
+    def _wait_for(self, mask: Value) -> None:
+        self._meets = True
+        self._ir.store(mask, _MASK, 4)
+
+    def part_again(self, exchange: str) -> None:
+        """End the block ``exchange``: each lane goes on behind where it came from."""
+        self._registers.flush()
+        self._ir.line(f"br {exchange}.behind")
 
     def meet_region(self, label: str, barrier: str) -> None:
         """Go on at ``label`` when the lanes have come that the convergence ``barrier`` is for."""
@@ -107,7 +132,8 @@ class LanesAtOwnPace(Turns):
         self._write_choice()
         self._write_round(entry)
         self._write_idle()
-        variables = (_PLACE, _STATE, _MASK)
+        self._write_ways_from_exchanges()
+        variables = (_PLACE, _STATE, _MASK, *([_BEHIND] if self._behind else []))
         return [
             *(f"  {each.name} = alloca i32, addrspace(5)" for each in variables),
             *(f"  store i32 0, {each}" for each in variables),
@@ -137,23 +163,62 @@ class LanesAtOwnPace(Turns):
         ir.line(f"{_IS.name} = load i32, {_STATE}")
         ir.line(f"%turn.lives = icmp ne {_AT}, {ENDED_PLACE}")
         alive = self._lanes(_LIVES)
-        mask, in_warp = ir.load("i32", _MASK, 4), self._waiting(LaneState.WARP)
-        if self._goes_alone:
-            in_warp = ir.either(in_warp, self._waiting(LaneState.WARP_ALONE))
-        absent = ir.invert(self._lanes(in_warp))
-        missing = ir.op("and", ir.op("and", mask, alive), absent)
         goes = ir.both(_LIVES, ir.icmp("ne", _IS, i32(LaneState.BARRIER)))
-        goes = ir.both(goes, ir.icmp("eq", missing, i32(0)))
+        if self._meets:
+            mask = ir.load("i32", _MASK, 4)
+            here = self._write_arrivals(mask)
+            missing = ir.op("and", ir.op("and", mask, alive), ir.invert(here))
+            goes = ir.both(goes, ir.icmp("eq", missing, i32(0)))
         goes = ir.both(goes, ir.invert(self._waits_in_region(alive)))
         if self._goes_alone:
             goes = self._with_one_mask(goes, mask)
         ir.line(f"{_GOES.name} = select {goes}, i1 true, i1 false")
         ir.line(f"br {self._some(goes)}, label %turn.round, label %turn.idle")
 
+    def _write_arrivals(self, mask: Value) -> Value:
+        """Loop ``turn.masks``: the lanes that wait with the same mask, at the same exchange.
+
+        Each round is for those with which the first one waits of the lanes of the wave that are
+        left.
+        """
+        ir, kind = self._ir, f"i{self._target.wave_lanes}"
+        alone = self._waiting(LaneState.EXCHANGE_ALONE)
+        exchanges = ir.either(self._waiting(LaneState.EXCHANGE), alone)
+        waits = ir.either(exchanges, self._waiting(LaneState.WARP))
+        at = ir.select(exchanges, _AT, i32(ENDED_PLACE))
+        waiting = self._lanes_of_wave(waits)
+        ir.line(
+            f"br {ir.icmp('ne', waiting, Value(kind, '0'))}, label %turn.masks, label %turn.met"
+        )
+        ir.label("turn.masks")
+        left, here = Value(kind, "%turn.left"), Value("i32", "%turn.here")
+        ir.line(f"{left.name} = phi {kind} [ {waiting.name}, %turn ], [ {_LEFT}, %turn.masks ]")
+        ir.line(f"{here.name} = phi i32 [ 0, %turn ], [ {_HERE}, %turn.masks ]")
+        first = ir.call(kind, f"llvm.cttz.{kind}", left, FALSE)
+        first = ir.cast("trunc", first, "i32")
+        same = ir.both(waits, self._is_in_warp_of(first))
+        for word in (mask, at):
+            of_first = ir.call("i32", "llvm.amdgcn.readlane.i32", word, first)
+            same = ir.both(same, ir.icmp("eq", word, of_first))
+        lanes = self._lanes_of_wave(same)
+        ir.line(f"{_HERE} = select {same}, {self._in_own_warp(lanes)}, {here}")
+        ir.line(f"{_LEFT} = and {left}, {ir.invert(lanes).name}")
+        more = ir.icmp("ne", Value(kind, _LEFT), Value(kind, "0"))
+        ir.line(f"br {more}, label %turn.masks, label %turn.met")
+        ir.label("turn.met")
+        return ir.result("i32", f"phi i32 [ 0, %turn ], [ {_HERE}, %turn.masks ]")
+
+    def _is_in_warp_of(self, lane: Value) -> Value:
+        """Whether the lane is in the warp of another one of its wave."""
+        if not self._target.pairs_warps:
+            return TRUE
+        warp = self._ir.op("lshr", lane, i32(WARP_LANES.bit_length() - 1))
+        return self._ir.icmp("eq", Value("i32", "%turn.warp"), warp)
+
     def _with_one_mask(self, goes: Value, mask: Value) -> Value:
         """``goes``, but of the lanes that go alone for those alone whose mask the first one has."""
         ir = self._ir
-        alone = self._waiting(LaneState.WARP_ALONE)
+        alone = self._waiting(LaneState.EXCHANGE_ALONE)
         first = ir.call("i32", "llvm.cttz.i32", self._lanes(ir.both(goes, alone)), FALSE)
         first = ir.op("and", first, i32(WARP_LANES - 1))
         if self._target.pairs_warps:
@@ -196,10 +261,13 @@ class LanesAtOwnPace(Turns):
 
     def _lanes(self, condition: Value) -> Value:
         """The lanes of the own warp in which ``condition`` holds."""
-        found = self._lanes_of_wave(condition)
+        return self._in_own_warp(self._lanes_of_wave(condition))
+
+    def _in_own_warp(self, lanes: Value) -> Value:
+        """Of lanes of the wave those of the own warp."""
         if self._target.pairs_warps:
-            found = self._ir.op("lshr", found, _WARP_SHIFT)
-        return self._ir.cast("trunc", found, "i32")
+            lanes = self._ir.op("lshr", lanes, _WARP_SHIFT)
+        return self._ir.cast("trunc", lanes, "i32")
 
     def _lanes_of_wave(self, condition: Value) -> Value:
         kind = f"i{self._target.wave_lanes}"
@@ -219,7 +287,8 @@ class LanesAtOwnPace(Turns):
         goes = _GOES
         ir.label("turn.round")
         if self._target.pairs_warps:
-            ways = f"[ 0, %turn ], [ {_SECOND}, %turn.next ]"
+            before = "turn.met" if self._meets else "turn"
+            ways = f"[ 0, %{before} ], [ {_SECOND}, %turn.next ]"
             ir.line(f"%turn.number = phi i32 {ways}")
             goes = ir.both(goes, ir.icmp("eq", Value("i32", "%turn.warp"), _NUMBER))
         ir.line(f"br {goes}, label %turn.own, label %turn.next")
@@ -236,6 +305,15 @@ class LanesAtOwnPace(Turns):
             ir.line(f"br {first}, label %turn.round, label %turn")
         else:
             ir.line("br label %turn")
+
+    def _write_ways_from_exchanges(self) -> None:
+        """Blocks that follow those that exchange."""
+        ir = self._ir
+        for exchange, ways in self._behind.items():
+            ir.label(f"{exchange.removeprefix('label %')}.behind")
+            number = ir.load("i32", _BEHIND, 4)
+            cases = " ".join(f"{i32(n)}, {way}" for n, way in enumerate(ways))
+            ir.line(f"switch {number}, label %turn.nowhere [ {cases} ]")
 
     def _write_idle(self) -> None:
         """No lane can go on: to the barrier, or to the end.

@@ -188,7 +188,7 @@ class RegisterFile:
         self._cached = {name: value for name, value in before.items() if name not in changed}
         inside, self.made = self.made, made
         if keeps_made:
-            for key in inside.keys() - made.keys():
+            for key in (each for each in inside if each not in made):
                 self.made[key] = [self._kept(value, number) for value in inside[key]]
 
     def _kept(self, value: Value, number: int) -> Value:

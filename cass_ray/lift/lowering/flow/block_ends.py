@@ -14,10 +14,11 @@ from cass_ray.lift.llvm.notes import UNROLLED
 from cass_ray.lift.lowering.clusters import end_thread
 from cass_ray.lift.lowering.flow.calls import CallLowering
 from cass_ray.lift.lowering.flow.conditions import allow_only, condition_of, where_taken
+from cass_ray.lift.lowering.flow.shared_exchanges import SharedExchanges
 from cass_ray.lift.lowering.flow.walk import KernelWalk
 from cass_ray.lift.lowering.lanes import ballot
 from cass_ray.lift.lowering.semantics.barrier import stop_at_barrier
-from cass_ray.lift.lowering.semantics.convergence import meet_at_region_end, meet_in_warp
+from cass_ray.lift.lowering.semantics.convergence import meet_at_region_end
 from cass_ray.lift.lowering.whole_operations import write_whole
 
 LowersEnd = Callable[[CallPlace, DecodedInstruction, CallPlace], None]
@@ -30,12 +31,20 @@ ENDS = frozenset({"BRA", "JMP", "EXIT", "KILL", "BPT", "CALL", "RET", "BRX", "BR
 class BlockEnds:
     """Lifts the last instruction of a walk's current block."""
 
-    def __init__(self, walk: KernelWalk, calls: CallLowering, *, in_turns: bool) -> None:
+    def __init__(
+        self,
+        walk: KernelWalk,
+        calls: CallLowering,
+        exchanges: SharedExchanges,
+        *,
+        in_turns: bool,
+    ) -> None:
         """``in_turns``: the warps of a wave run in turns, which end at barriers."""
         self._walk = walk
         self._program = walk.program
         self._context = walk.context
         self._calls = calls
+        self._exchanges = exchanges
         self._in_turns = in_turns
 
     def by_opcode(self) -> dict[str, LowersEnd]:
@@ -104,9 +113,8 @@ class BlockEnds:
         context.terminators.jump(self._walk.goto(together if is_sure else apart))
 
     def _meeting(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
-        del place
         with where_taken(self._walk, i, following):
-            meet_in_warp(self._context, i, self._walk.goto(following))
+            self._exchanges.meet(place, i, following)
 
     def _region_end(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
         del place

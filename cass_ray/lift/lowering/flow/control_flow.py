@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from cass_ray.lift.analysis import liveness
-from cass_ray.lift.analysis.call_places import CallPlace
+from cass_ray.lift.analysis.call_places import TOGETHER, CallPlace
 from cass_ray.lift.analysis.cutting import cuts_of_large_parts, large_parts
+from cass_ray.lift.analysis.exchanges import Flow, meet_in_branches
 from cass_ray.lift.analysis.indexed_registers import loops_to_unroll
 from cass_ray.lift.analysis.interfaces import Interfaces, interfaces
 from cass_ray.lift.analysis.own_pace import (
@@ -47,6 +48,7 @@ from cass_ray.lift.lowering.flow.block_ends import BlockEnds
 from cass_ray.lift.lowering.flow.calls import CallLowering, SubroutineWays
 from cass_ray.lift.lowering.flow.functions import Functions
 from cass_ray.lift.lowering.flow.pieces import Pieces
+from cass_ray.lift.lowering.flow.shared_exchanges import SharedExchanges
 from cass_ray.lift.lowering.flow.walk import KernelWalk, RecordedBlock
 
 _LEAVING = frozenset({"CALL", "RET"})
@@ -105,7 +107,9 @@ class KernelLifter:
                 changes = known != self.environment
                 found_more = known.whole_operations != self.environment.whole_operations
                 self.environment = known
-                if self._turn_ends() is None and self._runs_in_turns(code):
+                if self._turn_ends() is None and self._runs_in_turns(code, walk.successors):
+                    continue
+                if self._meets_more(code):
                     continue
                 if found_more and large_parts(walk.successors, walk.weights):
                     self._recorded.clear()  # there are fewer blocks, and what is cut is to fit
@@ -126,24 +130,32 @@ class KernelLifter:
             except DeepenStack:
                 self._deepen()
 
-    def _runs_in_turns(self, code: KernelCode) -> bool:
+    def _runs_in_turns(self, code: KernelCode, flow: Flow) -> bool:
         """Whether parts of a wave have to run one after the other; sets how."""
         graph = code.blocks, code.entry, code.at
         environment = self.environment
+        barriers = environment.unaligned_barriers
+        waits_for_lanes = waits_for_own_warp(code) or meet_in_branches(
+            code, flow, self._program.code, barriers
+        )
         if not environment.target.pairs_warps:
-            parts = environment.parts_at_barriers
-            if waits_for_own_warp(code) or (
-                parts and parts_at(code, environment.unaligned_barriers)
-            ):
+            if waits_for_lanes or (environment.parts_at_barriers and parts_at(code, barriers)):
                 self._pace = own_pace(code)
             return self._pace is not None
         waits = phase_waits(*graph)
         words = waits_for_words(*graph, waits)
-        if words or waits_for_own_warp(code):
+        if words or waits_for_lanes:
             self._pace = own_pace(code, waits.polls | first_looks(code, words))
         elif must_take_turns(*graph, waits):
             self._waits = waits
         return self._turn_ends() is not None
+
+    def _meets_more(self, code: KernelCode) -> bool:
+        """Whether lanes at their own pace meet in code for lanes that are apart, too."""
+        if self._pace is None:
+            return False
+        before, self._pace = self._pace, own_pace(code, self._pace.pauses)
+        return self._pace != before
 
     def _interfaces(self, walk: KernelWalk) -> Interfaces | None:
         if not self.functions:
@@ -199,10 +211,13 @@ class KernelLifter:
         pieces = Pieces(context, earlier.cuts, earlier.live)
         walk = KernelWalk(self._program, context, self.environment.kernel.name, pieces)
         calls = CallLowering(walk, self._ways, self._is_deep)
+        body = InstructionLowering(walk, earlier, self._turn_ends())
+        exchanges = SharedExchanges(walk, body)
         lowering = BlockLowering(
             walk,
-            InstructionLowering(walk, earlier, self._turn_ends()),
-            BlockEnds(walk, calls, in_turns=in_turns),
+            body,
+            BlockEnds(walk, calls, exchanges, in_turns=in_turns),
+            exchanges,
             # A turn that ends inside a subroutine decides whether it is copied.
             self._recorded if shown is None and not in_turns else None,
         )
@@ -228,17 +243,21 @@ class BlockLowering:
         walk: KernelWalk,
         body: InstructionLowering,
         ends: BlockEnds,
+        exchanges: SharedExchanges,
         recorded: dict[liveness.CodePlace, RecordedBlock] | None,
     ) -> None:
         """``recorded``: blocks that are not lifted again, for they are wanted for no more."""
         self._walk = walk
         self._body = body
         self._ends = ends.by_opcode()
+        self._exchanges = exchanges
         self._recorded = recorded
 
     def lower(self, place: CallPlace) -> int:
         """Lift the block at ``place``; the number of its instructions."""
         stack, function, address = place
+        if stack == TOGETHER:
+            return self._exchanges.lower(place)
         code = self._walk.code_at(place)
         position = code.position.get(address)
         if position is None:

@@ -80,6 +80,11 @@ class KernelWalk:
         self._visit(place)
         return self.pieces.way(self.place, place) or f"label %{self.label(place)}"
 
+    def goto_from(self, source: CallPlace, place: CallPlace) -> str:
+        """As :meth:`goto`, where the jump is at the end of another block than the current one."""
+        self._visit(place, source)
+        return f"label %{self.label(place)}"
+
     def enter(self, function: CallPlace) -> str:
         """The operand of the first jump in a function of LLVM that begins at ``function``."""
         self._visit(function)
@@ -96,10 +101,14 @@ class KernelWalk:
             self._visit(target)
         return made
 
-    def _visit(self, place: CallPlace) -> None:
+    def _visit(self, place: CallPlace, source: CallPlace | None = None) -> None:
+        source = source or self.place
         self._pending.append(place)
-        self.successors[self.place].add(place)
-        self.current.successors.add(place[1:])
+        self.successors.setdefault(source, set()).add(place)
+        self._block(source).successors.add(place[1:])
+
+    def _block(self, place: CallPlace) -> liveness.LivenessBlock:
+        return self.blocks.setdefault(place[1:], liveness.LivenessBlock())
 
     def recorded(self) -> RecordedBlock:
         """What shows of the current block, which stays in its subroutine."""
@@ -134,8 +143,8 @@ class KernelWalk:
             if len(done) > MOST_BLOCKS:
                 raise LiftError(f"{self._kernel}: more than {MOST_BLOCKS} basic blocks")
             self.place = place
-            self.successors[place] = set()
-            self.current = self.blocks.setdefault(place[1:], liveness.LivenessBlock())
+            self.successors.setdefault(place, set())
+            self.current = self._block(place)
             self.context.enter(self.pieces.part_at(place))
             label = self.label(place)
             self.pieces.begun(place, label)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cass_ray.lift.analysis.opcodes import barrier_numbers, counts_threads
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Immediate, Predicate, Register
-from cass_ray.lift.llvm.builder import SUPPORT_PREFIX, Value, i32, i64
+from cass_ray.lift.llvm.builder import FALSE, SUPPORT_PREFIX, TRUE, Value, i32, i64
 from cass_ray.lift.lowering import clusters, fences
 from cass_ray.lift.lowering.cluster_launch import (
     LANE_SET_BYTES,
@@ -51,15 +51,45 @@ def barrier(ctx: LoweringContext, i: DecodedInstruction) -> None:
     RDNA3 has one barrier a block: those of some warps count arrivals in LDS. A wait for matrix
     products is for all warps that compute them (:mod:`.warpgroup`), older ones or not.
     """
-    _come_together(ctx, i)
     if not counts_threads(i):
+        _come_together(ctx, i)
         synchronize(ctx)
-        return
+    elif (of_all := _is_of_all(ctx, i)) == FALSE:
+        _count(ctx, i)
+    else:
+        with ctx.registers.skipped_unless(of_all):
+            synchronize(ctx)
+        with ctx.registers.skipped_unless(ctx.ir.invert(of_all)):
+            _count(ctx, i)
+
+
+def _count(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """Come to a barrier of some warps and, but for an arrival, wait for the others."""
+    _come_together(ctx, i)
     number, threads = number_and_threads(ctx, i)
     waits = i32(0 if i.has("ARV") else 1)
     place = clusters.own_start(ctx, BARRIERS_PLACE)
     given = (place, number, threads, waits, _not_to_arrive_at(ctx, i))
     ctx.ir.call_void(f"{SUPPORT_PREFIX}barrier", *given)
+
+
+def _is_of_all(ctx: LoweringContext, i: DecodedInstruction) -> Value:
+    """Whether a barrier with a count is one of the whole block, at which others come without one.
+
+    Those meet at AMD's barrier, and so do these; where nobody comes without a count, all count.
+    """
+    numbers = ctx.environment.met_by_all
+    if i.opcode == "WARPGROUP" or i.has("ARV") or not numbers:
+        return FALSE
+    number, threads = number_and_threads(ctx, i)
+    is_theirs = TRUE
+    if None not in numbers and number.number is None:
+        theirs = i32(sum(1 << each for each in numbers if each is not None))
+        own = ctx.ir.op("and", ctx.ir.op("lshr", theirs, number), i32(1))
+        is_theirs = ctx.ir.icmp("ne", own, i32(0))
+    elif None not in numbers and number.number not in numbers:
+        return FALSE
+    return ctx.ir.both(is_theirs, ctx.ir.icmp("uge", threads, clusters.block_threads(ctx)))
 
 
 def _come_together(ctx: LoweringContext, i: DecodedInstruction) -> None:
@@ -134,20 +164,34 @@ def number_and_threads(ctx: LoweringContext, i: DecodedInstruction) -> tuple[Val
 @lowers("BAR.RED.{POPC,AND,OR}{,.DEFER_BLOCKING}", has_effect=True)
 def reduce(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """A barrier that counts the threads where a condition holds; B2R reads the result."""
+    if not counts_threads(i):
+        _come_together(ctx, i)
+        _reduce_in_block(ctx, i)
+    elif (of_all := _is_of_all(ctx, i)) == FALSE:
+        _reduce_counted(ctx, i)
+    else:
+        with ctx.registers.skipped_unless(of_all):
+            _reduce_in_block(ctx, i)
+        with ctx.registers.skipped_unless(ctx.ir.invert(of_all)):
+            _reduce_counted(ctx, i)
+
+
+def _reduce_in_block(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    counted = _counted(ctx, i)
+    synchronize(ctx)
+    _clear_sum(ctx)
+    synchronize(ctx)
+    _add_to_sum(ctx, counted)
+    synchronize(ctx)
+    _write_result(ctx, i, ctx.ir.load("i32", _scratch(ctx), 4, volatile=True))
+
+
+def _reduce_counted(ctx: LoweringContext, i: DecodedInstruction) -> None:
     counted = _counted(ctx, i)
     _come_together(ctx, i)
-    if counts_threads(i):
-        number, threads = number_and_threads(ctx, i)
-        arguments = (clusters.own_start(ctx, BARRIERS_PLACE), number, threads, counted)
-        total = ctx.ir.call("i32", f"{SUPPORT_PREFIX}barrier_reduce", *arguments)
-    else:
-        synchronize(ctx)
-        _clear_sum(ctx)
-        synchronize(ctx)
-        _add_to_sum(ctx, counted)
-        synchronize(ctx)
-        total = ctx.ir.load("i32", _scratch(ctx), 4, volatile=True)
-    _write_result(ctx, i, total)
+    number, threads = number_and_threads(ctx, i)
+    arguments = (clusters.own_start(ctx, BARRIERS_PLACE), number, threads, counted)
+    _write_result(ctx, i, ctx.ir.call("i32", f"{SUPPORT_PREFIX}barrier_reduce", *arguments))
 
 
 def _counted(ctx: LoweringContext, i: DecodedInstruction) -> Value:
@@ -187,13 +231,28 @@ def stop_at_barrier(ctx: LoweringContext, i: DecodedInstruction, following: str)
     assert ctx.turns is not None
     if i.opcode == "WARPGROUP" and i.has("ARRIVE"):
         ctx.terminators.jump(following)
-    elif counts_threads(i):
-        _stop_at_counted(ctx, i, following)
-    elif i.has("RED"):
-        _reduce_in_turns(ctx, i, following)
     elif i.opcode == "UCGABAR_WAIT":
         _pause_at_cluster(ctx)
         ctx.terminators.jump(following)
+    elif not counts_threads(i):
+        _stop_at_block(ctx, i, following)
+    elif (of_all := _is_of_all(ctx, i)) == FALSE:
+        _stop_at_counted(ctx, i, following)
+    else:
+        whole, some = f"whole{ctx.ir.fresh()}", f"some{ctx.ir.fresh()}"
+        ctx.registers.flush()
+        ctx.ir.line(f"br {of_all}, label %{whole}, label %{some}")
+        ctx.registers.begin_block(whole)
+        _stop_at_block(ctx, i, following)
+        ctx.registers.begin_block(some)
+        _stop_at_counted(ctx, i, following)
+
+
+def _stop_at_block(ctx: LoweringContext, i: DecodedInstruction, following: str) -> None:
+    """At a barrier of the whole block."""
+    assert ctx.turns is not None
+    if i.has("RED"):
+        _reduce_in_turns(ctx, i, following)
     elif ctx.environment.in_cluster:
         _pause_at_block(ctx)
         ctx.terminators.jump(following)

@@ -11,7 +11,7 @@ import re
 
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Name, Operand, Register
-from cass_ray.lift.llvm.builder import TRUE, i32
+from cass_ray.lift.llvm.builder import TRUE, Value, i32
 from cass_ray.lift.lowering.context import GROUP, LoweringContext
 from cass_ray.lift.lowering.lanes import ballot
 from cass_ray.lift.lowering.table import lowers
@@ -100,13 +100,16 @@ def meet_at_region_end(ctx: LoweringContext, i: DecodedInstruction, following: s
     ctx.terminators.jump(following)
 
 
+def mask_of_meeting(ctx: LoweringContext, i: DecodedInstruction) -> Value:
+    """The lanes that meet at a ``WARPSYNC``."""
+    return i32(-1) if i.has("ALL") else ctx.integer(i.operands[0])
+
+
 def meet_in_warp(ctx: LoweringContext, i: DecodedInstruction, following: str) -> None:
     """End the lane's turn at ``WARPSYNC`` until the lanes of its mask have come."""
     own_pace = ctx.own_pace
     assert own_pace is not None
     label = f"met{ctx.ir.fresh()}"
-    alone = i.has("EXCLUSIVE") or i.has("COLLECTIVE")
-    mask = i32(-1) if i.has("ALL") else ctx.integer(i.operands[0])
-    own_pace.meet_warp(f"label %{label}", mask, alone=alone)
+    own_pace.meet_warp(f"label %{label}", mask_of_meeting(ctx, i))
     ctx.registers.begin_block(label)
     ctx.terminators.jump(following)

@@ -1,0 +1,274 @@
+"""One exchange of lanes that come to it by several instructions.
+
+In CUDA the lanes of a mask exchange when each of them has come to the same function with it
+(``__shfl_sync``, ``__ballot_sync``, ``__syncwarp`` …), in whichever branch. ptxas asks in front of
+it whether the lanes are together (``BRA.DIV``, ``BRA.CONV``); those that are apart meet
+(``WARPSYNC``) in code that does the exchange once for all of them: up to sm_89 a subroutine, from
+sm_90 on the same instructions with the same registers behind each ``WARPSYNC.COLLECTIVE``.
+
+Code for lanes that are together is right wherever lanes that part cannot come to two such places at
+once. Where they may, lanes go at their own pace (:mod:`.own_pace`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Set
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, takewhile
+
+from cass_ray.lift.analysis.call_places import CallPlace, part_of
+from cass_ray.lift.analysis.liveness import CodePlace
+from cass_ray.lift.analysis.mask_groups import exchanges, mask_groups, straight_on
+from cass_ray.lift.analysis.opcodes import asks_if_together, meets_all
+from cass_ray.lift.analysis.own_pace import KernelCode
+from cass_ray.lift.analysis.parting import where_lanes_part
+from cass_ray.lift.analysis.unaligned import where_apart
+from cass_ray.lift.frontend.code import ENDINGS, CodeSection
+from cass_ray.lift.frontend.instruction import DecodedInstruction
+from cass_ray.lift.frontend.operands import Immediate, Name, Register
+from cass_ray.lift.graphs import components, immediate_postdominators
+
+_END: CallPlace = ((), "", -1)
+
+Flow = Mapping[CallPlace, Set[CallPlace]]
+"""What follows each block, copies of subroutines apart."""
+Kind = tuple[str, int | None]
+"""Mnemonic of what lanes exchange by, the empty one: they only meet; their mask, if it is known."""
+Exchanges = frozenset[tuple[CallPlace, Kind]]
+"""By block."""
+_UNKNOWN, _ALL = "?", 0xFFFFFFFF
+
+
+def exchanged_behind(code: CodeSection, number: int) -> list[DecodedInstruction]:
+    """Behind the ``WARPSYNC`` at a position: up to the last exchange of the lanes that meet."""
+    straight = straight_on(code, number + 1)
+    behind = list(takewhile(lambda each: each.address not in code.leaders, straight))
+    while behind and not exchanges(behind[-1]):
+        behind.pop()
+    return behind
+
+
+def meet_in_branches(
+    code: KernelCode,
+    flow: Flow,
+    section: Callable[[str], CodeSection],
+    barriers: frozenset[CodePlace],
+) -> bool:
+    """Whether lanes of a warp may part for two places of one exchange.
+
+    ``barriers``: those to which lanes may come one by one, which are no exchanges.
+    """
+    places = _Places(code, flow, section, barriers)
+    if not _may_be_one(places.all, places.all):
+        return False
+    in_groups = any(
+        mask_groups(section(name)).members for name in {name for name, _ in code.blocks}
+    )
+    return places.are_in_branches(
+        where_lanes_part(code.blocks, code.entry, code.at, in_groups=in_groups)
+    )
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Where lanes exchange, by kind, in the blocks of a kernel and of its functions."""
+
+    code: KernelCode
+    flow: Flow
+    section: Callable[[str], CodeSection]
+    barriers: frozenset[CodePlace]
+
+    @cached_property
+    def all(self) -> Exchanges:
+        """All of them."""
+        return frozenset().union(*self._at_ends.values())
+
+    def are_in_branches(self, parting: Set[CodePlace]) -> bool:
+        """Whether, from a block of ``parting``, two of one kind are on two ways, before these meet
+        again."""
+        leading = (place for place in self.flow if place in self._leading)
+        ways = {place: self._ways_to_exchanges(place) for place in leading}
+        after = immediate_postdominators(_with_ends(ways), _END)
+        for branch, successors in ways.items():
+            if len(successors) < 2 or branch[1:] not in parting:
+                continue
+            if not self.code.parts_lanes(branch[1:]) or self._asks(branch[1:]):
+                continue
+            found = [self._between(ways, each, after[branch]) for each in successors]
+            if any(_may_be_one(*two) for two in combinations(found, 2)):
+                return True
+        return False
+
+    def _within(self, place: CallPlace) -> Set[CallPlace]:
+        """What follows in the same function of LLVM."""
+        return {each for each in self.flow[place] if part_of(each[0]) == part_of(place[0])}
+
+    @cached_property
+    def _at_ends(self) -> dict[CallPlace, Exchanges]:
+        """By block: its own ones, and of functions that are called at its end."""
+        kinds = {block: frozenset(self._kinds_in(block)) for block in self.code.blocks}
+        found = {
+            place: frozenset((place, kind) for kind in kinds[place[1:]]) for place in self.flow
+        }
+        of_functions = frozenset[tuple[CallPlace, Kind]]().union(
+            *(each for place, each in found.items() if part_of(place[0]) is not None)
+        )
+        for place in self.flow if of_functions else ():
+            if len(self._within(place)) < len(self.flow[place]):
+                found[place] |= {(place, kind) for _, kind in of_functions}
+        return found
+
+    @cached_property
+    def _leading(self) -> set[CallPlace]:
+        """Blocks that exchange, and those that lead to them."""
+        before: dict[CallPlace, list[CallPlace]] = {}
+        for place in self.flow:
+            for successor in self._within(place):
+                before.setdefault(successor, []).append(place)
+        pending = [place for place, found in self._at_ends.items() if found]
+        leading = set(pending)
+        while pending:
+            for previous in before.get(pending.pop(), ()):
+                if previous not in leading:
+                    leading.add(previous)
+                    pending.append(previous)
+        return leading
+
+    def _ways_to_exchanges(self, place: CallPlace) -> list[CallPlace]:
+        """What follows, without ways on which lanes exchange nothing any more."""
+        return sorted(self._within(place) & self._leading, key=_order) or [_END]
+
+    def _between(
+        self, ways: Mapping[CallPlace, list[CallPlace]], start: CallPlace, end: CallPlace
+    ) -> Exchanges:
+        """Those on ways from ``start`` that have not come to ``end``."""
+        pending, seen = [start], {start, end, _END}
+        found = set[tuple[CallPlace, Kind]]()
+        if start in (end, _END):
+            return frozenset()
+        while pending:
+            place = pending.pop()
+            found |= self._at_ends[place]
+            following = [each for each in ways[place] if each not in seen]
+            seen.update(following)
+            pending += following
+        return frozenset(found)
+
+    def _kinds_in(self, block: CodePlace) -> Iterator[Kind]:
+        for name, address in self.code.instructions([block]):
+            instruction = self.code.at((name, address))
+            if not meets_all(instruction):
+                continue
+            if not asks_if_together(instruction) or not self._is_at_barrier(block):
+                code = self.section(name)
+                mask = _mask(code, code.position[address])
+                for mnemonic in _mnemonics(code, code.position[address]):
+                    yield mnemonic, mask
+
+    def _asks(self, block: CodePlace) -> bool:
+        """Whether the block ends with such a question: its ways are one exchange, written twice."""
+        *_, last = self.code.instructions([block])
+        return asks_if_together(self.code.at(last))
+
+    def _is_at_barrier(self, block: CodePlace) -> bool:
+        """Whether the block ends with a question in front of one of the ``barriers``."""
+        return not self.barriers.isdisjoint(self.code.blocks[block].successors)
+
+
+def _order(place: CallPlace) -> tuple[str, int, list[int]]:
+    stack, function, address = place
+    return function, address, [frame.resume for frame in stack]
+
+
+def _with_ends(ways: Mapping[CallPlace, list[CallPlace]]) -> dict[CallPlace, list[CallPlace]]:
+    """``ways``, and from the last block of each round of a loop that has no other way out the end.
+
+    A round is what lanes have in common there: who leaves the loop exchanges nothing any more.
+    """
+    found = dict(ways)
+    for component in components(ways, ways.keys(), ways):
+        loop = set(component)
+        if all(loop.issuperset(ways[place]) for place in loop):
+            last = [place for place in loop if component[0] in ways[place]]
+            found |= {place: [*ways[place], _END] for place in last}
+    return found
+
+
+def _may_be_one(some: Exchanges, others: Exchanges) -> bool:
+    """Whether one of ``some`` and another one of ``others`` may be the same exchange."""
+    return any(
+        place != other and _are_alike(kind, other_kind)
+        for place, kind in some
+        for other, other_kind in others
+    )
+
+
+def _are_alike(one: Kind, other: Kind) -> bool:
+    if one[0] != other[0] and _UNKNOWN not in (one[0], other[0]):
+        return False
+    return None in (one[1], other[1]) or one[1] == other[1]
+
+
+def _mask(code: CodeSection, number: int) -> int | None:
+    """Which lanes are asked for at a position, if that is a literal."""
+    question = code.instructions[number]
+    if not asks_if_together(question) or question.guard is not None:
+        return None
+    register = question.operands[0]
+    if not isinstance(register, Register):
+        return None
+    if register.is_zero:
+        return _ALL if register.inverted else 0
+    for position in range(number - 1, -1, -1):
+        if code.instructions[position + 1].address in code.leaders:
+            return None
+        instruction = code.instructions[position]
+        if _may_write(instruction, register):
+            value = instruction.operands[-1]
+            is_known = instruction.mnemonic == "UMOV" and instruction.guard is None
+            return value.integer if is_known and isinstance(value, Immediate) else None
+    return None
+
+
+def _may_write(i: DecodedInstruction, register: Register) -> bool:
+    """Whether it writes a uniform register; up to four, by the number of the first."""
+    targets = (each for each in i.operands[:2] if isinstance(each, Register))
+    return any(
+        target.file == register.file
+        and target.index is not None
+        and register.index is not None
+        and 0 <= register.index - target.index < (1 if i.opcode == "UMOV" else 4)
+        for target in targets
+    )
+
+
+def _mnemonics(code: CodeSection, number: int) -> Iterator[str]:
+    """Of what lanes do where they meet, by the code at a position that has them meet."""
+    if not asks_if_together(code.instructions[number]):
+        behind = exchanged_behind(code, number)
+        yield next((each.mnemonic for each in behind if exchanges(each)), "")
+        return
+    start = where_apart(code, number)
+    apart = [] if start is None else range(start, len(code.instructions))
+    for position in apart:
+        instruction = code.instructions[position]
+        if instruction.opcode == "WARPSYNC":
+            yield from _mnemonics(code, position)
+        elif instruction.opcode == "CALL":
+            yield _mnemonic_of_subroutine(code, instruction)
+        elif instruction.opcode in ENDINGS and instruction.guard is None:
+            return
+    yield _UNKNOWN
+
+
+def _mnemonic_of_subroutine(code: CodeSection, call: DecodedInstruction) -> str:
+    target = call.operands[-1]
+    address = code.function.labels.get(target.text) if isinstance(target, Name) else None
+    if address is None:
+        return _UNKNOWN
+    behind = range(code.position[address], len(code.instructions))
+    for position in takewhile(lambda n: code.instructions[n].opcode != "RET", behind):
+        if code.instructions[position].opcode == "WARPSYNC":
+            return next(_mnemonics(code, position))
+    return _UNKNOWN

@@ -1,0 +1,64 @@
+"""Exchanges at which lanes meet that come by several instructions (``analysis.exchanges``).
+
+Each is lifted once. Lanes at their own pace keep where they came from, stop in front of it,
+exchange when those of their mask have come to it, and go on behind where they came from.
+"""
+
+from __future__ import annotations
+
+from cass_ray.lift.analysis.call_places import TOGETHER, CallPlace
+from cass_ray.lift.analysis.exchanges import exchanged_behind
+from cass_ray.lift.frontend.blocks import runs_of
+from cass_ray.lift.frontend.code import INSTRUCTION_BYTES
+from cass_ray.lift.frontend.instruction import DecodedInstruction
+from cass_ray.lift.lowering.flow.block_bodies import InstructionLowering
+from cass_ray.lift.lowering.flow.walk import KernelWalk
+from cass_ray.lift.lowering.semantics.convergence import mask_of_meeting, meet_in_warp
+
+
+class SharedExchanges:
+    """Of one walk of a kernel whose lanes go at their own pace."""
+
+    def __init__(self, walk: KernelWalk, body: InstructionLowering) -> None:
+        self._walk = walk
+        self._body = body
+        self._places: dict[tuple[str | int, ...], CallPlace] = {}
+
+    def meet(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
+        """Lift the ``WARPSYNC`` that ends the current block."""
+        context, own_pace = self._walk.context, self._walk.context.own_pace
+        assert own_pace is not None
+        behind = self._behind(place, i)
+        if not behind:
+            meet_in_warp(context, i, self._walk.goto(following))
+            return
+        stack, function, address = following
+        is_collective = i.has("COLLECTIVE")  # the same registers wherever it is
+        key = tuple(each.text for each in behind) if is_collective else (function, address)
+        exchange = self._places.setdefault(key, (TOGETHER, function, address))
+        after = stack, function, behind[-1].address + INSTRUCTION_BYTES
+        own_pace.meet_for_exchange(
+            self._walk.goto(exchange),
+            mask_of_meeting(context, i),
+            self._walk.goto_from(exchange, after),
+            # Behind others ptxas takes the lanes of the mask out of what a vote or a match gives.
+            alone=is_collective or i.has("EXCLUSIVE"),
+        )
+
+    def lower(self, place: CallPlace) -> int:
+        """Lift the exchange at ``place``; the number of its instructions."""
+        walk, own_pace = self._walk, self._walk.context.own_pace
+        assert own_pace is not None
+        code = walk.code_at(place)
+        before = code.instructions[code.position[place[2]] - 1]
+        behind = self._behind(place, before)
+        walk.current.accesses = []
+        for guard, run in runs_of(behind):
+            self._body.run(code, guard, run)
+        own_pace.part_again(f"label %{walk.label(place)}")
+        return len(behind)
+
+    def _behind(self, place: CallPlace, i: DecodedInstruction) -> list[DecodedInstruction]:
+        code = self._walk.code_at(place)
+        behind = exchanged_behind(code, code.position[i.address])
+        return [] if any(self._body.polls(code, each) for each in behind) else behind
