@@ -36,6 +36,7 @@ PROGRAMS = {
     "small_matrices": "sm_90",
     "requests": "sm_90",
     "own_pace": "sm_90",
+    "exchanges": "sm_90",
     "uniform_halves": "sm_90",
     "shared_subroutines": "sm_90",
 }
