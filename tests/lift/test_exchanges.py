@@ -383,6 +383,25 @@ __global__ void of_other_lanes(word *out) {
     out[t] = __shfl_xor_sync(0xffff0000, t * 3, 2) + 1;
   }
 }
+__global__ void of_two_votes(const word *in, word *out) {
+  const word t = threadIdx.x, v = in[t];
+  const word odd = __ballot_sync(~0u, v & 1), even = __ballot_sync(~0u, !(v & 1));
+  if (v & 1) {
+    out[t] = __shfl_sync(odd, v, __ffs(odd) - 1) + __ballot_sync(odd, v > 5);
+  } else {
+    out[t] = __shfl_sync(even, v * 2, __ffs(even) - 1) - __ballot_sync(even, v > 8);
+  }
+}
+__global__ void of_those_that_are_there(const word *in, word *out) {
+  const word t = threadIdx.x, v = in[t];
+  if (v & 1) {
+    const word all = __activemask();
+    out[t] = __shfl_sync(all, v, __ffs(all) - 1);
+  } else {
+    const word all = __activemask();
+    out[t] = __shfl_sync(all, v * 2, __ffs(all) - 1) + 1;
+  }
+}
 __global__ void tiles(word *out) {
   const auto tile = cooperative_groups::tiled_partition<8>(cooperative_groups::this_thread_block());
   const word t = threadIdx.x;
@@ -400,6 +419,29 @@ __global__ void tiles(word *out) {
 def test_kernels_whose_lanes_exchange_together_pay_nothing(tmp_path: Path) -> None:
     for architecture, kernels in at_own_pace(TOGETHER, tmp_path).items():
         assert kernels == set(), architecture
+
+
+OF_ONE_VOTE = r"""
+using word = unsigned;
+
+__global__ void of_one_vote(const word *in, word *out) {
+  const word t = threadIdx.x, v = in[t], some = __ballot_sync(~0u, v > 3);
+  if (v <= 3) return;
+  if (v & 1) {
+    out[t] = __shfl_sync(some, v, __ffs(some) - 1);
+  } else {
+    out[t] = __shfl_sync(some, v * 2, __ffs(some) - 1) + 1;
+  }
+}
+"""
+"""Here they do: the mask is one for both branches."""
+
+
+@pytest.mark.nvidia
+@pytest.mark.amd
+def test_masks_that_one_vote_made_may_be_equal(tmp_path: Path) -> None:
+    for architecture, kernels in at_own_pace(OF_ONE_VOTE, tmp_path).items():
+        assert kernels == {"_Z11of_one_votePKjPj"}, architecture
 
 
 NEVER_MET = r"""

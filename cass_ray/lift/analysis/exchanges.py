@@ -20,24 +20,23 @@ from itertools import combinations, takewhile
 from cass_ray.lift.analysis.call_places import CallPlace, part_of
 from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.analysis.mask_groups import exchanges, mask_groups, straight_on
+from cass_ray.lift.analysis.mask_origins import Flow, MaskOrigins, Origins, may_be_equal
 from cass_ray.lift.analysis.opcodes import asks_if_together, meets_all
 from cass_ray.lift.analysis.own_pace import KernelCode
 from cass_ray.lift.analysis.parting import where_lanes_part
 from cass_ray.lift.analysis.unaligned import where_apart
 from cass_ray.lift.frontend.code import ENDINGS, CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
-from cass_ray.lift.frontend.operands import Immediate, Name, Register
+from cass_ray.lift.frontend.operands import Name
 from cass_ray.lift.graphs import components, immediate_postdominators
 
 _END: CallPlace = ((), "", -1)
 
-Flow = Mapping[CallPlace, Set[CallPlace]]
-"""What follows each block, copies of subroutines apart."""
-Kind = tuple[str, int | None]
-"""Mnemonic of what lanes exchange by, the empty one: they only meet; their mask, if it is known."""
+Kind = tuple[str, Origins | None]
+"""Mnemonic of what lanes exchange by, the empty one: they only meet; what made their mask."""
 Exchanges = frozenset[tuple[CallPlace, Kind]]
 """By block."""
-_UNKNOWN, _ALL = "?", 0xFFFFFFFF
+_UNKNOWN = "?"
 
 
 def exchanged_behind(code: CodeSection, number: int) -> list[DecodedInstruction]:
@@ -107,9 +106,8 @@ class _Places:
     @cached_property
     def _at_ends(self) -> dict[CallPlace, Exchanges]:
         """By block: its own ones, and of functions that are called at its end."""
-        kinds = {block: frozenset(self._kinds_in(block)) for block in self.code.blocks}
         found = {
-            place: frozenset((place, kind) for kind in kinds[place[1:]]) for place in self.flow
+            place: frozenset((place, kind) for kind in self._kinds_in(place)) for place in self.flow
         }
         of_functions = frozenset[tuple[CallPlace, Kind]]().union(
             *(each for place, each in found.items() if part_of(place[0]) is not None)
@@ -155,14 +153,18 @@ class _Places:
             pending += following
         return frozenset(found)
 
-    def _kinds_in(self, block: CodePlace) -> Iterator[Kind]:
-        for name, address in self.code.instructions([block]):
+    @cached_property
+    def _masks(self) -> MaskOrigins:
+        return MaskOrigins(self.code, self.flow)
+
+    def _kinds_in(self, place: CallPlace) -> Iterator[Kind]:
+        for name, address in self.code.instructions([place[1:]]):
             instruction = self.code.at((name, address))
             if not meets_all(instruction):
                 continue
-            if not asks_if_together(instruction) or not self._is_at_barrier(block):
+            if not asks_if_together(instruction) or not self._is_at_barrier(place[1:]):
                 code = self.section(name)
-                mask = _mask(code, code.position[address])
+                mask = self._masks.at(place, instruction)
                 for mnemonic in _mnemonics(code, code.position[address]):
                     yield mnemonic, mask
 
@@ -207,40 +209,7 @@ def _may_be_one(some: Exchanges, others: Exchanges) -> bool:
 def _are_alike(one: Kind, other: Kind) -> bool:
     if one[0] != other[0] and _UNKNOWN not in (one[0], other[0]):
         return False
-    return None in (one[1], other[1]) or one[1] == other[1]
-
-
-def _mask(code: CodeSection, number: int) -> int | None:
-    """Which lanes are asked for at a position, if that is a literal."""
-    question = code.instructions[number]
-    if not asks_if_together(question) or question.guard is not None:
-        return None
-    register = question.operands[0]
-    if not isinstance(register, Register):
-        return None
-    if register.is_zero:
-        return _ALL if register.inverted else 0
-    for position in range(number - 1, -1, -1):
-        if code.instructions[position + 1].address in code.leaders:
-            return None
-        instruction = code.instructions[position]
-        if _may_write(instruction, register):
-            value = instruction.operands[-1]
-            is_known = instruction.mnemonic == "UMOV" and instruction.guard is None
-            return value.integer if is_known and isinstance(value, Immediate) else None
-    return None
-
-
-def _may_write(i: DecodedInstruction, register: Register) -> bool:
-    """Whether it writes a uniform register; up to four, by the number of the first."""
-    targets = (each for each in i.operands[:2] if isinstance(each, Register))
-    return any(
-        target.file == register.file
-        and target.index is not None
-        and register.index is not None
-        and 0 <= register.index - target.index < (1 if i.opcode == "UMOV" else 4)
-        for target in targets
-    )
+    return may_be_equal(one[1], other[1])
 
 
 def _mnemonics(code: CodeSection, number: int) -> Iterator[str]:

@@ -13,9 +13,10 @@ from dataclasses import replace
 from cass_ray.lift.analysis import liveness
 from cass_ray.lift.analysis.call_places import TOGETHER, CallPlace
 from cass_ray.lift.analysis.cutting import cuts_of_large_parts, large_parts
-from cass_ray.lift.analysis.exchanges import Flow, meet_in_branches
+from cass_ray.lift.analysis.exchanges import meet_in_branches
 from cass_ray.lift.analysis.indexed_registers import loops_to_unroll
 from cass_ray.lift.analysis.interfaces import Interfaces, interfaces
+from cass_ray.lift.analysis.mask_origins import Flow
 from cass_ray.lift.analysis.own_pace import (
     KernelCode,
     OwnPace,
