@@ -160,10 +160,10 @@ class _Places:
     def _kinds_in(self, place: CallPlace) -> Iterator[Kind]:
         for name, address in self.code.instructions([place[1:]]):
             instruction = self.code.at((name, address))
-            if not meets_all(instruction):
+            code = self.section(name)
+            if not meets_all(instruction) or _is_in_front_of_barrier(code, code.position[address]):
                 continue
             if not asks_if_together(instruction) or not self._is_at_barrier(place[1:]):
-                code = self.section(name)
                 mask = self._masks.at(place, instruction)
                 for mnemonic in _mnemonics(code, code.position[address]):
                     yield mnemonic, mask
@@ -210,6 +210,17 @@ def _are_alike(one: Kind, other: Kind) -> bool:
     if one[0] != other[0] and _UNKNOWN not in (one[0], other[0]):
         return False
     return may_be_equal(one[1], other[1])
+
+
+def _is_in_front_of_barrier(code: CodeSection, number: int) -> bool:
+    """Whether lanes meet at a position for a barrier, as ptxas has it in functions.
+
+    CUDA lets no lanes of a warp come to ``__syncthreads`` by different ways.
+    """
+    following = code.instructions[number + 1 : number + 2]
+    return code.instructions[number].opcode == "WARPSYNC" and any(
+        each.opcode == "BAR" for each in following
+    )
 
 
 def _mnemonics(code: CodeSection, number: int) -> Iterator[str]:
