@@ -13,10 +13,11 @@ of such a loop may do what those inside wait for is run by lanes at their own pa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from cass_ray.lift.analysis.kept_barriers import BarrierOf, kept_barriers
 from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.analysis.loop_exits import LoopExits
 from cass_ray.lift.analysis.opcodes import meets_all, yields
@@ -47,6 +48,8 @@ class OwnPace:
     """``BSSY`` whose lanes meet at one of :attr:`ends`, or come by it."""
     ends: frozenset[CodePlace]
     """``BSYNC`` to which lanes may come one by one."""
+    kept: Mapping[BarrierOf, str]
+    """Convergence barriers that functions keep for their callers: names of their own."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +130,10 @@ def own_pace(code: KernelCode, more: frozenset[CodePlace] = frozenset()) -> OwnP
         if end in region
     )
     starts = frozenset(start for start, region in regions.items() if region & ends)
-    return OwnPace(pauses, starts, ends)
+    kept = kept_barriers(
+        code.entry[0], ((each, code.at(each)) for each in code.instructions(code.blocks))
+    )
+    return OwnPace(pauses, starts, ends, kept)
 
 
 def parts_at(code: KernelCode, barriers: frozenset[CodePlace]) -> bool:
@@ -218,9 +224,31 @@ def _until_meeting(code: KernelCode, block: CodePlace, start: CodePlace) -> Iter
             if place in ends and code.at(place).opcode == "BSYNC":
                 break
         else:
-            for successor in code.blocks[current].successors - seen:
+            left = _ways_out(code, places, start)
+            for successor in code.blocks[current].successors - left - seen:
                 seen.add(successor)
                 pending.append((successor, list(code.instructions([successor]))))
+
+
+def _ways_out(code: KernelCode, places: list[CodePlace], start: CodePlace) -> set[CodePlace]:
+    """Of what follows ``places``, where lanes alone come that have left the region from ``start``.
+
+    One way of a branch is theirs behind a ``BREAK`` with its guard, or with the opposite one.
+    """
+    if not places or places[-1][0] != start[0] or places[-1][1] == 0:
+        return set()
+    function, address = places[-1]
+    branch, leaves = (code.at((function, address - back)) for back in (0, INSTRUCTION_BYTES))
+    if branch.mnemonic != "BRA" or len(branch.operands) != 1 or branch.guard is None:
+        return set()
+    if leaves.opcode != "BREAK" or leaves.operands != code.at(start).operands[:1]:
+        return set()
+    if leaves.guard is None or leaves.guard.name != branch.guard.name:
+        return set()
+    if leaves.guard != branch.guard:
+        return {(function, address + INSTRUCTION_BYTES)}
+    target = branch.operands[0]
+    return {(function, code.labels(function)[target.text])} if isinstance(target, Name) else set()
 
 
 def _is_ended_elsewhere(code: KernelCode, header: CodePlace, loop: frozenset[CodePlace]) -> bool:

@@ -7,16 +7,13 @@ of the lanes that came to its ``BSSY`` together.
 
 from __future__ import annotations
 
-import re
-
+from cass_ray.lift.analysis.kept_barriers import is_barrier
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Name, Operand, Register
 from cass_ray.lift.llvm.builder import TRUE, Value, i32
 from cass_ray.lift.lowering.context import GROUP, LoweringContext
 from cass_ray.lift.lowering.lanes import ballot
 from cass_ray.lift.lowering.table import lowers
-
-_BARRIER = re.compile(r"B\d+")
 
 
 @lowers("BSSY{,.RECONVERGENT,.RELIABLE}")
@@ -25,7 +22,7 @@ def begin_region(ctx: LoweringContext, i: DecodedInstruction) -> None:
     if ctx.own_pace is not None and ctx.place(i) in ctx.own_pace.pace.starts:
         if i.guard is not None:
             raise i.unknown("a convergence barrier of some lanes")
-        ctx.registers.write(_barrier(i, i.operands[0]), ballot(ctx, TRUE))
+        ctx.registers.write(_barrier(ctx, i, i.operands[0]), ballot(ctx, TRUE))
 
 
 @lowers("BREAK{,.RELIABLE}")
@@ -33,7 +30,7 @@ def leave_region(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """The lane goes elsewhere: the others do not wait for it."""
     if ctx.own_pace is None:
         return
-    name = _barrier(i, i.operands[-1])
+    name = _barrier(ctx, i, i.operands[-1])
     ctx.own_pace.left.add(name)
     condition = TRUE
     for operand in i.operands[:-1]:
@@ -63,27 +60,35 @@ def meet(ctx: LoweringContext, i: DecodedInstruction) -> None:
 def move_barrier(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Save or restore a convergence barrier, which holds nothing unless lanes meet at it."""
     target, source = i.operands[0], i.operands[-1]
-    if ctx.own_pace is None or not (_names(target) or _names(source)):
+    if ctx.own_pace is None or not (is_barrier(target) or is_barrier(source)):
         if isinstance(target, Register):
             ctx.write(target, i32(0))
         return
     if i.mnemonic == "BMOV.64" or i.has("PQUAD") or len(i.operands) != 2:
         raise i.unknown("a convergence barrier in two registers, where lanes go at their own pace")
     if isinstance(target, Register):
-        ctx.write(target, ctx.registers.read(_barrier(i, source), "i32"))
-    else:
-        ctx.own_pace.restored.add(_barrier(i, target))
-        ctx.registers.write(_barrier(i, target), ctx.integer(source))
+        is_kept = _is_kept(ctx, i, source)
+        saved = i32(0) if is_kept else ctx.registers.read(_barrier(ctx, i, source), "i32")
+        ctx.write(target, saved)
+    elif not _is_kept(ctx, i, target):
+        ctx.own_pace.restored.add(_barrier(ctx, i, target))
+        ctx.registers.write(_barrier(ctx, i, target), ctx.integer(source))
 
 
-def _names(operand: Operand) -> bool:
-    return isinstance(operand, Name) and bool(_BARRIER.fullmatch(operand.text))
+def _is_kept(ctx: LoweringContext, i: DecodedInstruction, barrier: Operand) -> bool:
+    """Whether the function has one of its own, so that its caller's is as it was."""
+    assert ctx.own_pace is not None
+    function, _ = ctx.place(i)
+    return isinstance(barrier, Name) and (function, barrier.text) in ctx.own_pace.pace.kept
 
 
-def _barrier(i: DecodedInstruction, operand: Operand) -> str:
-    if not isinstance(operand, Name) or not _names(operand):
+def _barrier(ctx: LoweringContext, i: DecodedInstruction, operand: Operand) -> str:
+    """The name of its variable."""
+    if not isinstance(operand, Name) or not is_barrier(operand):
         raise i.unknown("not a convergence barrier")
-    return operand.text
+    assert ctx.own_pace is not None
+    function, _ = ctx.place(i)
+    return ctx.own_pace.pace.kept.get((function, operand.text), operand.text)
 
 
 def meet_at_region_end(ctx: LoweringContext, i: DecodedInstruction, following: str) -> None:
@@ -95,7 +100,7 @@ def meet_at_region_end(ctx: LoweringContext, i: DecodedInstruction, following: s
         ctx.terminators.jump(following)
         return
     label = f"met{ctx.ir.fresh()}"
-    own_pace.meet_region(f"label %{label}", _barrier(i, i.operands[0]))
+    own_pace.meet_region(f"label %{label}", _barrier(ctx, i, i.operands[0]))
     ctx.registers.begin_block(label)
     ctx.terminators.jump(following)
 
