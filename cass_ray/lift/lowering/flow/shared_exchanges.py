@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from cass_ray.lift.analysis.call_places import TOGETHER, CallPlace
 from cass_ray.lift.analysis.exchanges import exchanged_behind
+from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend.blocks import runs_of
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES
 from cass_ray.lift.frontend.instruction import DecodedInstruction
@@ -61,4 +62,9 @@ class SharedExchanges:
     def _behind(self, place: CallPlace, i: DecodedInstruction) -> list[DecodedInstruction]:
         code = self._walk.code_at(place)
         behind = exchanged_behind(code, code.position[i.address])
-        return [] if any(self._body.polls(code, each) for each in behind) else behind
+        if any(self._body.polls(code, each) for each in behind):
+            raise LiftError(
+                f"{code.name}: lanes that meet at {i.address:#x} wait for others before they"
+                " exchange, and may come to that exchange by other instructions, too"
+            )
+        return behind
