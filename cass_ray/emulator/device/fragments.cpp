@@ -31,10 +31,12 @@ std::byte* Fragments::allocate(std::size_t bytes) {
   if (bytes > SIZE_MAX - block_bytes) return nullptr;
   const auto size = round_up(std::max<std::size_t>(bytes, 1), page);
   if (size > block_bytes) return DeviceMemory::instance().allocate(round_up(size, block_bytes));
-  const std::lock_guard lock(guard_);
+  std::unique_lock lock(guard_);
   if (size > end_ - next_) {
+    lock.unlock();
     const auto block = reinterpret_cast<Address>(DeviceMemory::instance().allocate(block_bytes));
     if (block == 0) return nullptr;
+    lock.lock();
     blocks_.emplace(block, 0);
     next_ = block;
     end_ = block + block_bytes;
@@ -47,20 +49,25 @@ std::byte* Fragments::allocate(std::size_t bytes) {
 }
 
 void Fragments::release(std::byte* start) {
+  if (std::byte* const unused = forget(start)) DeviceMemory::instance().release(unused);
+}
+
+std::byte* Fragments::forget(std::byte* start) {
   const auto address = reinterpret_cast<Address>(start);
   const std::lock_guard lock(guard_);
   const auto found = sizes_.find(address);
-  if (found == sizes_.end()) return DeviceMemory::instance().release(start);
+  if (found == sizes_.end()) return start;
   const auto block = blocks_.find(block_of(address));
   const auto size = found->second;
   sizes_.erase(found);
   if (--block->second > 0) {
     ::madvise(start, size, MADV_DONTNEED);
-    return;
+    return nullptr;
   }
   if (block->first + block_bytes == end_) next_ = end_ = 0;
-  DeviceMemory::instance().release(pointer(block->first));
+  std::byte* const unused = pointer(block->first);
   blocks_.erase(block);
+  return unused;
 }
 
 bool Fragments::may_hold(std::uint64_t address, std::size_t bytes) const {

@@ -25,10 +25,14 @@ class Fragments {
  private:
   using Address = std::uintptr_t;
 
+  // What DeviceMemory is to have back, or null. Not under `guard_`: copies hold the memory in use
+  // when they ask may_hold().
+  std::byte* forget(std::byte* start);
+
   mutable std::mutex guard_;
-  std::map<Address, std::size_t> sizes_;   // of the parts in use
+  std::map<Address, std::size_t> sizes_;  // of the parts in use
   std::map<Address, std::size_t> blocks_;  // how many parts of each are in use
-  Address next_ = 0;                       // parts of the last block that nobody has had yet
+  Address next_ = 0;  // parts of the last block that nobody has had yet
   Address end_ = 0;
 };
 
