@@ -49,6 +49,15 @@ def components(
                 yield component
 
 
+def predecessors_of(successors: Mapping[Node, Iterable[Node]]) -> dict[Node, list[Node]]:
+    """By node, those that it follows; it is no key where there are none."""
+    found: dict[Node, list[Node]] = {}
+    for node, following in successors.items():
+        for successor in following:
+            found.setdefault(successor, []).append(node)
+    return found
+
+
 def immediate_postdominators(
     successors: Mapping[Node, Collection[Node]], end: Node
 ) -> dict[Node, Node]:
@@ -57,11 +66,7 @@ def immediate_postdominators(
     ``end``: what all paths lead to; it is no key. Cooper, Harvey and Kennedy: A Simple, Fast
     Dominance Algorithm.
     """
-    predecessors: dict[Node, list[Node]] = {end: []}
-    for node, following in successors.items():
-        for successor in following:
-            predecessors.setdefault(successor, []).append(node)
-    order = _postorder(predecessors, end)
+    order = _postorder(predecessors_of(successors), end)
     number = {node: position for position, node in enumerate(order)}
     found = {end: end}
     changed = True
@@ -81,7 +86,7 @@ def immediate_postdominators(
 def _postorder(predecessors: Mapping[Node, Collection[Node]], end: Node) -> list[Node]:
     """Nodes from which ``end`` is reached, backwards from it; it is the last of them."""
     seen, order = {end}, []
-    work = [(end, iter(predecessors[end]))]
+    work = [(end, iter(predecessors.get(end, [])))]
     while work:
         node, before = work[-1]
         for previous in before:

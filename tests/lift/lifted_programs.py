@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -48,6 +49,21 @@ class ProgramOnAmd:
         done = execute(program, (), library, options)
         assert done.ok, done.stderr_text
         return done.stdout_text
+
+
+def assert_prints(
+    unit: Unit, processor: str, folder: Path, cubins: Mapping[str, bytes], lines: Sequence[str]
+) -> None:
+    """The program prints ``lines`` with the kernels of each of ``cubins``, by architecture."""
+    options = RunOptions(seconds=120, kernel_seconds=20)
+    program = ProgramOnAmd(unit, processor, folder, options)
+    for architecture, cubin in cubins.items():
+        assert program.printed(cubin).splitlines() == lines, architecture
+
+
+def kernels_at_own_pace(lifted: LiftedModule) -> set[str]:
+    """Mangled names of the kernels whose lanes go at their own pace."""
+    return kernels_with(lifted, "%turn.state = alloca")
 
 
 def kernels_with(lifted: LiftedModule, mark: str) -> set[str]:

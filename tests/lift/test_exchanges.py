@@ -13,7 +13,8 @@ from cass_ray.emulator.execution import RunOptions
 from cass_ray.lift import lift_cubin
 from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.unit import Unit
-from tests.lift.lifted_programs import ProgramOnAmd, kernels_with
+from tests.lift.lifted_programs import ProgramOnAmd, assert_prints, kernels_at_own_pace
+from tests.port.run_on_gpu import recorded
 
 UNIT = Unit(Path(__file__).parent / "programs", PurePosixPath("exchanges.cu"))
 THREADS = range(80)
@@ -276,11 +277,11 @@ EXPECTED = [
     "processor", ["gfx1100", "gfx942", pytest.param("gfx1201", marks=pytest.mark.slow)]
 )
 def test_lanes_of_several_branches_exchange_as_one(processor: str, tmp_path: Path) -> None:
-    options = RunOptions(seconds=120, kernel_seconds=20)
-    program = ProgramOnAmd(UNIT, processor, tmp_path, options)
-    for architecture, cubin in cubins().items():
-        printed = program.printed(cubin).splitlines()
-        assert printed == EXPECTED, architecture
+    assert_prints(UNIT, processor, tmp_path, cubins(), EXPECTED)
+
+
+def test_what_was_worked_out_here_is_what_a_gpu_said() -> None:
+    assert recorded()["exchanges"]["output"].splitlines() == EXPECTED
 
 
 def at_own_pace(source: str, folder: Path) -> dict[str, set[str]]:
@@ -289,7 +290,7 @@ def at_own_pace(source: str, folder: Path) -> dict[str, set[str]]:
     unit = Unit(folder, PurePosixPath("others.cu"))
     found = find_nvidia().compile(unit, ("sm_80", "sm_90", "sm_120")).cubins
     return {
-        architecture: kernels_with(lift_cubin(cubin), "%turn.state = alloca")
+        architecture: kernels_at_own_pace(lift_cubin(cubin))
         for architecture, cubin in found.items()
     }
 

@@ -8,11 +8,10 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from cass_ray.emulator.execution import RunOptions
 from cass_ray.lift import LiftedModule, lift_cubin
 from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.unit import Unit
-from tests.lift.lifted_programs import ProgramOnAmd, kernels_with
+from tests.lift.lifted_programs import assert_prints, kernels_at_own_pace
 from tests.port.run_on_gpu import recorded
 
 UNIT = Unit(Path(__file__).parent / "programs", PurePosixPath("own_pace.cu"))
@@ -132,11 +131,7 @@ def line(name: str) -> str:
     "processor", ["gfx1100", "gfx942", pytest.param("gfx1201", marks=pytest.mark.slow)]
 )
 def test_each_lane_goes_on_in_the_end(processor: str, tmp_path: Path) -> None:
-    options = RunOptions(seconds=120, kernel_seconds=20)
-    program = ProgramOnAmd(UNIT, processor, tmp_path, options)
-    for architecture, cubin in cubins().items():
-        printed = program.printed(cubin).splitlines()
-        assert printed == [line(name) for name in NAMES], architecture
+    assert_prints(UNIT, processor, tmp_path, cubins(), [line(name) for name in NAMES])
 
 
 def test_what_was_worked_out_here_is_what_a_gpu_said() -> None:
@@ -146,7 +141,7 @@ def test_what_was_worked_out_here_is_what_a_gpu_said() -> None:
 
 def at_own_pace(lifted: LiftedModule) -> set[str]:
     """Names of the kernels whose lanes are."""
-    mangled = kernels_with(lifted, "%turn.state = alloca")
+    mangled = kernels_at_own_pace(lifted)
     return {re.sub(r"^_Z\d+([a-z_]+).*", r"\1", name) for name in mangled}
 
 

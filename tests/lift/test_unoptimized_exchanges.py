@@ -11,10 +11,9 @@ import pytest
 
 from benchmarks.lift.cubins import compile_unit
 from benchmarks.lift.generated import MODES
-from cass_ray.emulator.execution import RunOptions
 from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.unit import Unit
-from tests.lift.lifted_programs import ProgramOnAmd
+from tests.lift.lifted_programs import assert_prints
 
 UNIT = Unit(Path(__file__).parent / "programs", PurePosixPath("unoptimized_exchanges.cu"))
 THREADS = range(64)
@@ -82,7 +81,4 @@ EXPECTED = [
     "processor", ["gfx1100", "gfx942", pytest.param("gfx1201", marks=pytest.mark.slow)]
 )
 def test_lanes_of_several_branches_exchange_as_one(processor: str, tmp_path: Path) -> None:
-    options = RunOptions(seconds=120, kernel_seconds=20)
-    program = ProgramOnAmd(UNIT, processor, tmp_path, options)
-    for architecture, cubin in cubins().items():
-        assert program.printed(cubin).splitlines() == EXPECTED, architecture
+    assert_prints(UNIT, processor, tmp_path, cubins(), EXPECTED)

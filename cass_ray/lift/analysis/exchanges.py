@@ -28,7 +28,7 @@ from cass_ray.lift.analysis.unaligned import where_apart
 from cass_ray.lift.frontend.code import ENDINGS, CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Name
-from cass_ray.lift.graphs import components, immediate_postdominators
+from cass_ray.lift.graphs import components, immediate_postdominators, predecessors_of
 
 _END: CallPlace = ((), "", -1)
 
@@ -120,10 +120,7 @@ class _Places:
     @cached_property
     def _leading(self) -> set[CallPlace]:
         """Blocks that exchange, and those that lead to them."""
-        before: dict[CallPlace, list[CallPlace]] = {}
-        for place in self.flow:
-            for successor in self._within(place):
-                before.setdefault(successor, []).append(place)
+        before = predecessors_of({place: self._within(place) for place in self.flow})
         pending = [place for place, found in self._at_ends.items() if found]
         leading = set(pending)
         while pending:

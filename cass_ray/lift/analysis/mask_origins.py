@@ -15,13 +15,14 @@ from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.analysis.own_pace import KernelCode
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Immediate, Operand, Register
+from cass_ray.lift.graphs import predecessors_of
 
 Flow = Mapping[CallPlace, Set[CallPlace]]
 """What follows each block, copies of subroutines apart."""
 Origins = frozenset[CodePlace | int]
 """Places of votes and matches, and literals."""
 
-ALL = 0xFFFFFFFF
+_ALL = 0xFFFFFFFF
 _MAKE_MASKS = frozenset({"VOTE", "VOTEU", "MATCH"})
 _COPIES = frozenset({"MOV", "UMOV", "R2UR", "IMAD.MOV", "IMAD.MOV.U32", "IMAD.U32"})
 
@@ -45,10 +46,10 @@ class MaskOrigins:
         if instruction.guard is not None or not instruction.operands:
             return None
         if instruction.opcode == "WARPSYNC" and instruction.has("ALL"):
-            return frozenset({ALL})
+            return frozenset({_ALL})
         mask = instruction.operands[0]
         if isinstance(mask, Register) and mask.is_zero:
-            return frozenset({ALL if mask.inverted else 0})
+            return frozenset({_ALL if mask.inverted else 0})
         return self._of_operand(block, instruction.address, mask)
 
     def _of_operand(self, block: CallPlace, address: int, operand: Operand) -> Origins | None:
@@ -103,11 +104,7 @@ class MaskOrigins:
 
     @cached_property
     def _previous(self) -> dict[CallPlace, list[CallPlace]]:
-        found: dict[CallPlace, list[CallPlace]] = {}
-        for place, following in self.flow.items():
-            for each in following:
-                found.setdefault(each, []).append(place)
-        return found
+        return predecessors_of(self.flow)
 
 
 def _copied(i: DecodedInstruction) -> Operand | None:

@@ -26,6 +26,7 @@ from cass_ray.lift.analysis.single_lanes import Labels, code_of_single_lanes
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Name
+from cass_ray.lift.graphs import predecessors_of
 
 _SHARED, _GLOBAL = frozenset({"shared"}), frozenset({"global"})
 _ANY = _SHARED | _GLOBAL
@@ -315,10 +316,7 @@ def _beside(code: KernelCode, loop: frozenset[CodePlace]) -> Iterator[DecodedIns
 
 def _before(code: KernelCode, loop: frozenset[CodePlace]) -> set[CodePlace]:
     """Blocks from whose ends ``loop`` is reached without a meeting of all lanes."""
-    predecessors: dict[CodePlace, list[CodePlace]] = {}
-    for place, block in code.blocks.items():
-        for successor in block.successors:
-            predecessors.setdefault(successor, []).append(place)
+    predecessors = predecessors_of({place: b.successors for place, b in code.blocks.items()})
     found: set[CodePlace] = set()
     pending = list(loop)
     while pending:
