@@ -63,20 +63,28 @@ def forms_of_vectors(architecture: str, name: str) -> dict[str, frozenset[str]]:
     return {each.name: frozenset(forms_in([each])) for each in sass.parse(listing).functions}
 
 
+def forms_of_source(source: Path, architecture: str) -> frozenset[str]:
+    """Forms that nvcc's code of a file has."""
+    nvidia = find_nvidia()
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder, "made.cubin")
+        command = [str(nvidia.nvcc), "-cubin", "-std=c++17", f"-arch={architecture}"]
+        command += [str(source), "-o", str(made)]
+        subprocess.run(command, check=True, capture_output=True)
+        (listing,) = nvidia.disassemble([made.read_bytes()])
+    return frozenset(forms_in(sass.parse(listing).functions))
+
+
 @functools.cache
 def forms_of_warpgroups() -> frozenset[str]:
     """Forms in the kernels of ``tests/port/warpgroup``, of which an H100 gave every result.
 
     ``tests/port/test_warpgroups.py`` compares all of them.
     """
-    nvidia = find_nvidia()
-    with tempfile.TemporaryDirectory() as name:
-        source, made = Path(name, "warpgroups.cu"), Path(name, "warpgroups.cubin")
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder, "warpgroups.cu")
         source.write_text(program(everything()))
-        command = [nvidia.nvcc, "-cubin", "-std=c++17", "-gencode", "arch=compute_90a,code=sm_90a"]
-        subprocess.run([*command, source, "-o", made], check=True, capture_output=True)
-        (listing,) = nvidia.disassemble([made.read_bytes()])
-    return frozenset(forms_in(sass.parse(listing).functions))
+        return forms_of_source(source, "sm_90a")
 
 
 @functools.cache
@@ -86,16 +94,8 @@ def forms_of_programs() -> frozenset[str]:
     ``tests/port/test_on_gpu.py`` compares what they say when lifted. Traps are not among them: no
     kernel that ends well has run one. Other code that no thread reached is.
     """
-    nvidia = find_nvidia()
-    found: set[str] = set()
-    with tempfile.TemporaryDirectory() as folder:
-        made = Path(folder, "program.cubin")
-        for name in recorded():
-            command = [nvidia.nvcc, "-cubin", "-std=c++17", f"-arch={PROGRAMS[name]}"]
-            subprocess.run([*command, source_of(name), "-o", made], check=True, capture_output=True)
-            (listing,) = nvidia.disassemble([made.read_bytes()])
-            found |= forms_in(sass.parse(listing).functions).keys()
-    return frozenset(form for form in found if not form.startswith("BPT"))
+    found = (forms_of_source(source_of(name), PROGRAMS[name]) for name in recorded())
+    return frozenset(form for forms in found for form in forms if not form.startswith("BPT"))
 
 
 def tested() -> dict[str, list[str]]:
