@@ -13,9 +13,9 @@ from typing import Annotated, Any
 
 import typer
 import typer.main
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
-from cass_ray.exit_codes import EXIT_FAILED, EXIT_INTERRUPTED, no_room
+from cass_ray.exit_codes import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_TOOL_MISSING, fail, no_room
 from cass_ray.version import __version__
 
 GROUP = "cass_ray.commands"
@@ -61,19 +61,38 @@ class LazyGroup(TyperGroup):
     ``Any``: typer carries its own copy of click, whose classes it does not export.
     """
 
+    _lists_names = False
+    """Whether only names and help lines of commands are asked for."""
+
     def list_commands(self, ctx: Any) -> list[str]:
         """Our own in the order of the help, then those that other packages add, by name."""
         return [*SUMMARIES, *sorted(_registered().keys() - SUMMARIES.keys())]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Import and return the subcommand, or None when there is no such name."""
-        found = _registered().get(cmd_name)
-        if found is None:
+        if self._lists_names:
+            return TyperCommand(cmd_name, short_help=SUMMARIES.get(cmd_name))
+        entry = _registered().get(cmd_name)
+        if entry is None:
             return None
-        command = typer.main.get_command(found.load())
+        try:
+            application = entry.load()
+        except ModuleNotFoundError as error:
+            if ctx.resilient_parsing:  # a shell asks for completions
+                return None
+            fail(cmd_name, f"the package {error.name} is not installed", EXIT_TOOL_MISSING)
+        command = typer.main.get_command(application)
         command.name = cmd_name
         command.short_help = SUMMARIES.get(cmd_name)
         return command
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """Complete names of commands without importing any of them."""
+        self._lists_names = True
+        try:
+            return super().shell_complete(ctx, incomplete)
+        finally:
+            self._lists_names = False
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """As typer does; an unknown name is answered with the one that was probably meant."""

@@ -15,16 +15,14 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from cass_ray.analysis.assemble import NoDataSetError, assemble, tasks
-from cass_ray.analysis.parts import Part, PartTask, analyse_kept
-from cass_ray.analysis.report.write import write
-from cass_ray.analysis.settings import AnalysisSettings
+from cass_ray.analysis.settings import INSTALL_ANALYSIS, AnalysisSettings, NoDataSetError
+from cass_ray.commands.output import Overwrite
 from cass_ray.config import SettingsError, load, parse_overrides
 from cass_ray.exit_codes import (
     EXIT_INTERRUPTED,
@@ -32,11 +30,16 @@ from cass_ray.exit_codes import (
     EXIT_USAGE,
     fail,
 )
+from cass_ray.overwriting import WouldOverwriteError, check_outputs, remember
 from cass_ray.toolchain.errors import ToolMissing
+
+if TYPE_CHECKING:
+    from cass_ray.analysis.parts import Part, PartTask
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 _KEPT = ".parts"
+_REPORT = ("report.html", "report.json")
 
 
 class Analysis:
@@ -47,7 +50,19 @@ class Analysis:
         self.console = console
 
     def run(self) -> Path:
-        """The page. Raises :class:`NoDataSetError` and :class:`ToolMissing`."""
+        """Write the report; its page.
+
+        Raises:
+            NoDataSetError: there is nothing to analyse.
+            ToolMissing: a package of the extra ``analysis`` is not installed.
+        """
+        try:
+            from cass_ray.analysis.assemble import assemble, tasks
+            from cass_ray.analysis.report.write import write
+        except ModuleNotFoundError as error:
+            raise ToolMissing(
+                f"The package {error.name}", INSTALL_ANALYSIS, "`cass analyze` draws with it"
+            ) from None
         started = time.monotonic()
         planned = tasks(self.settings)
         columns = (
@@ -75,6 +90,8 @@ class Analysis:
         return page
 
     def _parts(self, planned: list[PartTask]) -> Iterator[Part]:
+        from cass_ray.analysis.parts import analyse_kept
+
         kept = self.settings.out.absolute() / _KEPT
         if self.settings.cluster or os.environ.get("RAY_ADDRESS"):
             os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
@@ -103,6 +120,7 @@ def analyze(
         list[str] | None,
         typer.Option("--set", help="KEY=VALUE, any setting, e.g. similarity_rows=1000."),
     ] = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Analyse a data set: report.html, report.json and figures as PNG and SVG."""
     console = Console()
@@ -110,8 +128,11 @@ def analyze(
     try:
         given = {key: value for key, value in flags.items() if value is not None}
         settings = load(AnalysisSettings, config, {**given, **parse_overrides(set_ or [])})
+        report = [settings.out / name for name in _REPORT]
+        check_outputs(report, overwrite=overwrite)
         Analysis(settings, console).run()
-    except (SettingsError, NoDataSetError) as error:
+        remember(report)
+    except (SettingsError, NoDataSetError, WouldOverwriteError) as error:
         fail("analyze", error, EXIT_USAGE)
     except ToolMissing as error:
         fail("analyze", error, EXIT_TOOL_MISSING)

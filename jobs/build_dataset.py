@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from cass_ray.commands.output import Overwrite
 from cass_ray.config import SettingsError, load, parse_overrides
 from cass_ray.corpus.program import SourceError
 from cass_ray.dataset.card import card
@@ -33,9 +34,17 @@ from cass_ray.exit_codes import (
     fail,
     no_room,
 )
-from cass_ray.pipeline.output import REPORT, WORK, OutputBusy, output_at
+from cass_ray.pipeline.output import (
+    CARD,
+    REPORT,
+    WORK,
+    OutputBusy,
+    OutputOccupied,
+    check_free,
+    output_at,
+)
 from cass_ray.pipeline.pieces.blocks import Block
-from cass_ray.pipeline.pieces.read import evaluation_without_opcodes, scrubbed_in
+from cass_ray.pipeline.pieces.read import evaluation_without_opcodes, rows_of, scrubbed_in
 from cass_ray.pipeline.pieces.runner import InlineRunner, Runner
 from cass_ray.pipeline.pieces.steps import Steps
 from cass_ray.pipeline.pieces.work import BuildWork, Decided
@@ -53,6 +62,10 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False)
 
 
+class EmptyBuildError(RuntimeError):
+    """The sources hold no program."""
+
+
 class Build:
     """One run of the pipeline into ``settings.out``."""
 
@@ -68,13 +81,18 @@ class Build:
         self.joined = False
         """Whether nodes of a cluster do the work of pieces."""
 
-    def run(self, resume: bool) -> Tally:
+    def run(self, resume: bool, *, overwrite: bool = False) -> Tally:
         """Build the data set.
 
-        Raises ``ConservationError`` if a row got lost, and ``OutputBusy`` where another build
-        writes to the folder.
+        Raises:
+            ConservationError: a row got lost.
+            EmptyBuildError: the sources hold no program; what was there stays.
+            OutputBusy: another build writes to the folder.
+            OutputOccupied: the folder holds something else, and ``overwrite`` is false.
         """
         with self.output.held(resume), ExitStack() as stack:
+            if not resume and not overwrite:
+                check_free(self.output.store, self.settings.model_dump(mode="json"))
             if os.environ.get("RAY_ADDRESS") and self.settings.compile:
                 self._join(stack)
             return self._run(resume)
@@ -103,6 +121,11 @@ class Build:
         with Progress(self.console, observers=self.observers) as progress:
             steps = Steps(self.work, self.runner, progress, self._slots(), not self.joined)
             pieces = steps.read(self.output.scratch)
+            if not rows_of(self.work, pieces):
+                raise EmptyBuildError(
+                    f"{', '.join(map(str, self.settings.sources))}: no program is there; "
+                    "nothing was built, and what was there stays"
+                )
             rows_per_block = steps.finish(pieces, self._compile)
             tally, selected = steps.write(pieces, rows_per_block, self.output)
         seconds = time.monotonic() - started
@@ -115,7 +138,7 @@ class Build:
             "selection": selected,
             "evaluation_without_opcodes": evaluation_without_opcodes(self.settings),
         }
-        self.output.store.put("README.md", card(card_facts(self.settings, tally)).encode())
+        self.output.store.put(CARD, card(card_facts(self.settings, tally)).encode())
         self.output.store.put(REPORT, report_json(report))
         print_summary(self.console, tally, seconds, self.settings.out)
         return tally
@@ -162,6 +185,7 @@ def build_dataset(
         list[str] | None,
         typer.Option("--set", help="KEY=VALUE, any setting, e.g. filters.max_lines=500."),
     ] = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Build a data set of aligned CUDA / HIP / SASS / RDNA3 pairs."""
     console = Console()
@@ -179,10 +203,10 @@ def build_dataset(
         overrides = {key: value for key, value in flags.items() if value is not None}
         settings = load(BuildSettings, config, {**overrides, **parse_overrides(set_ or [])})
         settings = settings.model_copy(update={"out": absolute(settings.out)})
-        Build(settings, console).run(resume)
-    except (SettingsError, SourceError, StorageError) as error:
+        Build(settings, console).run(resume, overwrite=overwrite)
+    except (SettingsError, SourceError, StorageError, OutputOccupied) as error:
         fail("build-dataset", error, EXIT_USAGE)
-    except OutputBusy as error:
+    except (OutputBusy, EmptyBuildError) as error:
         fail("build-dataset", error, EXIT_FAILED)
     except ToolMissing as error:
         fail("build-dataset", error, EXIT_TOOL_MISSING)

@@ -15,6 +15,7 @@ from rich.console import Console
 from cass_ray.commands.waiting import waiting
 from cass_ray.config import SettingsError, load, parse_overrides
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
+from cass_ray.overwriting import WouldOverwriteError
 from cass_ray.publish.prepare import NothingToPublishError, Prepared, prepare
 from cass_ray.publish.settings import PublishSettings
 from cass_ray.publish.upload import UploadError, upload
@@ -59,7 +60,12 @@ def publish(
         with waiting(f"uploading {len(prepared.files)} files"):
             address = upload(prepared, settings)
         console.print(f"-> [bold]{address}[/bold]", soft_wrap=True)
-    except (SettingsError, NothingToPublishError, FileNotFoundError) as error:
+    except (
+        SettingsError,
+        NothingToPublishError,
+        WouldOverwriteError,
+        FileNotFoundError,
+    ) as error:
         fail("publish", error, EXIT_USAGE)
     except ToolMissing as error:
         fail("publish", error, EXIT_TOOL_MISSING)

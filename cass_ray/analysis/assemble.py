@@ -21,13 +21,9 @@ from cass_ray.analysis.sections.provenance import provenance
 from cass_ray.analysis.sections.published import published
 from cass_ray.analysis.sections.subjects import subjects
 from cass_ray.analysis.sections.yields import yields
-from cass_ray.analysis.settings import AnalysisSettings
+from cass_ray.analysis.settings import AnalysisSettings, NoDataSetError
 from cass_ray.dataset.parquet import parquet_dataset, parquet_files
 from cass_ray.version import __version__
-
-
-class NoDataSetError(FileNotFoundError):
-    """The folder holds no data set."""
 
 
 def tasks(settings: AnalysisSettings) -> list[PartTask]:

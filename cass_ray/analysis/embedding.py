@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cass_ray.analysis.settings import INSTALL_ANALYSIS
 from cass_ray.toolchain.errors import ToolMissing
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 _DIMENSIONS = 50
 _SEED = 0
-_INSTALL = "pip install 'cass-ray[analysis]'"
 
 
 def vectors(words: Sequence[dict[str, int]], encoder: Path | None) -> NDArray[np.float64]:
@@ -34,7 +34,7 @@ def _latent(words: Sequence[dict[str, int]]) -> NDArray[np.float64]:
         from sklearn.feature_extraction.text import TfidfTransformer
         from sklearn.preprocessing import normalize
     except ImportError as error:
-        raise ToolMissing("scikit-learn", _INSTALL, str(error)) from None
+        raise ToolMissing("scikit-learn", INSTALL_ANALYSIS, str(error)) from None
     counts = DictVectorizer().fit_transform(words)
     weighted = TfidfTransformer(sublinear_tf=True).fit_transform(counts)
     size = min(_DIMENSIONS, *(each - 1 for each in weighted.shape))
@@ -76,7 +76,7 @@ def project(points: NDArray[np.float64], method: str) -> NDArray[np.float64]:
     try:
         import umap
     except ImportError as error:
-        raise ToolMissing("umap-learn", _INSTALL, str(error)) from None
+        raise ToolMissing("umap-learn", INSTALL_ANALYSIS, str(error)) from None
     neighbours = min(15, len(points) - 1)
     reducer: Any = umap.UMAP(n_neighbors=neighbours, random_state=_SEED, n_jobs=1)
     return np.asarray(reducer.fit_transform(points), dtype=np.float64)

@@ -10,6 +10,12 @@ from pydantic import Field
 from cass_ray.config import StrictModel
 from cass_ray.storage.location import Location
 
+INSTALL_ANALYSIS = "pip install 'cass-ray[analysis]'"
+
+
+class NoDataSetError(FileNotFoundError):
+    """The folder holds no data set."""
+
 
 class AnalysisSettings(StrictModel):
     """What is analysed, and how much of it where all of it would take too long.

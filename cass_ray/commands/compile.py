@@ -17,13 +17,14 @@ from cass_ray.architectures import (
     NVIDIA_ARCHITECTURES,
     known_instead,
 )
+from cass_ray.commands.output import Overwrite
 from cass_ray.commands.sides import unit_of
 from cass_ray.commands.tool_errors import tool_errors
 from cass_ray.commands.waiting import waiting
+from cass_ray.overwriting import check_outputs, remember, write_output
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.opencl.locate import find_opencl_amd, find_opencl_nvidia
 from cass_ray.toolchain.unit import Unit
-from cass_ray.whole_file import write_whole
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -83,6 +84,7 @@ def compile_file(
         Cudart,
         typer.Option(help="CUDA's runtime in an executable; `cass port` wants it shared."),
     ] = Cudart.STATIC,
+    overwrite: Overwrite = False,
 ) -> None:
     """Compile a CUDA, HIP or OpenCL file with the vendor's compiler, inside the sandbox.
 
@@ -110,15 +112,22 @@ def compile_file(
         language
     ]
     with tool_errors(), waiting(f"compiling {file.name}"):
+        if output is not None:
+            check_outputs([output], overwrite=overwrite, inputs=[file])
         unit = unit_of(file, root, include or [], define or [])
         if shared_runtime and output is not None:
             find_nvidia(architectures=architectures).build_executable(
                 unit, output, architectures, optimization=f"-O{optimization}", shared_runtime=True
             )
+            remember([output])
             return
         text = build(unit, emit, architectures, output, f"-O{optimization}")
-    if text is not None:
-        _write(text, output)
+        if output is None:
+            sys.stdout.write(text or "")
+        elif text is None:
+            remember([output])
+        else:
+            write_output(output, text, overwrite=overwrite, inputs=[file])
 
 
 def _language(file: Path) -> SourceLanguage:
@@ -195,10 +204,3 @@ def _opencl(
     if emit is Emit.PTX:
         return "".join(made.ptx[name] for name in architectures)
     return "".join(compiler.nvidia.disassemble([made.cubins[name] for name in architectures]))
-
-
-def _write(text: str, output: Path | None) -> None:
-    if output is None:
-        sys.stdout.write(text)
-    else:
-        write_whole(output, text)

@@ -10,11 +10,13 @@ from typing import Annotated
 
 import typer
 
+from cass_ray.commands.output import Overwrite
 from cass_ray.commands.waiting import waiting
 from cass_ray.config import SettingsError, load, parse_overrides
 from cass_ray.corpus.generate.knobs import Knobs
 from cass_ray.corpus.generate.program import generate as generate_programs
 from cass_ray.exit_codes import EXIT_USAGE, fail
+from cass_ray.overwriting import WouldOverwriteError, write_output
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -34,6 +36,7 @@ def generate(
         typer.Option("--set", help="KEY=VALUE, any knob, e.g. collectives.vote=5."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print figures as JSON.")] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Write COUNT distinct CUDA programs, and the output of each as the generator computes it.
 
@@ -49,8 +52,13 @@ def generate(
     with waiting(f"writing {count} programs") as say:
         for number, program in enumerate(generate_programs(count, seed, chosen), 1):
             # The output first: a program of an interrupted run is never without it.
-            (out / f"{program.name}.expected").write_text(program.expected)
-            (out / f"{program.name}.cu").write_text(program.source)
+            try:
+                write_output(
+                    out / f"{program.name}.expected", program.expected, overwrite=overwrite
+                )
+                write_output(out / f"{program.name}.cu", program.source, overwrite=overwrite)
+            except WouldOverwriteError as error:
+                fail("generate", error, EXIT_USAGE)
             lines += program.source.count("\n")
             say(f"{number} of {count} programs")
     seconds = time.monotonic() - started

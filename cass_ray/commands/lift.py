@@ -21,6 +21,7 @@ from cass_ray.lift import LiftedModule, LiftError, lift_cubin, lift_text, names_
 from cass_ray.lift.coverage import LiftCoverage, measure
 from cass_ray.lift.frontend.container import best_cubins, cubins_in
 from cass_ray.lift.frontend.listing import cubin_of, is_listing
+from cass_ray.overwriting import write_output
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd, find_nvidia
@@ -28,7 +29,6 @@ from cass_ray.toolchain.nvidia.disassembly import DisassemblyError
 from cass_ray.toolchain.nvidia.elf import Cubin, CubinError
 from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
 from cass_ray.toolchain.unit import CompileFailure
-from cass_ray.whole_file import write_whole
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True)
 
@@ -126,6 +126,7 @@ def translate_assembly(
     architecture: str = DEFAULT_AMD_ARCHITECTURE,
     *,
     native_matrices: bool = False,
+    overwrite: bool = False,
 ) -> None:
     """Lift the device code of ``path`` and write AMD assembly; ends the command on errors.
 
@@ -144,7 +145,7 @@ def translate_assembly(
                 made = lift_text(
                     text, architecture, amd=amd, names=renamed, native_matrices=native_matrices
                 )
-            _write(made, output)
+            _write(made, output, path, overwrite)
             sys.stderr.write(f"{path.name}: {len(made.kernels)} kernel(s) lifted\n")
             return
         found = best_cubins(cubins_in(path, nvidia))
@@ -164,7 +165,7 @@ def translate_assembly(
                     names=renamed,
                     native_matrices=native_matrices,
                 )
-            _write(made, _numbered(output, number))
+            _write(made, _numbered(output, number), path, overwrite)
             sys.stderr.write(f"{each.name}: {len(made.kernels)} kernel(s) lifted\n")
     except ToolMissing as error:
         fail("translate", error, EXIT_TOOL_MISSING)
@@ -188,9 +189,9 @@ def _numbered(output: Path | None, number: int) -> Path | None:
     return output.with_name(f"{output.stem}.{number + 1}{output.suffix}")
 
 
-def _write(made: LiftedModule, output: Path | None) -> None:
+def _write(made: LiftedModule, output: Path | None, source: Path, overwrite: bool) -> None:
     if output is None:
         sys.stdout.write(made.assembly)
     else:
-        write_whole(output, made.assembly)
+        write_output(output, made.assembly, overwrite=overwrite, inputs=[source])
     report_native_matrices("translate", made.native_matrices)

@@ -14,9 +14,11 @@ from cass_ray.architectures import (
     known_architecture,
 )
 from cass_ray.cache import default_directory
+from cass_ray.commands.output import Overwrite
 from cass_ray.commands.tool_errors import tool_errors
 from cass_ray.emulator.build import BuildFailed, runtime_library
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_USAGE, fail
+from cass_ray.overwriting import check_outputs, remember
 from cass_ray.printable import printable, printable_text
 from cass_ray.project.patch import PatchError
 from cass_ray.project.porting import (
@@ -28,7 +30,7 @@ from cass_ray.project.porting import (
     work_folder,
 )
 from cass_ray.project.reference.comparing import RunVerdict
-from cass_ray.project.report import ProjectResult, TargetResult, write_reports
+from cass_ray.project.report import REPORT_FILES, ProjectResult, TargetResult, write_reports
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.project.shared import SharedError
@@ -74,6 +76,7 @@ def project(
             help="Compare what its programs print with the original's: built by nvcc, lifted."
         ),
     ] = True,
+    overwrite: Overwrite = False,
 ) -> None:
     """Port a project: translate it, build it with ROCm's tools, run its tests on each target.
 
@@ -103,10 +106,13 @@ def project(
         style=style,
         reference=reference,
     )
+    folder = output or Path(f"{name_of(source)}-hip")
+    written = [folder / name for name in REPORT_FILES]
     work = work_folder(source, default_directory())
     translator = make_translator()
     try:
         with tool_errors():
+            check_outputs(written, overwrite=overwrite)
             toolchain = find_amd(architectures=architectures)
             made = port_project(
                 source, settings, translator, toolchain, runtime_library(), work, _say
@@ -115,8 +121,8 @@ def project(
         fail("project", error, EXIT_USAGE)
     except (PatchError, SharedError, TranslatorError, BuildFailed) as error:
         fail("project", error, EXIT_FAILED)
-    folder = output or Path(f"{name_of(source)}-hip")
     write_reports(made, translator, folder)
+    remember(written)
     _summary(made, folder)
     if not made.passed:
         raise typer.Exit(EXIT_FAILED)

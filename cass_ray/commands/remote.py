@@ -16,9 +16,9 @@ from cass_ray.api.jobs import JobState, JobStatus
 from cass_ray.api.schema import Check, TranslateRequest, TranslateResponse, Verification
 from cass_ray.config import explain
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_USAGE, fail
+from cass_ray.overwriting import write_output
 from cass_ray.task import Direction
 from cass_ray.translate.project.tree import source_files
-from cass_ray.whole_file import write_whole
 
 BACKWARDS = "rules-hip-to-cuda"
 
@@ -32,6 +32,7 @@ class Wanted:
     check: bool
     repairs: int
     as_json: bool
+    overwrite: bool
 
 
 def translate_remotely(server: str, path: Path, output: Path | None, wanted: Wanted) -> None:
@@ -63,7 +64,7 @@ def _file(client: Client, path: Path, output: Path | None, wanted: Wanted) -> No
     if output is None:
         sys.stdout.write(answer.translation)
     else:
-        write_whole(output, answer.translation)
+        write_output(output, answer.translation, overwrite=wanted.overwrite, inputs=[path])
         if wanted.as_json:
             sys.stdout.write(answer.model_dump_json(indent=2, exclude={"translation"}) + "\n")
     _report(path, answer)
@@ -96,7 +97,7 @@ def _folder(client: Client, path: Path, output: Path | None, wanted: Wanted) -> 
         raise
     if job.state is not JobState.DONE:
         fail("translate", f"the job {job.id} is {job.state}: {job.problem}", EXIT_FAILED)
-    _unpack(client.result(job.id), output)
+    _unpack(client.result(job.id), output, wanted.overwrite)
     if wanted.as_json:
         sys.stdout.write(job.model_dump_json(indent=2) + "\n")
     _summary(job)
@@ -122,7 +123,7 @@ def _packed(root: Path) -> bytes:
     return packed.getvalue()
 
 
-def _unpack(data: bytes, output: Path) -> None:
+def _unpack(data: bytes, output: Path, overwrite: bool) -> None:
     """Write the tree; a name that leads out of it is refused."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         for name in archive.namelist():
@@ -131,4 +132,4 @@ def _unpack(data: bytes, output: Path) -> None:
                 fail("translate", f"the server's archive holds {name}", EXIT_FAILED)
             target = output.joinpath(*parts)
             target.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(target, archive.read(name))
+            write_output(target, archive.read(name), overwrite=overwrite)

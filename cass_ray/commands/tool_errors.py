@@ -7,7 +7,8 @@ from contextlib import contextmanager
 
 import typer
 
-from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING
+from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE
+from cass_ray.overwriting import WouldOverwriteError
 from cass_ray.printable import printable_text
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.headers import missing_header_advice
@@ -21,7 +22,8 @@ from cass_ray.toolchain.unit import CompileFailure
 def tool_errors() -> Iterator[None]:
     """Turn what compilers and the sandbox raise into a message and an exit code.
 
-    A program that does not compile is a failure (1); a tool or a sandbox that is not there is 3.
+    A program that does not compile is a failure (1); a file that may not be replaced is usage (2);
+    a tool or a sandbox that is not there is 3.
     """
     try:
         yield
@@ -31,6 +33,9 @@ def tool_errors() -> Iterator[None]:
         if advice := missing_header_advice(failure):
             typer.echo(printable_text(advice), err=True)
         raise typer.Exit(EXIT_FAILED) from None
+    except WouldOverwriteError as error:
+        typer.echo(printable_text(str(error)), err=True)
+        raise typer.Exit(EXIT_USAGE) from None
     except (ToolMissing, NvccError, IsolationUnavailableError) as error:
         typer.echo(printable_text(str(error)), err=True)
         raise typer.Exit(EXIT_TOOL_MISSING) from None

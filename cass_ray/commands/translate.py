@@ -15,12 +15,14 @@ import typer
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.commands.lift import translate_assembly
 from cass_ray.commands.native_matrices import NativeMatrices
+from cass_ray.commands.output import Overwrite
 from cass_ray.commands.remote import Wanted, translate_remotely
 from cass_ray.commands.sides import exit_codes
 from cass_ray.commands.verify import agree
 from cass_ray.commands.waiting import waiting
 from cass_ray.dataset.schema import clip_diagnostic
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE, fail, no_room
+from cass_ray.overwriting import write_output
 from cass_ray.printable import printable, printable_text
 from cass_ray.task import Level
 from cass_ray.toolchain.errors import ToolMissing
@@ -33,7 +35,6 @@ from cass_ray.translate.protocol import Finding, Translator, TranslatorError
 from cass_ray.translate.repair.hip_compiler import HipCompiler
 from cass_ray.translate.repair.loop import Propose
 from cass_ray.translate.sarif import sarif
-from cass_ray.whole_file import write_whole
 
 COMPILED_SUFFIXES = (".cu", ".hip")
 
@@ -104,6 +105,7 @@ def translate(
     server: Annotated[
         str, typer.Option(metavar="URL", help="Let a `cass serve` do it; key: $CASS_API_KEY.")
     ] = "",
+    overwrite: Overwrite = False,
 ) -> None:
     """Translate CUDA to HIP.
 
@@ -120,12 +122,16 @@ def translate(
             server,
             path,
             output,
-            Wanted(engine, level.value, check or verify or repairs > 0, repairs, as_json),
+            Wanted(
+                engine, level.value, check or verify or repairs > 0, repairs, as_json, overwrite
+            ),
         )
         return
     if level is Level.ASSEMBLY or engine == "lift":
         _check_assembly(level, engine, path)
-        translate_assembly(path, output, host, arch, native_matrices=native_matrices)
+        translate_assembly(
+            path, output, host, arch, native_matrices=native_matrices, overwrite=overwrite
+        )
         return
     check = check or verify or repairs > 0
     if problem := _problem_with(path, output, check, verify, as_json, report):
@@ -135,9 +141,11 @@ def translate(
         if path.is_dir():
             assert output is not None
             with waiting(f"translating {path}"):
-                result = translate_tree(path, output, translator, workers=os.cpu_count() or 1)
+                result = translate_tree(
+                    path, output, translator, workers=os.cpu_count() or 1, overwrite=overwrite
+                )
         else:
-            result = _translate_file(path, output, translator)
+            result = _translate_file(path, output, translator, overwrite)
     except TranslatorError as error:
         fail("translate", error, EXIT_FAILED)
     except (OSError, ValueError) as error:
@@ -204,7 +212,9 @@ def _translator(engine: str) -> Translator:
         fail("translate", error, EXIT_TOOL_MISSING)
 
 
-def _translate_file(path: Path, output: Path | None, translator: Translator) -> TreeResult:
+def _translate_file(
+    path: Path, output: Path | None, translator: Translator, overwrite: bool
+) -> TreeResult:
     data = path.read_bytes()
     if b"\0" in data:
         raise ValueError(f"{path} is not text")
@@ -219,7 +229,7 @@ def _translate_file(path: Path, output: Path | None, translator: Translator) -> 
         if output.is_dir():
             output = output / path.name
         output.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(output, result)
+        write_output(output, result, overwrite=overwrite, inputs=[path])
     action = "unchanged" if translation.source == text else "translated"
     return TreeResult([FileResult(path.name, action, translation.findings, translation.counts)])
 

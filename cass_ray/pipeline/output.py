@@ -17,13 +17,14 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from cass_ray.cache import default_directory, digest
 from cass_ray.storage.store import Store
 
 WORK = ".work"
 REPORT = "report.json"
+CARD = "README.md"
 KINDS = ("pairs", "rejects")
 _FRESH = ".fresh"
 _HOLDER = ".building.json"
@@ -31,6 +32,10 @@ _HOLDER = ".building.json"
 
 class OutputBusy(RuntimeError):
     """Another build writes to the same place."""
+
+
+class OutputOccupied(RuntimeError):
+    """The place holds something that this build may not replace."""
 
 
 class Output(Protocol):
@@ -66,6 +71,50 @@ class Output(Protocol):
 def output_at(location: Path | str) -> Output:
     """The output at a path or URL. Raises ``StorageError`` for a URL that cannot be used."""
     return FolderOutput(location) if isinstance(location, Path) else StorageOutput(location)
+
+
+_IRRELEVANT = frozenset({"out", "slots", "rows_per_block"})
+"""Settings on which the content of a data set does not depend."""
+
+
+def check_free(store: Store, settings: dict[str, Any]) -> None:
+    """See that a build with ``settings`` (as JSON) may write to ``store``.
+
+    It may replace what it wrote itself with the same settings, and what a killed build left.
+
+    Raises:
+        OutputOccupied: another data set is there, or files that no build wrote.
+    """
+    present = [name for name in (REPORT, CARD, *KINDS) if store.exists(name)]
+    if not present:
+        return
+    former = _settings_of(store)
+    if former is None and not store.exists(WORK):
+        raise OutputOccupied(
+            f"{store.url} holds {present[0]}, which no build wrote: "
+            "choose another --out, or --overwrite"
+        )
+    if former is None:
+        return
+    names = sorted((former.keys() | settings.keys()) - _IRRELEVANT)
+    changed = [name for name in names if former.get(name) != settings.get(name)]
+    if changed:
+        raise OutputOccupied(
+            f"{store.url} holds a data set that was built with other settings "
+            f"({', '.join(changed)}): choose another --out, or --overwrite"
+        )
+
+
+def _settings_of(store: Store) -> dict[str, Any] | None:
+    """The settings of the finished data set in ``store``; None where there is none."""
+    if not store.exists(REPORT):
+        return None
+    try:
+        report = json.loads(store.read(REPORT))
+    except ValueError:
+        return None
+    settings = report.get("settings") if isinstance(report, dict) else None
+    return settings if isinstance(settings, dict) and "cass_ray" in report else None
 
 
 class FolderOutput:

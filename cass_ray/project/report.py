@@ -74,15 +74,23 @@ class ProjectResult:
         return sum(line.startswith("diff --git ") for line in self.patch.splitlines())
 
 
+REPORT_FILES = ("port.patch", "report.json", "report.sarif", "report.html")
+"""What :func:`write_reports` writes, in this order."""
+
+
 def write_reports(result: ProjectResult, translator: Translator, folder: Path) -> None:
-    """Write ``port.patch``, ``report.json``, ``report.sarif`` and ``report.html``."""
+    """Write :data:`REPORT_FILES` into ``folder``."""
     folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / "port.patch", result.patch.encode("utf-8", "surrogateescape"))
     document = json.dumps(as_json(result, translator), indent=1)
-    write_whole(folder / "report.json", document + "\n")
     findings = json.dumps(sarif(result.translation, translator), indent=1)
-    write_whole(folder / "report.sarif", findings + "\n")
-    write_whole(folder / "report.html", _page(result).encode("utf-8", "replace"))
+    contents = (
+        result.patch.encode("utf-8", "surrogateescape"),
+        f"{document}\n".encode(),
+        f"{findings}\n".encode(),
+        _page(result).encode("utf-8", "replace"),
+    )
+    for name, content in zip(REPORT_FILES, contents, strict=True):
+        write_whole(folder / name, content)
 
 
 def as_json(result: ProjectResult, translator: Translator) -> dict[str, Any]:

@@ -73,6 +73,7 @@ def build(
     config: Path | None = None,
     resume: bool = False,
     quiet: bool = False,
+    overwrite: bool = False,
     **settings: Any,
 ) -> BuildResult:
     """Build a data set of aligned pairs from ``sources`` into ``out``, a folder or a URL.
@@ -82,17 +83,20 @@ def build(
     :class:`~cass_ray.pipeline.settings.BuildSettings` and win over the YAML file ``config``. With
     ``resume`` an interrupted build goes on. Work that compilers have to do runs on Ray: on the
     cluster of ``RAY_ADDRESS``, else on a local one. Progress goes to standard output unless
-    ``quiet``.
+    ``quiet``. What ``out`` holds is replaced only if the same settings built it, or with
+    ``overwrite``.
 
     Raises:
         SettingsError: a setting is unknown or wrong.
         SourceError: a source cannot be read.
         ToolMissing: no node has a compiler that is needed.
         OutputBusy: another build writes to ``out``.
+        OutputOccupied: ``out`` holds something else.
+        EmptyBuildError: the sources hold no program.
         ConservationError: a row got lost, which is a defect.
     """
     given = {"sources": list(sources), "out": absolute(parse_location(str(out))), **settings}
     job = entry_points(group=JOBS)["build-dataset"].load()
     wanted = load(BuildSettings, config, given)
-    tally: Tally = job(wanted, Console(quiet=quiet)).run(resume)
+    tally: Tally = job(wanted, Console(quiet=quiet)).run(resume, overwrite=overwrite)
     return BuildResult.of(tally, wanted.out)

@@ -17,6 +17,19 @@ def write_sums(folder: Path) -> dict[str, str]:
     return sums
 
 
+def unchanged_files(folder: Path) -> set[Path]:
+    """The files of ``folder`` that its list names with the digests that they have, and the list."""
+    try:
+        lines = (folder / SUMS_FILE).read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return set()
+    entries = (line.partition("  ") for line in lines)
+    files = {folder / name: digest for digest, _, name in entries}
+    return {folder / SUMS_FILE} | {
+        path for path, digest in files.items() if path.is_file() and digest_of(path) == digest
+    }
+
+
 def digest_of(path: Path) -> str:
     """SHA-256 of a file, in hexadecimal."""
     with path.open("rb") as file:

@@ -11,8 +11,9 @@ from typing import Any
 
 from cass_ray.bench.reporting.publish import HTML_FILE, MARKDOWN_FILE, SCORES_FILE
 from cass_ray.bench.results import SAMPLES_FILE
+from cass_ray.overwriting import WouldOverwriteError
 from cass_ray.publish.cards import bench_card, dataset_card
-from cass_ray.publish.checksums import write_sums
+from cass_ray.publish.checksums import unchanged_files, write_sums
 from cass_ray.publish.croissant import croissant
 from cass_ray.publish.dataset import build_report, write_rows
 from cass_ray.publish.settings import PublishSettings
@@ -71,8 +72,14 @@ def kind_of(folder: Path) -> Kind:
 
 
 def prepare(settings: PublishSettings) -> Prepared:
-    """Write ``settings.out`` anew. Raises :class:`NothingToPublishError` and what writers do."""
+    """Write the folder ``settings.out`` anew.
+
+    Raises:
+        NothingToPublishError: ``settings.source`` holds nothing that can be published.
+        WouldOverwriteError: ``settings.out`` holds something that no run of this wrote.
+    """
     kind = kind_of(settings.source)
+    _check_replaceable(settings.out)
     part = settings.out.with_name(f".{settings.out.name}.part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
@@ -83,6 +90,16 @@ def prepare(settings: PublishSettings) -> Prepared:
     shutil.rmtree(settings.out, ignore_errors=True)
     part.rename(settings.out)
     return Prepared(kind, settings.out, files, facts)
+
+
+def _check_replaceable(folder: Path) -> None:
+    """Raise :class:`WouldOverwriteError` unless ``folder`` holds what was published, unchanged."""
+    present = {path for path in folder.rglob("*") if not path.is_dir()}
+    if foreign := sorted(present - unchanged_files(folder)):
+        raise WouldOverwriteError(
+            f"{folder} holds {foreign[0].relative_to(folder)}, which no publication wrote: "
+            "give another --out, or remove the folder"
+        )
 
 
 def _dataset(settings: PublishSettings, folder: Path) -> dict[str, Any]:

@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cass_ray.analysis.assemble import NoDataSetError, assemble, tasks
+from cass_ray.analysis.assemble import assemble, tasks
 from cass_ray.analysis.document import Cell, Document, Table
 from cass_ray.analysis.parts import analyse, analyse_kept
 from cass_ray.analysis.report.write import write
 from cass_ray.analysis.sampling import position, rate
 from cass_ray.analysis.sections.lengths import fit
 from cass_ray.analysis.sections.provenance import jensen_shannon
-from cass_ray.analysis.settings import AnalysisSettings
+from cass_ray.analysis.settings import AnalysisSettings, NoDataSetError
 from cass_ray.analysis.similarity import edit_similarity
 from tests.analysis.conftest import row
 

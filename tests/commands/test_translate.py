@@ -90,7 +90,7 @@ def test_a_full_disk_is_said_in_a_line(
     def full(path: Path, data: bytes) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", str(path))
 
-    monkeypatch.setattr("cass_ray.commands.translate.write_whole", full)
+    monkeypatch.setattr("cass_ray.overwriting.write_whole", full)
     result = RUN.invoke(app, [str(source), "-o", str(tmp_path / "a.hip")])
     assert result.exit_code == 1
     said = f"cass translate: {tmp_path / 'a.hip'}: No space left on device: free some space"

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cass_ray.analysis.document import Column, Document, Figure, Section
+from cass_ray.analysis.settings import INSTALL_ANALYSIS
 from cass_ray.toolchain.errors import ToolMissing
 
 if TYPE_CHECKING:
     import jinja2
-
-_INSTALL = "pip install 'cass-ray[analysis]'"
 
 
 def write(document: Document, out: Path, *, images: bool, done: Callable[[str], None]) -> Path:
@@ -65,7 +64,7 @@ def _converter() -> Any:
     try:
         import vl_convert
     except ImportError as error:
-        raise ToolMissing("vl-convert-python", _INSTALL, str(error)) from None
+        raise ToolMissing("vl-convert-python", INSTALL_ANALYSIS, str(error)) from None
     return vl_convert
 
 

@@ -7,6 +7,7 @@ touches only files whose input changed, and never a file that was edited by hand
 
 from __future__ import annotations
 
+import filecmp
 import hashlib
 import json
 import os
@@ -17,6 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from cass_ray.corpus.reading.filetree import MAXIMUM_DEPTH
+from cass_ray.overwriting import check_outputs
 from cass_ray.translate.declared import declared_names
 from cass_ray.translate.defects import missing_returns
 from cass_ray.translate.project import build_files
@@ -116,12 +118,19 @@ def is_source(path: str) -> bool:
 
 
 def translate_tree(
-    root: Path, output: Path, translator: Translator, *, workers: int = 1
+    root: Path,
+    output: Path,
+    translator: Translator,
+    *,
+    workers: int = 1,
+    overwrite: bool = False,
 ) -> TreeResult:
     """Translate the tree below ``root`` into ``output``.
 
     Raises:
         ValueError: ``output`` is ``root`` or lies inside it.
+        WouldOverwriteError: a file of another content is in the way that no translation wrote, and
+            ``overwrite`` is false. Nothing is written then.
         TranslatorError: the engine itself failed.
     """
     root, output = root.resolve(), output.resolve()
@@ -133,6 +142,7 @@ def translate_tree(
     declared = declared_names(path.read_text("utf-8", "replace") for path in sources)
     context = Context(frozenset(names), declared)
     run = _Run(root, output, translator, context)
+    check_outputs(run.not_ours(names), overwrite=overwrite)
     return run.translate(names, workers)
 
 
@@ -181,6 +191,16 @@ class _Run:
         _write_state(self._output / STATE, self._after)
         result.files.sort(key=lambda item: item.path)
         return result
+
+    def not_ours(self, names: list[str]) -> list[Path]:
+        """Files in the output that no translation wrote and that are no copies of the tree's."""
+        return [
+            self._output / name
+            for name in names
+            if name not in self._before
+            and (self._output / name).is_file()
+            and not filecmp.cmp(self._root / name, self._output / name, shallow=False)
+        ]
 
     def _kept(self, name: str, key: str) -> str:
         """Why the file in the output stays as it is; empty when it must be written."""

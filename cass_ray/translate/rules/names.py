@@ -204,19 +204,29 @@ def rename_namespaces(unit: Rewrite) -> None:
     Sources for both vendors that call ``hipcub`` ``cub`` themselves do without that.
     """
     code = unit.source.code
+    scopes = _scopes_of_cub(code) if "cub" in unit.words else ()
+    inside = _CUB_INSIDE.search(code) is not None
     for offset in unit.words.get("cub", ()):
         alias = _CUB_ALIAS.search(code, max(0, offset - _LOOK_BACK), offset + _LOOK_BACK)
         if alias and alias.start() < offset < alias.end():
             unit.edits.replace(*alias.span(), "")
         else:
-            _rename_cub(unit, offset)
+            _rename_cub(unit, offset, scopes, declared_inside=inside)
     for offset in unit.words.get("cuda", ()):
         qualifier = _QUALIFIED.search(code, max(0, offset - 40), offset)
         if qualifier and qualifier[1] in {"thrust", "system"}:
             unit.rename(offset, "cuda", "hip")
 
 
-def _rename_cub(unit: Rewrite, offset: int) -> None:
+def _scopes_of_cub(code: str) -> tuple[str, ...]:
+    """Qualifiers of a ``cub`` that is the project's own, and of PyTorch's."""
+    owners = {re.sub(r"\s", "", each) for each in _CUB_QUALIFIED.findall(code)}
+    return (_PYTORCHS_CUB, *owners)
+
+
+def _rename_cub(
+    unit: Rewrite, offset: int, scopes: tuple[str, ...], *, declared_inside: bool
+) -> None:
     """``cub`` at ``offset`` is ``hipcub``.
 
     A project can wrap CUB in a namespace of its own (``CUB_WRAPPED_NAMESPACE``, ``CUB_NS_PREFIX``);
@@ -231,12 +241,10 @@ def _rename_cub(unit: Rewrite, offset: int) -> None:
     after = code[offset + 3 : offset + 16].lstrip()
     if not after.startswith("::") and not before.rstrip().endswith(("namespace", "=")):
         return
-    if scope:
-        owners = {re.sub(r"\s", "", each) for each in _CUB_QUALIFIED.findall(code)}
-        if scope.endswith((_PYTORCHS_CUB, *owners)):
-            return
+    if scope.endswith(scopes):
+        return
     unit.rename(offset, "cub", "hipcub")
-    if wrapped and not _CUB_INSIDE.search(code):
+    if wrapped and not declared_inside:
         unit.edits.replace(*wrapped.span(), "")
 
 
