@@ -148,3 +148,61 @@ def test_an_interrupt_while_a_command_is_imported(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(SystemExit) as ended:
         cli.main()
     assert ended.value.code == 130
+
+
+def test_names_are_completed_without_importing_a_command(in_path: dict[str, str]) -> None:
+    code = (
+        "import sys\n"
+        "class NoCommands:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name.startswith(('cass_ray.commands.', 'jobs.', 'serve.', 'cluster.')):\n"
+        "            raise AssertionError(name)\n"
+        "sys.meta_path.insert(0, NoCommands())\n"
+        "from cass_ray import cli; cli.main()\n"
+    )
+    environment = {
+        **in_path,
+        "_CASS_COMPLETE": "complete_bash",
+        "COMP_WORDS": "cass ",
+        "COMP_CWORD": "1",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert set(done.stdout.split()) >= set(cli.SUMMARIES)
+
+
+_WITHOUT_EXTRAS = """
+import sys
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition('.')[0] in {names}:
+            raise ModuleNotFoundError(f'No module named {{name!r}}', name=name)
+sys.meta_path.insert(0, Missing())
+from cass_ray import cli
+sys.argv = ['cass', *{arguments}]
+cli.main()
+"""
+_EXTRAS = {
+    *("altair", "sklearn", "umap", "rapidfuzz", "sacrebleu", "jinja2", "textual", "mlcroissant"),
+    *("vl_convert", "matplotlib", "fastapi", "openai", "mcp", "mcp_types", "torch", "transformers"),
+    *("deepspeed", "liger_kernel", "bitsandbytes", "peft", "s3fs", "prometheus_client"),
+}
+
+
+@pytest.mark.parametrize("command", list(cli.SUMMARIES))
+def test_help_of_each_command_needs_no_extra(command: str) -> None:
+    code = _WITHOUT_EXTRAS.format(names=repr(_EXTRAS), arguments=[command, "--help"])
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "Usage: cass" in done.stdout
+
+
+def test_analyze_says_which_extra_it_needs(tmp_path: Path) -> None:
+    arguments = ["analyze", str(tmp_path), "--out", str(tmp_path / "out")]
+    code = _WITHOUT_EXTRAS.format(names=repr(_EXTRAS), arguments=arguments)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    assert "cass-ray[analysis]" in done.stderr
+    assert "Traceback" not in done.stderr

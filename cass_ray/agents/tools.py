@@ -40,10 +40,11 @@ from cass_ray.execute.backends.base import Assembly, Inputs, RunMode
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.backends.registry import make_backend
 from cass_ray.execute.sides import as_hip, build_for
+from cass_ray.overwriting import check_outputs, remember
 from cass_ray.project.patch import PatchError
 from cass_ray.project.porting import PortSettings, ProjectError, port_project, work_folder
 from cass_ray.project.reference.comparing import RunVerdict
-from cass_ray.project.report import ProjectResult, write_reports
+from cass_ray.project.report import REPORT_FILES, ProjectResult, write_reports
 from cass_ray.project.steps import Step
 from cass_ray.public import compiling
 from cass_ray.public.verifying import Comparison, compare_programs
@@ -299,7 +300,9 @@ class Tools:
         call again (only what changed is done again). The project stays as it is; `port.patch` in
         the folder `reports` leads from it to the port, `report.html` shows all.
         """
-        root, place = self.workspace.folder(folder), self.workspace.path(reports)
+        root, place = self.workspace.folder(folder), self.workspace.visible(reports)
+        written = [self.workspace.visible(f"{reports}/{name}") for name in REPORT_FILES]
+        check_outputs(written)
         for name in targets:
             known_architecture(name, AMD_ARCHITECTURES)
         if place.is_relative_to(root):
@@ -316,6 +319,7 @@ class Tools:
                 work_folder(str(root), default_directory()),
             )
         write_reports(made, translator, place)
+        remember(written)
         return _project_answer(made, self.workspace.shown(place))
 
     def _files(self, name: str) -> Path | None:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from cass_ray.translate.project.tree import SUFFIXES
+
+WRITTEN_SUFFIXES = SUFFIXES | {".hip"}
+"""Endings of the sources that a tool may write."""
 FILE_BYTES = 4 << 20
 """The largest file that a tool reads."""
 
@@ -36,6 +40,14 @@ class WorkspaceRoot:
             raise WorkspaceError(f"{name} lies outside the workspace {root}")
         return resolved
 
+    def visible(self, name: str) -> Path:
+        """``name`` inside the root, where neither it nor what it links to has a hidden part."""
+        path = self.path(name)
+        for parts in (Path(name).parts, path.relative_to(self.root.resolve()).parts):
+            if any(part.startswith(".") and part not in (".", "..") for part in parts):
+                raise WorkspaceError(f"{name} has a hidden part: tools write visible files only")
+        return path
+
     def file(self, name: str) -> Path:
         """An existing file of at most :data:`FILE_BYTES`."""
         path = self.path(name)
@@ -53,8 +65,14 @@ class WorkspaceRoot:
         return path
 
     def new_file(self, name: str, *, overwrite: bool = False) -> Path:
-        """A place for a file; its folder is made. What exists is kept unless ``overwrite``."""
-        path = self.path(name)
+        """A place for a source file; its folder is made. What exists is kept unless ``overwrite``.
+
+        Other files are refused: what is written to ``.git/config`` or ``setup.py`` runs later.
+        """
+        path = self.visible(name)
+        if path.suffix.lower() not in WRITTEN_SUFFIXES:
+            endings = ", ".join(sorted(WRITTEN_SUFFIXES))
+            raise WorkspaceError(f"{name} is no source file: end it with one of {endings}")
         if path.is_dir() or (path.exists() and not overwrite):
             raise WorkspaceError(f"{name} exists: choose another name, or set overwrite")
         path.parent.mkdir(parents=True, exist_ok=True)

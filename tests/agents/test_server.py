@@ -61,6 +61,8 @@ def root(tmp_path: Path) -> Path:
     (folder / "sum.cu").write_text(SUM)
     (tmp_path / "outside.cu").write_text("int secret;\n")
     (folder / "link.cu").symlink_to(tmp_path / "outside.cu")
+    (folder / ".git").mkdir()
+    (folder / "linked").symlink_to(".git")
     return folder
 
 
@@ -204,6 +206,22 @@ WRONG_CALLS: list[tuple[str, dict[str, Any]]] = [
     ("translate", {"source": LONG}),
     ("translate", {"path": "sum.cu", "save_as": "../out.hip"}),
     ("translate", {"path": "sum.cu", "save_as": "sum.cu"}),
+    *(
+        ("translate", {"path": "sum.cu", "save_as": name, "overwrite": True})
+        for name in (
+            ".git/config",
+            ".git/hooks/pre-commit.cu",
+            "a/.vscode/tasks.hip",
+            ".hidden.cu",
+            "linked/x.cu",
+            "setup.py",
+            "Makefile",
+            "CMakeLists.txt",
+            "conftest.py",
+            "run.sh",
+            "sum",
+        )
+    ),
     ("translate", {"path": "sum.cu", "overwrite": "maybe"}),
     ("translate", {"path": "sum.cu", "unknown": 1}),
     ("compile", {"path": "sum.cu"}),
@@ -234,6 +252,7 @@ WRONG_CALLS: list[tuple[str, dict[str, Any]]] = [
     ("search_findings", {"severity": "loud"}),
     ("port_project", {}),
     ("port_project", {"folder": ".", "reports": "reports"}),
+    ("port_project", {"folder": ".", "reports": ".git/reports"}),
     ("port_project", {"folder": "..", "reports": "reports"}),
     ("port_project", {"folder": "nowhere", "reports": "reports"}),
     ("port_project", {"folder": "https://example.org/a.git", "reports": "reports"}),

@@ -170,3 +170,32 @@ def test_repair_makes_a_file_compile(tmp_path: Path) -> None:
     assert "add #include <sys/time.h>" in result.stderr
     assert result.exit_code == 0
     assert "#include <sys/time.h>" in out.read_text()
+
+
+def test_the_source_and_a_persons_port_stay(source: Path, tmp_path: Path) -> None:
+    before = source.read_text()
+    for name in (str(source), f"{source.parent}/./{source.name}"):
+        result = RUN.invoke(app, [str(source), "-o", name, "--overwrite"])
+        assert (result.exit_code, source.read_text()) == (2, before)
+        assert "the input itself" in result.stderr
+    port = tmp_path / "port.hip"
+    port.write_text("// a port by hand\n")
+    result = RUN.invoke(app, [str(source), "-o", str(port)])
+    assert (result.exit_code, port.read_text()) == (2, "// a port by hand\n")
+    assert "--overwrite" in result.stderr
+    assert RUN.invoke(app, [str(source), "-o", str(port), "--overwrite"]).exit_code == 0
+    assert RUN.invoke(app, [str(source), "-o", str(port)]).exit_code == 0  # cass wrote it
+
+
+def test_a_folder_with_a_persons_files_is_left_whole(source: Path, tmp_path: Path) -> None:
+    folder, out = tmp_path / "in", tmp_path / "out"
+    folder.mkdir()
+    out.mkdir()
+    source.rename(folder / "a.cu")
+    (folder / "b.h").write_text("int b;\n")
+    (out / "a.cu").write_text("// by hand\n")
+    result = RUN.invoke(app, [str(folder), "-o", str(out)])
+    assert result.exit_code == 2
+    assert str(out / "a.cu") in result.stderr
+    assert [path.name for path in out.iterdir()] == ["a.cu"]
+    assert (out / "a.cu").read_text() == "// by hand\n"

@@ -199,3 +199,17 @@ def test_submitted_to_a_cluster_it_gives_the_same_bytes(
     finally:
         subprocess.run([*cass, "down"], env=environment, check=True)
     assert parquet_bytes(tmp_path / "out") == parquet_bytes(reference)
+
+
+def test_an_empty_source_fails_and_leaves_the_data_set(
+    reference: Path, environment: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "empty").mkdir()
+    before = (reference / "report.json").read_bytes()
+    for options in ([], ["--overwrite"]):
+        arguments = ["--source", f"local:{tmp_path / 'empty'}", "--out", str(reference), *options]
+        process = start(arguments, environment, tmp_path / "log")
+        assert process.wait(timeout=300) == (1 if options else 2), (tmp_path / "log").read_text()
+    assert "no program is there" in (tmp_path / "log").read_text()
+    assert (reference / "report.json").read_bytes() == before
+    assert len(list(read_rows(reference))) == GOOD

@@ -20,6 +20,7 @@ from typer.testing import CliRunner
 
 from cass_ray.config import SettingsError
 from cass_ray.dataset.schema import PAIR_SCHEMA
+from cass_ray.overwriting import WouldOverwriteError
 from cass_ray.publish.prepare import Kind, NothingToPublishError, prepare
 from cass_ray.publish.settings import PublishSettings
 from cass_ray.publish.withheld import canonical, read_opt_out
@@ -262,3 +263,22 @@ def test_a_hub_that_refuses_is_told(settings: PublishSettings) -> None:
     done = CliRunner().invoke(app, [*_arguments(settings, "http://127.0.0.1:9"), "--upload"])
     assert done.exit_code == 1
     assert "me/pairs" in done.output
+
+
+def test_a_folder_with_other_files_is_not_removed(tmp_path: Path) -> None:
+    scores = tmp_path / "results"
+    scores.mkdir()
+    (scores / "scores.json").write_text("[]")
+    out = tmp_path / "home"
+    out.mkdir()
+    (out / "thesis.tex").write_text("mine")
+    settings = PublishSettings(source=scores, out=out, name="x")
+    with pytest.raises(WouldOverwriteError, match=r"thesis\.tex"):
+        prepare(settings)
+    assert (out / "thesis.tex").read_text() == "mine"
+    (out / "thesis.tex").unlink()
+    prepare(settings)
+    prepare(settings)  # what it wrote itself
+    (out / "README.md").write_text("changed by hand")
+    with pytest.raises(WouldOverwriteError, match=r"README\.md"):
+        prepare(settings)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
+from cass_ray.corpus.reading.open_inside import OutsideError, open_inside, read_inside
 from cass_ray.dataset.schema import Reason
 from cass_ray.printable import printable
 
@@ -115,7 +116,6 @@ class DirectoryTree:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._real_root = root.resolve()
         self.is_clone = (root / ".git").exists()
 
     def walk(self) -> Iterator[Listed]:
@@ -164,9 +164,9 @@ class DirectoryTree:
 
     def is_directory(self, path: str) -> bool:
         """Whether ``path`` is a directory inside the tree."""
-        full = self.root / path
         try:
-            return full.is_dir() and self._is_inside(full)
+            with open_inside(self.root, path) as descriptor:
+                return stat.S_ISDIR(os.fstat(descriptor).st_mode)
         except (OSError, ValueError):
             return False  # a name that is too long
 
@@ -175,29 +175,25 @@ class DirectoryTree:
         return self._status(path).st_size
 
     def read(self, path: str) -> bytes:
-        self._status(path)
         try:
-            return (self.root / path).read_bytes()
+            return read_inside(self.root, path, self._status(path).st_size)
         except OSError as error:
             raise _os_problem(path, error) from None
 
-    def _is_inside(self, full: Path) -> bool:
-        return full.resolve().is_relative_to(self._real_root)
-
     def _status(self, path: str) -> os.stat_result:
-        full = self.root / path
         try:
-            status = full.stat()
+            with open_inside(self.root, path) as descriptor:
+                status = os.fstat(descriptor)
+        except OutsideError:
+            raise FileProblemError(
+                Reason.UNSAFE_PATH,
+                f"{printable(path)}: a symbolic link to {os.path.realpath(self.root / path)}, "
+                "outside the source; name the folder it points into as a source of its own",
+            ) from None
         except (OSError, ValueError) as error:
             raise _os_problem(path, error) from None
         if not stat.S_ISREG(status.st_mode):
             raise FileProblemError(Reason.UNREADABLE, f"{printable(path)}: not a regular file")
-        if not self._is_inside(full):
-            raise FileProblemError(
-                Reason.UNSAFE_PATH,
-                f"{printable(path)}: a symbolic link to {os.path.realpath(full)}, outside the "
-                "source; name the folder it points into as a source of its own",
-            )
         return status
 
 

@@ -6,18 +6,26 @@ compilation sees.
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from cass_ray.cache import digest
-from cass_ray.corpus.reading.filetree import is_regular
 from cass_ray.corpus.reading.includes import Include, include_closure, scan_includes
+from cass_ray.corpus.reading.open_inside import is_file_inside, read_inside
 from cass_ray.dataset.schema import Reason
 from cass_ray.toolchain.unit import CompileFailure, Unit, escapes
 
 CUDA_SUFFIXES = frozenset({".cu", ".cuh"})
+FILE_BYTES = 32 << 20
+PROGRAM_BYTES = 256 << 20
+"""The largest file of a program, and the most bytes that all of them may have."""
+
+
+class ProgramTooLargeError(OSError):
+    """The files of a program are too large together."""
 
 
 @dataclass(frozen=True)
@@ -68,23 +76,39 @@ def gather(unit: Unit) -> Sources:
     """The main file of ``unit`` and the local files that it includes, directly or not.
 
     Headers of the toolchain are not among them; nor are files that are not found or are named by
-    a macro: the compiler will say so. Raises :class:`OSError` when the main file cannot be read.
+    a macro, lead out of the tree or are larger than :data:`FILE_BYTES`: the compiler will say so.
+
+    Raises:
+        OSError: the main file cannot be read.
+        ProgramTooLargeError: the files have more than :data:`PROGRAM_BYTES` together.
     """
     root = unit.root
     main = str(unit.main)
 
+    contents: dict[str, bytes] = {}
+
+    def read(path: str) -> bytes:
+        if path not in contents:
+            contents[path] = read_inside(root, path, FILE_BYTES)
+            if sum(map(len, contents.values())) > PROGRAM_BYTES:
+                message = f"its files have more than {PROGRAM_BYTES >> 20} MiB"
+                raise ProgramTooLargeError(errno.EFBIG, message, main)
+        return contents[path]
+
     def includes_of(path: str) -> list[Include] | None:
         try:
-            return scan_includes((root / path).read_bytes().decode("utf-8", "replace"))
+            return scan_includes(read(path).decode("utf-8", "replace"))
+        except ProgramTooLargeError:
+            raise
         except OSError:
             return None
 
     directories = tuple(str(directory) for directory in unit.include_directories)
-    closure = include_closure(
-        main, includes_of, lambda path: is_regular(root / path), _GivenDirectories(directories)
+    include_closure(
+        main, includes_of, lambda path: is_file_inside(root, path), _GivenDirectories(directories)
     )
-    files = {path: (root / path).read_bytes() for path in (main, *closure.files)}
-    return Sources(unit.main, files, unit.include_directories, unit.definitions)
+    read(main)
+    return Sources(unit.main, contents, unit.include_directories, unit.definitions)
 
 
 @dataclass(frozen=True)
