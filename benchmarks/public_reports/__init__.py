@@ -1,0 +1,1 @@
+"""Small programs made from public reports of people who port, run as a user runs them."""
