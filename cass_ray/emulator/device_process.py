@@ -17,6 +17,8 @@ from typing import Any
 
 from cass_ray.emulator.build import DEVICE_NAME
 from cass_ray.emulator.launches import RECORD_BYTES, Launch, parse_launches
+from cass_ray.emulator.perturbation import Perturbation
+from cass_ray.emulator.transcript import TRANSCRIPT_BYTES, Transcript, parse_transcript
 from cass_ray.toolchain.sandbox import control_group
 from cass_ray.toolchain.sandbox.process import Companion, Limits
 
@@ -31,8 +33,8 @@ _COUNTER_BYTES = 64 << 20
 class DeviceMode:
     """What is asked of the device; the program cannot see it.
 
-    ``skip_kernels`` records and answers launches without running them. ``perturb`` changes what
-    kernels wrote on its way to the host (``device/perturbation.hpp`` has the rule).
+    ``skip_kernels`` records and answers launches without running them. ``perturb`` changes data on
+    its way. ``transcript`` records what moves between host and device.
     ``as_on_a_card``: waves of a workgroup take turns at each loop and where they wait for memory,
     not at barriers alone; device memory lies in blocks of 2 MiB, so that a stray access near it
     meets no unmapped page (not in checking mode). Programs that only happen to work do so here
@@ -43,7 +45,8 @@ class DeviceMode:
     check: bool = False
     counters: bool = False
     skip_kernels: bool = False
-    perturb: bool = False
+    perturb: Perturbation | None = None
+    transcript: bool = False
     threads: int = 0
     kernel_seconds: float = 0.0
     as_on_a_card: bool = False
@@ -57,13 +60,16 @@ class DeviceRun:
         self._launches = os.memfd_create("launches")
         os.ftruncate(self._launches, RECORD_BYTES)
         self._counters = os.memfd_create("counters")
+        self._transcript = os.memfd_create("transcript")
         program = runtime_library.resolve().parent / DEVICE_NAME
         options = _options(mode, limits)
-        # Both always, so that the numbers of the program's open files are the same.
+        # All of them always, so that the numbers of the program's open files are the same.
         options += [f"--launches={self._launches}", f"--counters={self._counters}"]
+        if mode.transcript or mode.perturb:
+            options.append(f"--transcript={self._transcript}")
         self.companion = Companion(
             command=(str(program), *options, "--"),
-            descriptors=(self._launches, self._counters),
+            descriptors=(self._launches, self._counters, self._transcript),
             processes=_PROCESSES,
         )
 
@@ -71,10 +77,16 @@ class DeviceRun:
         """Let the files go."""
         os.close(self._launches)
         os.close(self._counters)
+        os.close(self._transcript)
 
     def launches(self) -> list[Launch]:
         """Launches in order of first launch."""
         return parse_launches(os.pread(self._launches, RECORD_BYTES, 0))
+
+    def transcript(self) -> Transcript:
+        """What moved between host and device; nothing where no transcript was asked for."""
+        size = min(os.fstat(self._transcript).st_size, TRANSCRIPT_BYTES)
+        return parse_transcript(os.pread(self._transcript, size, 0))
 
     def counters(self) -> bytes | None:
         """The counters as one JSON object; None where none were asked for or nothing came."""
@@ -102,7 +114,7 @@ def _options(mode: DeviceMode, limits: Limits) -> list[str]:
         "--check": "" if mode.check else None,
         "--count": "" if mode.counters else None,
         "--skip-kernels": "" if mode.skip_kernels else None,
-        "--perturb": "" if mode.perturb else None,
+        "--perturb": f"={mode.perturb.option}" if mode.perturb else None,
         "--fragments": "" if mode.as_on_a_card else None,
         "--interleave": "" if mode.as_on_a_card else None,
         "--threads": f"={mode.threads}" if mode.threads else None,

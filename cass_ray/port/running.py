@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +25,8 @@ _SERVICE_FOLDER = Path("/cass/lifting")
 _NVRTC_FOLDER = Path("/cass/nvrtc")
 _NVRTC = "libnvrtc.so."
 _LIBRARIES_SAY = b"cass port: "
+_CAPABILITY = "CASS_PORT_CAPABILITY"
+_VARIED_MINOR = 8
 """What lines of our libraries of CUDA begin with (``common/report.cpp``)."""
 
 
@@ -79,7 +81,7 @@ def exposed(ported: PortedExecutable, hip_runtime: Path) -> Iterator[Exposure]:
     variables = {
         "LD_LIBRARY_PATH": ":".join(map(str, (*folders, *([_NVRTC_FOLDER] if mounts else [])))),
         "CASS_PORT_DIRECTORY": str(_LIFTED_FOLDER),
-        "CASS_PORT_CAPABILITY": str(capability),
+        _CAPABILITY: str(capability),
     }
     with private_folder() as lifted, ExitStack() as until_the_end:
         write_fat_binaries(ported.lifted, lifted)
@@ -93,6 +95,12 @@ def exposed(ported: PortedExecutable, hip_runtime: Path) -> Iterator[Exposure]:
             mounts=tuple(mounts),
             environment=variables,
         )
+
+
+def varied_capability(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variable that makes the device's compute capability another one of the same major."""
+    capability = int(environment.get(_CAPABILITY, 0)) or 90
+    return {_CAPABILITY: str(capability // 10 * 10 + _VARIED_MINOR)}
 
 
 def _library_folders(ported: PortedExecutable, hip_runtime: Path) -> Iterator[Path]:

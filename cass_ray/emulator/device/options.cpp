@@ -20,7 +20,11 @@ bool apply(std::string_view name, std::string_view value, Options& options) {
   if (name == "skip-kernels") return options.skip_kernels = true;
   if (name == "interleave") return options.engine.interleave = true;
   if (name == "fragments") return options.fragments = true;
-  if (name == "perturb") return options.perturb = true;
+  if (name == "perturb") {
+    const auto request = Perturbation::parse(value);
+    if (request) options.perturbation = *request;
+    return request.has_value();
+  }
   if (name == "threads") return read_number(value, options.engine.threads);
   if (name == "kernel-seconds") return read_number(value, options.engine.time_limit_seconds);
   if (name == "shared-bytes") return read_number(value, options.shared_bytes);
@@ -28,6 +32,7 @@ bool apply(std::string_view name, std::string_view value, Options& options) {
   if (name == "launches") return read_number(value, options.launches);
   if (name == "count") return options.engine.count = true;
   if (name == "counters") return read_number(value, options.counters);
+  if (name == "transcript") return read_number(value, options.transcript);
   if (name == "door") return read_number(value, options.door);
   return false;
 }

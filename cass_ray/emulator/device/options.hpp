@@ -7,6 +7,7 @@
 #include <string>
 
 #include "../engine/settings.hpp"
+#include "perturbation.hpp"
 
 namespace cass::device {
 
@@ -14,11 +15,12 @@ struct Options {
   rdna3::Settings engine;
   bool skip_kernels = false;   // launches are recorded and answered, nothing runs
   bool fragments = false;      // device memory as a card's runtime hands it out
-  bool perturb = false;        // what kernels wrote is changed on its way to the host
+  Perturbation::Request perturbation;  // what is changed on its way
   std::uint64_t shared_bytes = UINT64_MAX;  // limit of memory that both sides see
   std::uint64_t cpu_seconds = 0;  // of each process; 0: no limit
   int launches = -1;           // open file for the record of launches
   int counters = -1;           // open file for counters
+  int transcript = -1;         // open file for what moves between host and device
   int door = -1;               // of a program that runs already
   std::span<char*> program;    // or the command line of the program to start
 };

@@ -14,7 +14,7 @@ class Output {
  public:
   static Output& instance();
 
-  // Every letter and digit is replaced by another one: see Perturbation.
+  // Every letter and digit is replaced by another one: Perturbation::changes_text().
   bool perturbed = false;
 
   void add(bool to_stderr, std::string_view text);

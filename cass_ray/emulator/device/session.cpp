@@ -11,6 +11,7 @@
 #include "../engine/code_object.hpp"
 #include "../engine/device_memory.hpp"
 #include "description.hpp"
+#include "hash.hpp"
 #include "output.hpp"
 
 namespace cass::device {
@@ -75,8 +76,34 @@ File shared_file(std::uint64_t bytes) {
 }
 
 Session::Session(const Options& options, Evidence& evidence)
-    : options_(options), evidence_(evidence) {
-  if (options.perturb) Output::instance().perturbed = perturbation_.enable();
+    : options_(options), evidence_(evidence), transcript_(options.transcript) {
+  const bool changes = options.perturbation.where != Perturbation::Request::Where::nowhere;
+  if (!changes && !transcript_.enabled()) return;
+  if (perturbation_.enable(options.perturbation, transcript_)) {
+    Output::instance().perturbed = perturbation_.changes_text();
+  }
+}
+
+// Not while memory is in use: who releases a block waits for that under the same guard.
+MemoryPlace Session::place_of(std::uint64_t address) {
+  if (!perturbation_.enabled()) return {};
+  const std::lock_guard lock(guard_);
+  if (auto after = blocks_.upper_bound(address); after != blocks_.begin()) {
+    const auto& [start, block] = *--after;
+    if (address < start + block.bytes) return {block.key, address - start};
+  }
+  for (const auto& [number, code_object] : code_objects_) {
+    for (const auto& [name, symbol] : code_object->content().variables) {
+      const auto start = reinterpret_cast<std::uint64_t>(symbol.address);
+      if (address < start || address >= start + symbol.size) continue;
+      return {hash_of(std::as_bytes(std::span(name))), address - start};
+    }
+  }
+  return {};
+}
+
+std::uint64_t Session::next_key(std::uint64_t bytes) {
+  return mixed(bytes ^ mixed(allocated_[bytes]++));
 }
 
 bool Session::holds(const Rows& rows, std::uint64_t width, std::uint64_t count) const {
@@ -102,7 +129,7 @@ std::uint64_t Session::allocate(MemoryKind kind, std::uint64_t bytes, File& file
   if (block == nullptr) return 0;
   if (shared) shared_bytes_ += bytes;
   const auto address = reinterpret_cast<std::uint64_t>(block);
-  blocks_.emplace(address, Block{bytes, shared, false});
+  blocks_.emplace(address, Block{bytes, shared, false, next_key(bytes)});
   if (rdna3::checking()) {
     if (kind == MemoryKind::device) {
       fill_unwritten(block, bytes);
@@ -139,7 +166,7 @@ Status Session::share(std::uint64_t address, std::uint64_t bytes, File& file) {
     return Status::out_of_memory;
   }
   shared_bytes_ += bytes;
-  blocks_.emplace(address, Block{bytes, true, true});
+  blocks_.emplace(address, Block{bytes, true, true, next_key(bytes)});
   rdna3::register_allocation(pointer(address), bytes, AllocationKind::host_pinned);
   return Status::ok;
 }
@@ -157,31 +184,37 @@ bool Session::unshare(std::uint64_t address) {
 
 bool Session::copy_in(const Rows& to, const std::byte* packed, std::uint64_t width,
                       std::uint64_t rows) {
+  const auto place = place_of(to.address);
   const auto in_use = DeviceMemory::instance().in_use();
   if (!holds(to, width, rows)) return false;
   for (std::uint64_t y = 0; y < rows; ++y) {
     std::byte* row = pointer(to.address + y * to.pitch);
     std::memcpy(row, packed + y * width, width);
     rdna3::mark_initialized(row, width);
-    perturbation_.host_wrote(row, width);
+    perturbation_.arrived(row, width, place.at(y * to.pitch));
   }
   return true;
 }
 
 bool Session::copy_out(std::byte* packed, const Rows& from, std::uint64_t width,
                        std::uint64_t rows) {
+  const auto place = place_of(from.address);
   const auto in_use = DeviceMemory::instance().in_use();
   if (!holds(from, width, rows)) return false;
   for (std::uint64_t y = 0; y < rows; ++y) {
     const std::byte* row = pointer(from.address + y * from.pitch);
     std::memcpy(packed + y * width, row, width);
-    if (rdna3::in_device_range(row)) perturbation_.change(packed + y * width, row, width);
+    if (rdna3::in_device_range(row)) {
+      perturbation_.returned(packed + y * width, row, width, place.at(y * from.pitch));
+    }
   }
   return true;
 }
 
 bool Session::copy_inside(const Rows& to, const Rows& from, std::uint64_t width,
                           std::uint64_t rows) {
+  const auto source_place = place_of(from.address);
+  const auto target_place = place_of(to.address);
   const auto in_use = DeviceMemory::instance().in_use();
   if (!holds(to, width, rows) || !holds(from, width, rows)) return false;
   for (std::uint64_t y = 0; y < rows; ++y) {
@@ -192,8 +225,10 @@ bool Session::copy_inside(const Rows& to, const Rows& from, std::uint64_t width,
     const bool from_device = rdna3::in_device_range(source);
     const bool to_device = rdna3::in_device_range(target);
     if (from_device && to_device) perturbation_.moved(target, source, width);
-    if (from_device && !to_device) perturbation_.change(target, source, width);
-    if (!from_device && to_device) perturbation_.host_wrote(target, width);
+    if (from_device && !to_device) {
+      perturbation_.returned(target, source, width, source_place.at(y * from.pitch));
+    }
+    if (!from_device && to_device) perturbation_.arrived(target, width, target_place.at(y * to.pitch));
   }
   return true;
 }
@@ -254,13 +289,13 @@ bool Session::unload(std::uint64_t code_object) {
   return true;
 }
 
-std::vector<Perturbation::Block> Session::shared_blocks() {
-  std::vector<Perturbation::Block> found;
+std::vector<Perturbation::Block> Session::blocks() {
+  std::vector<Perturbation::Block> all;
   const std::lock_guard lock(guard_);
   for (const auto& [address, block] : blocks_) {
-    if (block.shared) found.push_back({pointer(address), block.bytes});
+    all.push_back({pointer(address), block.bytes, block.key, block.shared});
   }
-  return found;
+  return all;
 }
 
 bool Session::launch(const Launch& request, std::span<const std::byte> arguments, int socket,
@@ -289,7 +324,8 @@ bool Session::launch(const Launch& request, std::span<const std::byte> arguments
   launch.stack_bytes = request.stack_bytes;
   launch.cooperative = request.cooperative != 0;
   Output::instance().enter(socket);
-  if (perturbation_.enabled()) perturbation_.before_launch(shared_blocks());
+  transcript_.launch(kernel.name);
+  if (perturbation_.enabled()) perturbation_.before_launch(blocks());
   auto fault = rdna3::run(launch);
   perturbation_.after_launch();
   Output::instance().leave(socket);

@@ -17,6 +17,7 @@
 #include "options.hpp"
 #include "perturbation.hpp"
 #include "protocol.hpp"
+#include "transcript.hpp"
 
 namespace cass::device {
 
@@ -58,18 +59,25 @@ class Session {
     std::uint64_t bytes;
     bool shared;
     bool registered;
+    std::uint64_t key;  // of places in it
   };
 
   // Whether all of it is memory that the program has now.
   bool holds(const Rows& rows, std::uint64_t width, std::uint64_t count) const;
 
-  std::vector<Perturbation::Block> shared_blocks();
+  // All memory of the program, for what is done around launches.
+  std::vector<Perturbation::Block> blocks();
+  MemoryPlace place_of(std::uint64_t address);
+  // Of the next allocation of so many bytes.
+  std::uint64_t next_key(std::uint64_t bytes);
 
   const Options& options_;
   Evidence& evidence_;
+  Transcript transcript_;
   Perturbation perturbation_;
   std::mutex guard_;
   std::map<std::uint64_t, Block> blocks_;  // by address
+  std::map<std::uint64_t, std::uint64_t> allocated_;  // how many there were, by size
   Fragments fragments_;
   std::uint64_t shared_bytes_ = 0;
   std::map<std::uint64_t, std::shared_ptr<rdna3::CodeObject>> code_objects_;

@@ -94,7 +94,29 @@ constexpr DeviceKind kinds[] = {
 
 constexpr std::size_t most_devices = 16;
 
+// The same card with another name and other sizes: what a program prints of them is then known to
+// depend on the card.
+DeviceKind varied(const DeviceKind& kind) {
+  DeviceKind other = kind;
+  // As many words: outputs are compared word by word.
+  other.name = *new std::string("Varied" + std::string(kind.name.substr(kind.name.find(' '))));
+  other.minor += 1;
+  other.multiprocessors += 2;
+  other.physical_compute_units += 2;
+  other.clock_khz += other.clock_khz / 3;
+  other.memory_clock_khz += other.memory_clock_khz / 3;
+  other.memory_bus_bits *= 2;
+  other.l2_bytes *= 2;
+  other.memory_bytes -= other.memory_bytes / 3 / mebibyte * mebibyte;
+  return other;
+}
+
 const DeviceKind* find(std::string_view processor) {
+  if (processor.ends_with('+')) {
+    processor.remove_suffix(1);
+    const DeviceKind* kind = find(processor);
+    return kind == nullptr ? nullptr : new DeviceKind(varied(*kind));  // for the whole process
+  }
   const auto* found = std::ranges::find(kinds, processor, &DeviceKind::processor);
   return found == std::end(kinds) ? nullptr : found;
 }

@@ -24,7 +24,8 @@ struct DeviceKind {
   std::size_t shared_bytes = 64 << 10;  // LDS that a block can have
 };
 
-// By ordinal: those that $CASS_DEVICES names, a processor for each, with commas between them; else the
+// By ordinal: those that $CASS_DEVICES names, a processor for each, with commas between them (`+`
+// behind one: the card with another name and other sizes); else the
 // one whose code the program brings, gfx1100 where it brings that or none. They do not change in a
 // process.
 std::span<const DeviceKind* const> device_kinds();

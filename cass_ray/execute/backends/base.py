@@ -14,7 +14,10 @@ from typing import Any
 from cass_ray.cache import digest
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.emulator.launches import Launch
+from cass_ray.emulator.perturbation import Perturbation
+from cass_ray.emulator.transcript import Transcript
 from cass_ray.execute.evidence.launches import recording
+from cass_ray.execute.evidence.varied_clocks import with_varied_clocks
 from cass_ray.toolchain.sandbox.executable import Bounds, Exposure, SandboxRun, run_sandboxed
 from cass_ray.toolchain.sandbox.process import Companion
 from cass_ray.toolchain.unit import Unit
@@ -62,13 +65,16 @@ class RunMode:
     """How to run, beside the inputs.
 
     With ``skip_kernels`` launches are counted and answered with success, and no kernel runs. With
-    ``perturb`` what kernels wrote is changed on its way to the host, where the backend can.
+    ``perturb`` data is changed on its way, with ``transcript`` what moves is recorded, where the
+    backend can. ``varied`` shows the program other clocks and another device of the same kind.
     ``counters`` asks for dynamic counters, ``check`` for checking mode, where the backend has them.
     """
 
     bounds: Bounds = field(default_factory=Bounds)
     skip_kernels: bool = False
-    perturb: bool = False
+    perturb: Perturbation | None = None
+    transcript: bool = False
+    varied: bool = False
     counters: bool = False
     check: bool = False
 
@@ -83,6 +89,7 @@ class Execution:
     launches: tuple[Launch, ...] = ()
     counters: Mapping[str, Any] = field(default_factory=dict)
     not_provided: str = ""
+    transcript: Transcript | None = None
 
     @property
     def launch_count(self) -> int:
@@ -102,6 +109,7 @@ class Observation:
     launches: Callable[[], Sequence[Launch]]
     counters: Callable[[], Mapping[str, Any]] = dict
     companion: Companion | None = None
+    transcript: Callable[[], Transcript | None] = lambda: None
 
 
 class Backend(ABC):
@@ -172,7 +180,7 @@ class Backend(ABC):
             self.observed(mode) as observation,
             self.leased() as lease,
         ):
-            seen = observation.exposure
+            seen = with_varied_clocks(observation.exposure) if mode.varied else observation.exposure
             ended = run_sandboxed(
                 built.executable,
                 inputs.arguments,
@@ -194,6 +202,7 @@ class Backend(ABC):
                 tuple(observation.launches()),
                 observation.counters(),
                 self.not_provided(ended),
+                observation.transcript(),
             )
 
     @contextmanager

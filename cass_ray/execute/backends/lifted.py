@@ -18,12 +18,18 @@ from cass_ray.emulator.build import BuildFailed
 from cass_ray.emulator.execution import DEVICES_VARIABLE
 from cass_ray.execute.backends.base import BuiltProgram, Observation, Program, RunMode
 from cass_ray.execute.backends.nvidia import NvidiaBackend
-from cass_ray.execute.backends.rdna3 import Rdna3Backend
+from cass_ray.execute.backends.rdna3 import Rdna3Backend, presented
 from cass_ray.lift.errors import LiftError
 from cass_ray.port.errors import PortError
 from cass_ray.port.executable import read_without_libraries
 from cass_ray.port.lifting import ContainerLifter
-from cass_ray.port.running import PortedExecutable, exposed, port, said_by_libraries
+from cass_ray.port.running import (
+    PortedExecutable,
+    exposed,
+    port,
+    said_by_libraries,
+    varied_capability,
+)
 from cass_ray.port.shim import shim_library
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.nvidia.steps import NvccError
@@ -99,14 +105,15 @@ class LiftedBackend(NvidiaBackend):
 
     def exposure(self, mode: RunMode) -> Exposure:
         """The device that is presented; the rest depends on the program."""
-        del mode
-        return Exposure(environment={DEVICES_VARIABLE: self.engine.architecture})
+        return Exposure(environment={DEVICES_VARIABLE: presented(self.engine.architecture, mode)})
 
     @contextmanager
     def exposed(self, built: BuiltProgram, mode: RunMode) -> Iterator[Exposure]:
         """Its lifted kernels and the CUDA runtime that finds them."""
         with exposed(self._ported(built), self.engine.runtime) as seen:
             environment = {**self.exposure(mode).environment, **seen.environment}
+            if mode.varied:
+                environment |= varied_capability(environment)
             yield Exposure(seen.read_only, seen.mounts, environment=environment)
 
     @contextmanager

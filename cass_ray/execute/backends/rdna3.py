@@ -35,6 +35,11 @@ from cass_ray.toolchain.sandbox.executable import Exposure
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Limits
 
 
+def presented(architecture: str, mode: RunMode) -> str:
+    """The device that a program sees, as the runtime's variable has it."""
+    return f"{architecture}+" if mode.varied else architecture
+
+
 @dataclass(frozen=True, eq=False)
 class HipBackend(Backend):
     """What both backends for AMD code share: clang, and a ``libamdhip64.so`` to link with.
@@ -127,11 +132,13 @@ class Rdna3Backend(HipBackend):
 
     def exposure(self, mode: RunMode) -> Exposure:
         """The runtime library, AMD's other libraries, and which device is presented."""
-        del mode
         libraries = visible_libraries(self.toolchain.cache)
         return Exposure(
             read_only=(self.runtime.resolve().parent, *libraries),
-            environment={**LIBRARY_ENVIRONMENT, DEVICES_VARIABLE: self.architecture},
+            environment={
+                **LIBRARY_ENVIRONMENT,
+                DEVICES_VARIABLE: presented(self.architecture, mode),
+            },
         )
 
     @contextmanager
@@ -142,6 +149,7 @@ class Rdna3Backend(HipBackend):
             counters=mode.counters,
             skip_kernels=mode.skip_kernels,
             perturb=mode.perturb,
+            transcript=mode.transcript,
             threads=self.threads,
             kernel_seconds=mode.bounds.wall_seconds,
         )
@@ -151,6 +159,7 @@ class Rdna3Backend(HipBackend):
                 device.launches,
                 lambda: parse_counters(device.counters()),
                 device.companion,
+                device.transcript if mode.transcript or mode.perturb else lambda: None,
             )
 
     def single_threaded(self) -> Rdna3Backend:

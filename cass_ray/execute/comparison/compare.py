@@ -3,8 +3,8 @@
 The ``exact`` verdict is the CASS paper's. The ``numeric`` verdict aligns both outputs line by line
 and token by token: text and integers are equal, floats agree within a tolerance that follows from
 the program's types, NaN and infinities stand at the same places. What the reference itself prints
-differently from run to run, and what can only differ (:mod:`cass_ray.execute.comparison.volatile`),
-is left out and listed.
+differently from run to run is left out and listed. For a reference whose runs could not be varied,
+so is what can only differ by rule (:mod:`cass_ray.execute.comparison.volatile`).
 """
 
 from __future__ import annotations
@@ -22,13 +22,19 @@ _SHOWN = 200
 _EFFORT_A_LINE = 16
 """How often a line may be compared, on average, to find where a block of lines stands."""
 _ROUNDED_SHARE = 0.02
+_ROUNDED_TOLERANCES = 2.0
+"""One unit of the last printed digit is rounding where it is at most so many tolerances."""
+_SCALE_SHARE = 1e-2
+"""The absolute tolerance, as a share of the relative one at the largest number of a column."""
 _SPREAD_FACTOR = 10.0
 _WILD_SPREAD = 1e-2
 
 
 @dataclass(frozen=True)
 class Tolerance:
-    """``|a - b| <= max(relative * |a|, absolute)``; the name is the type that it stands for."""
+    """``|a - b| <= max(relative * |a|, relative / 100 * scale)``, but not more than ``absolute`` of
+    the latter, where ``scale`` is the largest number that the reference prints at the same place of
+    lines alike; the name is the type that it stands for."""
 
     name: str
     relative: float
@@ -66,6 +72,20 @@ class OutputComparison:
 class _Tally:
     errors: list[float] = field(default_factory=list)
     rounded: int = 0
+    same_data: bool = False
+
+
+@dataclass
+class _Column:
+    """The numbers at one place of all lines of the reference that are alike but for numbers."""
+
+    has_floats: bool = False
+    scale: float = 0.0
+
+    def add(self, token: OutputToken) -> None:
+        self.has_floats |= token.kind is OutputTokenKind.FLOAT
+        if math.isfinite(token.value):
+            self.scale = max(self.scale, abs(token.value))
 
 
 @dataclass(frozen=True)
@@ -77,6 +97,7 @@ class _Expected:
     free: Freedom = NOTHING
     varying: frozenset[int] = frozenset()
     spread: tuple[float, ...] = ()
+    columns: tuple[_Column, ...] = ()
 
 
 class _Difference(Exception):
@@ -110,17 +131,21 @@ def compare(
     tolerance: Tolerance = F32,
     *,
     order_free: bool = False,
+    varied: bool = False,
+    same_data: bool = False,
 ) -> OutputComparison:
     """Compare ``candidate`` with the outputs of one or more runs of the reference.
 
     ``order_free`` compares the lines as a multiset; it is declared for a task, never guessed.
-    Raises :class:`ValueError` without a reference.
+    ``varied``: the runs had different clocks and devices, so that only what differs between them is
+    free. ``same_data``: the numbers behind both outputs are known to agree, so that one unit of the
+    last printed digit is rounding. Raises :class:`ValueError` without a reference.
     """
     if not references:
         raise ValueError("no output of the reference to compare with")
-    template = _Template(references, order_free=order_free)
+    template = _Template(references, order_free=order_free, varied=varied)
     exact = candidate in references
-    tally = _Tally()
+    tally = _Tally(same_data=same_data)
     try:
         template.match(candidate, tolerance, tally)
         difference = _too_much_rounding(tally)
@@ -151,7 +176,7 @@ def _too_much_rounding(tally: _Tally) -> str:
 class _Template:
     """What the reference prints: blocks of lines, with gaps where its runs differ in structure."""
 
-    def __init__(self, references: Sequence[bytes], *, order_free: bool) -> None:
+    def __init__(self, references: Sequence[bytes], *, order_free: bool, varied: bool) -> None:
         self._order_free = order_free
         outputs = [_split(output) for output in references]
         if order_free:
@@ -167,7 +192,11 @@ class _Template:
                 self._blocks, notes = self._common(first, other)
                 break
         self.varying = tuple([*notes, *self._varying_lines()][:_LISTED])
-        self._blocks = [[_with_freedom(line) for line in block] for block in self._blocks]
+        columns = _columns(outputs)
+        self._blocks = [
+            [_with_freedom(line, columns, varied=varied) for line in block]
+            for block in self._blocks
+        ]
         lines = [line for block in self._blocks for line in block if line.free is not NOTHING]
         self.freed = tuple(f"{line.free.rule}: {line.text.strip()}" for line in lines)[:_LISTED]
 
@@ -213,7 +242,7 @@ class _Template:
             anchored = number == 0 and not self._open_start
             starts = [position] if anchored else range(position, len(lines) - len(block) + 1)
             for start in starts:
-                trial = _Tally()
+                trial = _Tally(same_data=tally.same_data)
                 try:
                     _match_block(block, lines, start, tolerance, trial, effort)
                 except _Difference:
@@ -241,9 +270,32 @@ def _order(item: tuple[str, Line]) -> tuple[list[str], list[float]]:
     return texts, values
 
 
-def _with_freedom(line: _Expected) -> _Expected:
+def _with_freedom(
+    line: _Expected, columns: dict[tuple[str, ...], list[_Column]], *, varied: bool
+) -> _Expected:
     free = freedom(line.text, line.tokens)
-    return _Expected(line.text, line.tokens, free, line.varying, line.spread)
+    if varied:
+        # What a rule says of single numbers was measured; of a name, that it varies.
+        names = free.rest_from is not None and any(each >= free.rest_from for each in line.varying)
+        free = Freedom(rest_from=free.rest_from, rule=free.rule) if names else NOTHING
+    own = tuple(columns[_shape(line.tokens)])
+    return _Expected(line.text, line.tokens, free, line.varying, line.spread, own)
+
+
+def _shape(line: Line) -> tuple[str, ...]:
+    """A line without its numbers."""
+    return tuple(token.text if token.kind is OutputTokenKind.TEXT else "" for token in line)
+
+
+def _columns(outputs: Sequence[list[tuple[str, Line]]]) -> dict[tuple[str, ...], list[_Column]]:
+    columns: dict[tuple[str, ...], list[_Column]] = {}
+    for output in outputs:
+        for _, line in output:
+            own = columns.setdefault(_shape(line), [_Column() for _ in line])
+            for column, token in zip(own, line, strict=True):
+                if token.kind is not OutputTokenKind.TEXT:
+                    column.add(token)
+    return columns
 
 
 def _with_variation(block: list[_Expected], other: list[tuple[str, Line]]) -> list[_Expected]:
@@ -311,16 +363,21 @@ def _match_line(expected: _Expected, tokens: Line, tolerance: Tolerance, tally: 
         spread = expected.spread[position] if position in expected.varying else 0.0
         if math.isinf(spread):
             continue
-        _match_token(wanted, found, tolerance, spread, tally)
+        _match_token(wanted, found, expected.columns[position], tolerance, spread, tally)
 
 
 def _match_token(
-    wanted: OutputToken, found: OutputToken, tolerance: Tolerance, spread: float, tally: _Tally
+    wanted: OutputToken,
+    found: OutputToken,
+    column: _Column,
+    tolerance: Tolerance,
+    spread: float,
+    tally: _Tally,
 ) -> None:
-    if OutputTokenKind.TEXT in (wanted.kind, found.kind) or OutputTokenKind.FLOAT not in (
-        wanted.kind,
-        found.kind,
-    ):
+    # `%g` prints a float that is whole without a point: beside others that have one it is a float.
+    whole = wanted.kind is OutputTokenKind.INTEGER
+    exact = whole and (not column.has_floats or "x" in wanted.text.lower())
+    if exact or OutputTokenKind.TEXT in (wanted.kind, found.kind):
         if wanted.text != found.text:
             raise _Difference(f"{found.text!r} instead of {wanted.text!r}")
         return
@@ -334,22 +391,29 @@ def _match_token(
         if wanted.value != found.value:
             raise _Difference(f"{found.text} instead of {wanted.text}")
         return
-    _match_float(wanted, found, tolerance, spread, tally)
+    _match_float(wanted, found, column, tolerance, spread, tally)
 
 
 def _match_float(
-    wanted: OutputToken, found: OutputToken, tolerance: Tolerance, spread: float, tally: _Tally
+    wanted: OutputToken,
+    found: OutputToken,
+    column: _Column,
+    tolerance: Tolerance,
+    spread: float,
+    tally: _Tally,
 ) -> None:
     distance = abs(wanted.value - found.value)
     scale = abs(wanted.value)
+    absolute = min(tolerance.absolute, tolerance.relative * _SCALE_SHARE * column.scale)
     # Below the absolute tolerance a relative error says nothing.
-    tally.errors.append(distance / max(scale, tolerance.absolute) if distance else 0.0)
-    allowed = max(tolerance.relative * scale, tolerance.absolute) + _SPREAD_FACTOR * spread
-    if distance <= allowed:
+    tally.errors.append(distance / max(scale, absolute) if distance else 0.0)
+    allowed = max(tolerance.relative * scale, absolute)
+    if distance <= allowed + _SPREAD_FACTOR * spread:
         return
     # Values on both sides of a rounding boundary print one unit apart.
     quantum = wanted.quantum
-    if quantum == found.quantum and distance <= 1.5 * quantum and quantum <= 0.1 * scale:
+    largest = 0.1 * scale if tally.same_data else _ROUNDED_TOLERANCES * allowed
+    if quantum == found.quantum and distance <= 1.5 * quantum and quantum <= largest:
         tally.rounded += 1
         return
     raise _Difference(f"{found.text} instead of {wanted.text}")

@@ -10,16 +10,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from cass_ray.cache import default_directory, digest
+from cass_ray.cache import default_directory
 from cass_ray.emulator.launches import RECORD_BYTES, Launch, parse_launches
-from cass_ray.toolchain.errors import ToolMissing
-from cass_ray.toolchain.hip.packages import unpack_once
+from cass_ray.execute.evidence.preloaded import preloadable
 from cass_ray.toolchain.sandbox.isolation import isolates
 from cass_ray.toolchain.sandbox.outputs import read_written
 
@@ -62,18 +60,5 @@ def recording(*, skip: bool, check: bool) -> Iterator[Recording]:
 
 
 def recorder_library(cache: Path, compiler: str = "cc") -> Path:
-    """The preloadable library, built once. Raises :class:`ToolMissing` with the message of gcc."""
-
-    def fill(folder: Path) -> None:
-        command = [compiler, "-O2", "-shared", "-fPIC", str(RECORDER_SOURCE)]
-        command += ["-o", str(folder / "launch_recorder.so"), "-ldl", "-pthread"]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-            message = done.stderr.strip() if done.returncode else ""
-        except OSError as error:
-            message = str(error)
-        if message:
-            raise ToolMissing("A C compiler for the launch recorder", "Install gcc.", message)
-
-    key = digest([RECORDER_SOURCE.read_bytes(), compiler])[:16]
-    return unpack_once(cache / "launch-recorder" / key, fill) / "launch_recorder.so"
+    """The preloadable library. Raises :class:`~cass_ray.toolchain.errors.ToolMissing`."""
+    return preloadable(RECORDER_SOURCE, cache, compiler)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cass_ray.execute.comparison.compare import F16, F32, F64, compare
+from cass_ray.execute.comparison.compare import F16, F32, F64, Tolerance, compare
 from cass_ray.execute.comparison.tokens import OutputTokenKind, tokens_of
 from cass_ray.execute.comparison.tolerances import tolerance_for
 
@@ -20,9 +22,8 @@ SAME = [
     ("Using device: NVIDIA A100-SXM4\nok", "Using device: gfx1100\nok"),
     ("pointer at 0x7f32ae000000", "pointer at 0x7ffe00000400"),
     ("x = 1e-5", "x = 0.00001"),
-    ("mean 0.123", "mean 0.124"),
     ("a b  \n\n", "a b"),
-    ("1", "1.0"),
+    ("1\n2.5", "1.00001\n2.5"),
 ]
 DIFFERENT = [
     ("sum 1.00000", "sum 1.00050"),
@@ -41,6 +42,12 @@ DIFFERENT = [
     ("a\nb", "a\nb\nc"),
     ("a 1", "a 1 1"),
     ("mean 0.1", "mean 0.2"),
+    ("mean 0.123", "mean 0.124"),
+    ("1", "1.0"),
+    ("sum 332833500", "sum 332833501.0"),
+    ("mask 0x13d6ae5c", "mask 332834000.0"),
+    ("rest 1e-9", "rest 2e-9"),
+    ("small 0.0000000001", "small 0.0"),
     ("big 9007199254740993", "big 9007199254740992"),
     ("x 1\ny 2", "y 2\nx 1"),
 ]
@@ -83,8 +90,10 @@ def test_tolerance_by_type() -> None:
 
 def test_few_numbers_may_differ_in_their_last_digit() -> None:
     reference = b" ".join([b"0.500"] * 100)
-    assert compare([reference], reference.replace(b"0.500", b"0.501", 2)).numeric
-    result = compare([reference], reference.replace(b"0.500", b"0.501", 3))
+    assert not compare([reference], reference.replace(b"0.500", b"0.501", 1)).numeric
+    two, three = (reference.replace(b"0.500", b"0.501", count) for count in (2, 3))
+    assert compare([reference], two, same_data=True).numeric
+    result = compare([reference], three, same_data=True)
     assert not result.numeric
     assert "last digit" in result.difference
 
@@ -163,3 +172,45 @@ def test_tolerance_from_the_types_in_a_source() -> None:
     assert tolerance_for(["__global__ void k(int* p) { int half = 2; }"]) is F32
     assert tolerance_for(["#include <cuda_fp16.h>\n__global__ void k(half* p) {}"]) is F16
     assert tolerance_for(["__global__ void k(__half* p, double* q) {}"]) is F16
+
+
+def test_of_varied_runs_only_what_differs_is_free() -> None:
+    runs = [
+        b"Device: AMD Radeon 7900\nspectral peak: 440.5 Hz\ntook 0.31 ms\nL2 cache model hits: 12",
+        b"Device: Varied Radeon 7900\nspectral peak: 440.5 Hz\ntook 0.93 ms\nL2 cache model hits: 12",
+    ]
+    right = b"Device: Other\nspectral peak: 440.5 Hz\ntook 7.25 ms\nL2 cache model hits: 12"
+    assert compare(runs, right, varied=True).numeric
+    for before, after in ((b"440.5", b"1.5"), (b"12", b"13")):
+        assert not compare(runs, right.replace(before, after), varied=True).numeric
+    same = [runs[0], runs[0].replace(b"0.31", b"0.93")]
+    assert not compare(same, right, varied=True).numeric  # the device's name did not vary
+
+
+@given(
+    st.lists(st.floats(0.5, 1e6), min_size=4, max_size=40),
+    st.data(),
+    st.sampled_from([F16, F32, F64]),
+)
+def test_a_single_change_beyond_the_tolerance_is_seen(
+    values: list[float], data: st.DataObject, tolerance: Tolerance
+) -> None:
+    place = data.draw(st.integers(0, len(values) - 1))
+    factor = 1 + tolerance.relative * data.draw(st.floats(4.0, 1e4)) * data.draw(
+        st.sampled_from([-1, 1])
+    )
+    changed = [*values]
+    changed[place] *= factor
+    one, two = (" ".join(f"{each:.17g}" for each in each) for each in (values, changed))
+    assert not compare([one.encode()], two.encode(), tolerance).numeric
+
+
+@given(st.lists(st.floats(-1e6, 1e6, width=32), min_size=2, max_size=200), st.randoms())
+def test_sums_in_another_order_are_equal(values: list[float], random: Random) -> None:
+    import numpy as np
+
+    shuffled = [*values]
+    random.shuffle(shuffled)
+    positive = [np.float32(abs(each)) for each in values], [np.float32(abs(x)) for x in shuffled]
+    one, two = (f"sum {float(np.cumsum(each, dtype=np.float32)[-1]):.9g}" for each in positive)
+    assert compare([f"{one}\nsum 0.5".encode()], f"{two}\nsum 0.5".encode()).numeric

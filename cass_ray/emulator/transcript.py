@@ -1,0 +1,75 @@
+"""What moved between a program's host and the device, as the device process recorded it."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+_RECORD = struct.Struct("<IIQQQQQ")
+"""``Record`` of ``device/transcript.cpp``."""
+TRANSCRIPT_BYTES = 64 << 20
+"""More is not read."""
+
+
+class MovementKind(IntEnum):
+    """The numbers of ``Transcript::Kind``."""
+
+    TO_DEVICE = 1
+    TO_HOST = 2
+    LAUNCH = 3
+
+
+@dataclass(frozen=True)
+class Movement:
+    """Bytes that moved from or to a place in device memory; sizes and offsets are bytes.
+
+    ``key`` names the allocation or variable in the same way in each run; ``written`` are bytes that
+    kernels wrote. ``data`` is None where only the digest was kept.
+    """
+
+    kind: MovementKind
+    key: int
+    offset: int
+    size: int
+    written: int
+    digest: int
+    data: bytes | None
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """The movements of one run, in order, and how often kernels were launched."""
+
+    movements: tuple[Movement, ...] = ()
+    kernels: tuple[str, ...] = field(default=())
+
+    @property
+    def to_host(self) -> list[Movement]:
+        """What the host got, in order."""
+        return [each for each in self.movements if each.kind is MovementKind.TO_HOST]
+
+    @property
+    def to_device(self) -> list[Movement]:
+        """What the device got, in order."""
+        return [each for each in self.movements if each.kind is MovementKind.TO_DEVICE]
+
+
+def parse_transcript(data: bytes) -> Transcript:
+    """The records in ``data``; one that was cut by a kill ends it."""
+    movements: list[Movement] = []
+    kernels: list[str] = []
+    at = 0
+    while at + _RECORD.size <= len(data):
+        kind, stored, key, offset, size, written, digest = _RECORD.unpack_from(data, at)
+        at += _RECORD.size
+        content = data[at : at + stored]
+        at += stored
+        if len(content) < stored or kind not in MovementKind.__members__.values():
+            break
+        if kind == MovementKind.LAUNCH:
+            kernels.append(content.decode("utf-8", "replace"))
+            continue
+        kept = content if stored == size else None
+        movements.append(Movement(MovementKind(kind), key, offset, size, written, digest, kept))
+    return Transcript(tuple(movements), tuple(kernels))
