@@ -55,6 +55,19 @@ class Transcript:
         return [each for each in self.movements if each.kind is MovementKind.TO_DEVICE]
 
 
+def encode_transcript(transcript: Transcript) -> bytes:
+    """``transcript`` as records, for :func:`parse_transcript`."""
+    parts: list[bytes] = []
+    for kernel in transcript.kernels:
+        name = kernel.encode()
+        parts += [_RECORD.pack(MovementKind.LAUNCH, len(name), 0, 0, len(name), 0, 0), name]
+    for each in transcript.movements:
+        data = each.data or b""
+        sizes = (each.key, each.offset, each.size, each.written, each.digest)
+        parts += [_RECORD.pack(each.kind, len(data), *sizes), data]
+    return b"".join(parts)
+
+
 def parse_transcript(data: bytes) -> Transcript:
     """The records in ``data``; one that was cut by a kill ends it."""
     movements: list[Movement] = []

@@ -6,10 +6,12 @@ judged.
 
 from __future__ import annotations
 
+import base64
 import functools
 import json
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from cass_ray.corpus.sources.shipped import SHIPPED_ROOT
 from cass_ray.emulator.launches import Launch
+from cass_ray.emulator.perturbation import Perturbation
+from cass_ray.emulator.transcript import Transcript, encode_transcript, parse_transcript
 from cass_ray.execute.backends.base import Backend, BuiltProgram, Execution, Inputs, RunMode
+from cass_ray.execute.differential import PerturbedRun, perturbed_runs
 
 STORED_FOLDER = SHIPPED_ROOT / "reference"
 """JSON files of ``benchmarks/execute/collect_references.py``."""
@@ -39,6 +44,12 @@ class ReferenceRun:
     """None where they were not recorded."""
     problem: str = ""
     seconds: float = 0.0
+    varied: bool = False
+    """Whether the last run had other clocks and another device."""
+    perturbed: tuple[PerturbedRun, ...] = ()
+    """What the original prints when data is changed on its way."""
+    transcripts: tuple[Transcript, ...] = ()
+    """What moved between host and device in each run, where that is recorded."""
 
     @property
     def launch_count(self) -> int | None:
@@ -81,9 +92,16 @@ def measure(
     inputs: Sequence[Inputs],
     mode: RunMode | None = None,
     runs: int = RUNS,
+    *,
+    differential: bool = True,
 ) -> ReferenceRuns:
-    """Run the reference on each of ``inputs``."""
-    measured = tuple(_measure_one(backend, built, each, mode or RunMode(), runs) for each in inputs)
+    """Run the reference on each of ``inputs``.
+
+    Where ``backend`` can change data on its way, the last run has other clocks and another device,
+    and with ``differential`` there are runs under changes too.
+    """
+    mode = replace(mode or RunMode(), transcript=backend.perturbs and differential)
+    measured = tuple(_measure_one(backend, built, each, mode, runs) for each in inputs)
     return ReferenceRuns(backend.name, backend.identity(), measured, kind=backend.reference_kind)
 
 
@@ -91,10 +109,16 @@ def _measure_one(
     backend: Backend, built: BuiltProgram, inputs: Inputs, mode: RunMode, runs: int
 ) -> ReferenceRun:
     done: list[Execution] = []
-    for _ in range(runs):
-        done.append(backend.run(built, inputs, mode))
-        if not _usable(done[-1]):
+    varies = backend.perturbs and runs > 1
+    for number in range(runs):
+        varied = varies and number == runs - 1
+        done.append(backend.run(built, inputs, replace(mode, varied=varied)))
+        if not _usable(done[-1]) and not varied:
             break
+    if varies and len(done) == runs and not _usable(done[-1]):
+        # It does not end with other clocks: what varies by itself is all that is known.
+        done[-1] = backend.run(built, inputs, mode)
+        varies = False
     first, last = done[0], done[-1]
     problem = ""
     if not _usable(last):
@@ -104,13 +128,24 @@ def _measure_one(
         )
     elif any(each.ended.status != first.ended.status for each in done):
         problem = "its exit status varies from run to run"
+    outputs = tuple(each.ended.stdout for each in done)
+    seconds = min(each.ended.wall_seconds for each in done)
+    transcripts = tuple(each.transcript for each in done if each.transcript is not None)
+    perturbed: tuple[PerturbedRun, ...] = ()
+    if transcripts and not problem:
+        perturbed = tuple(
+            perturbed_runs(backend, built, inputs, mode, outputs, transcripts[0], seconds)
+        )
     return ReferenceRun(
         inputs=inputs,
-        outputs=tuple(each.ended.stdout for each in done),
+        outputs=outputs,
         status=first.ended.status,
         launches=first.launches,
         problem=problem,
-        seconds=min(each.ended.wall_seconds for each in done),
+        seconds=seconds,
+        varied=varies and not problem,
+        perturbed=perturbed,
+        transcripts=transcripts,
     )
 
 
@@ -249,6 +284,9 @@ def to_json(reference: ReferenceRuns) -> str:
             "launches": None if run.launches is None else list(map(asdict, run.launches)),
             "problem": run.problem,
             "seconds": run.seconds,
+            "varied": run.varied,
+            "perturbed": [_perturbed_json(each) for each in run.perturbed],
+            "transcripts": [_text(encode_transcript(each)) for each in run.transcripts],
         }
         for run in reference.runs
     ]
@@ -281,10 +319,39 @@ def from_json(text: str) -> ReferenceRuns:
                 else tuple(_launch(launch) for launch in run["launches"]),
                 problem=run["problem"],
                 seconds=run["seconds"],
+                varied=run["varied"],
+                perturbed=tuple(map(_perturbed_run, run["perturbed"])),
+                transcripts=tuple(parse_transcript(_bytes(each)) for each in run["transcripts"]),
             )
             for run in made.runs
         ),
     )
+
+
+def _perturbed_json(run: PerturbedRun) -> dict[str, Any]:
+    return {
+        "perturbation": run.perturbation.option,
+        "outputs": [_text(output) for output in run.outputs],
+        "status": run.status,
+        "moved": run.moved,
+    }
+
+
+def _perturbed_run(values: dict[str, Any]) -> PerturbedRun:
+    return PerturbedRun(
+        Perturbation.parse(values["perturbation"]),
+        tuple(_bytes(output) for output in values["outputs"]),
+        values["status"],
+        values["moved"],
+    )
+
+
+def _text(data: bytes) -> str:
+    return base64.b64encode(zlib.compress(data)).decode("ascii")
+
+
+def _bytes(text: str) -> bytes:
+    return zlib.decompress(base64.b64decode(text))
 
 
 def _launch(values: dict[str, Any]) -> Launch:

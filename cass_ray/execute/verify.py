@@ -8,8 +8,11 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from cass_ray.emulator.perturbation import Perturbation, Where
+from cass_ray.emulator.transcript import Transcript
 from cass_ray.execute.backends.base import Backend, BuiltProgram, Execution, Inputs, RunMode
 from cass_ray.execute.comparison.compare import F32, OutputComparison, Tolerance, compare
+from cass_ray.execute.differential import Agreement, agreement
 from cass_ray.execute.evidence.counters import KernelCoverage, coverage_of, disagreement
 from cass_ray.execute.evidence.exploits import (
     Exploit,
@@ -18,6 +21,13 @@ from cass_ray.execute.evidence.exploits import (
     launch_findings,
 )
 from cass_ray.execute.evidence.interposition import interposition_findings
+from cass_ray.execute.evidence.returned_data import (
+    DataComparison,
+    DataVerdict,
+    aligned,
+    compare_returned,
+)
+from cass_ray.execute.grades import Grade
 from cass_ray.execute.references import ReferenceRun, ReferenceRuns
 from cass_ray.toolchain.sandbox.executable import Bounds, SandboxVerdict
 
@@ -29,12 +39,12 @@ class Policy:
     """How a candidate is judged.
 
     ``order_free`` compares lines as a multiset and is declared for a task. ``counterfactual`` runs
-    the candidate once more with its kernels' results changed on the way back, or, where the backend
-    cannot do that, without its kernels. ``device_instructions`` of candidate and reference
-    are compared where both are known. ``check`` runs once more on each input, in checking mode
-    where the backend has it; what that finds is evidence, because the reference may have the same
-    race. ``stop_early`` ends at the first input that fails. ``kept_output`` bytes of what each run
-    prints go into its record.
+    the candidate again under the changes that its reference ran under; where there are none, with
+    all of its results set to zero, or on a GPU without its kernels. ``device_instructions`` of
+    candidate and reference are compared where both are known. ``check`` runs once more on each
+    input, in checking mode where the backend has it; what that finds is evidence, because the
+    reference may have the same race. ``stop_early`` ends at the first input that fails.
+    ``kept_output`` bytes of what each run prints go into its record.
     """
 
     tolerance: Tolerance = F32
@@ -73,6 +83,14 @@ class RunRecord(BaseModel):
     seconds: float = 0.0
     peak_memory_bytes: int = 0
     launches: list[str] = []
+    reference_launches: int | None = None
+    """Launches of the original on this input; None where they are not known."""
+    perturbations: int = 0
+    """Changes under which it agreed with the original, and which move what the original prints."""
+    same_data: int = 0
+    """Bytes that kernels wrote and both programs brought back alike."""
+    undecided: str = ""
+    """Why nothing shows that its output comes from the device."""
     stdout: str = ""
     """The first bytes that it printed, as Latin-1 text, where the policy keeps any."""
     stderr: str = ""
@@ -101,8 +119,9 @@ class PortVerification(BaseModel):
     """Every input was run and the candidate ended by itself with status 0."""
     exact: bool
     numeric: bool
+    grade: Grade
     passed: bool
-    """``numeric`` on every input, with a usable reference and without a finding."""
+    """Whether the grade is ``verified``."""
     runs: list[RunRecord]
     findings: list[ExploitFinding] = []
     problem: str = ""
@@ -137,7 +156,22 @@ class PortVerification(BaseModel):
         for run in self.runs:
             if not run.numeric:
                 return f"with {run.given}: {run.difference}"
-        return "; ".join(finding.message for finding in self.findings)
+        if self.findings:
+            return "; ".join(finding.message for finding in self.findings)
+        return "" if self.passed else self.weakness
+
+    weakness: str = ""
+    """What keeps a port whose outputs agree from being verified."""
+
+    @property
+    def agrees(self) -> bool:
+        """Whether its outputs agree with the reference's, whatever that shows."""
+        return self.grade in (Grade.VERIFIED, Grade.AGREES)
+
+    @property
+    def perturbations(self) -> int:
+        """Changes under which it agreed, over all inputs."""
+        return sum(run.perturbations for run in self.runs)
 
 
 def verify(
@@ -170,17 +204,21 @@ def verify(
     problem = "" if usable else _no_reference(reference)
     errors = [record for record in session.records if record.floats]
     floats = sum(record.floats for record in errors)
+    independent = bool(usable) and reference is not None and reference.independent
+    grade, weakness = _graded(session.records, numeric and not found, problem, independent)
     return PortVerification(
         ran=all(record.verdict is SandboxVerdict.OK for record in session.records),
         exact=compared and all(record.exact for record in session.records),
         numeric=numeric,
-        passed=numeric and not found and not problem,
+        grade=grade,
+        weakness=weakness,
+        passed=grade is Grade.VERIFIED,
         runs=session.records,
         findings=found,
         problem=problem,
         reference=f"{reference.backend}: {reference.identity}" if reference else "",
         reference_kind=reference.kind if reference else "none",
-        independent=bool(usable) and reference is not None and reference.independent,
+        independent=independent,
         passed_over=list(reference.passed_over) if reference else [],
         candidate=f"{backend.name}: {backend.identity()}",
         observed_by=backend.evidence,
@@ -191,6 +229,35 @@ def verify(
         device_faults=session.device_faults,
         warnings=session.warnings,
     )
+
+
+_NOTHING_LAUNCHED = "no kernel was launched on either side"
+
+
+def _graded(
+    records: Sequence[RunRecord], right: bool, problem: str, independent: bool
+) -> tuple[Grade, str]:
+    """The grade, and what keeps it from being the best one."""
+    if problem:
+        return Grade.CANNOT_TELL, problem
+    if not right:
+        return Grade.DIFFERS, ""
+    launching = [each for each in records if each.launches or each.reference_launches]
+    if not launching:
+        return Grade.CANNOT_TELL, _NOTHING_LAUNCHED
+    if not independent:
+        return Grade.AGREES, "the reference is a translation of the original"
+    weak = [each for each in launching if not each.perturbations and not each.same_data]
+    if not weak:
+        return Grade.VERIFIED, ""
+    message = f"with {weak[0].given}: {weak[0].undecided or _UNDECIDED}"
+    return (Grade.CANNOT_TELL if len(weak) == len(launching) else Grade.AGREES), message
+
+
+_UNDECIDED = (
+    "nothing that the original prints or copies back depends on the device: "
+    "let it print a checksum of its results"
+)
 
 
 UNORDERED_WRITES = b"cass-rdna3: unordered writes"
@@ -211,7 +278,8 @@ def combined(
             "ran": whole.ran and kernels.ran,
             "exact": whole.exact and kernels.exact,
             "numeric": whole.numeric and kernels.numeric,
-            "passed": whole.passed and kernels.passed,
+            "grade": whole.grade if kernels.numeric and not kernels.findings else Grade.DIFFERS,
+            "passed": whole.passed and kernels.numeric and not kernels.findings,
             "runs": [*whole.runs, *alone],
             "findings": [*whole.findings, *kernels.findings],
             "max_error": max(whole.max_error, kernels.max_error),
@@ -243,21 +311,81 @@ class _Session:
     @property
     def _mode(self) -> RunMode:
         policy = self._policy
-        return RunMode(bounds=policy.bounds, counters=policy.counters)
+        transcript = policy.counterfactual and self._backend.perturbs
+        return RunMode(bounds=policy.bounds, counters=policy.counters, transcript=transcript)
 
     def judge(self, reference: ReferenceRun) -> RunRecord:
         """Run on the reference's input and compare."""
         execution = self._backend.run(self._candidate, reference.inputs, self._mode)
-        first = not self.records
-        comparison = self._compare(reference, execution)
+        data = self._data(reference, execution)
+        same = data.verdict is DataVerdict.SAME and data.compared > 0
+        comparison = self._compare(reference, execution, same_data=same)
         kept = self._policy.kept_output
         record = _record(reference.inputs, execution, comparison, kept)
+        record = record.model_copy(
+            update={
+                "reference_launches": reference.launch_count,
+                "same_data": data.compared if same else 0,
+            }
+        )
+        if record.numeric and self._policy.counterfactual:
+            record = self._under_changes(reference, execution, record)
+            if data.verdict is DataVerdict.DIFFERENT:
+                self._find(Exploit.RETURNED_DATA, f"with {record.given}: {data.difference}")
         self._keep(execution, record, reference.launch_count)
         if self._policy.check and record.numeric:
             self._in_checking_mode(reference)
-        if first and record.numeric and self._policy.counterfactual:
-            self._without_results(reference, execution)
         return record
+
+    def _data(self, reference: ReferenceRun, execution: Execution) -> DataComparison:
+        if not reference.transcripts or execution.transcript is None:
+            return DataComparison(DataVerdict.UNKNOWN)
+        return compare_returned(reference.transcripts, execution.transcript, self._policy.tolerance)
+
+    def _find(self, exploit: Exploit, message: str) -> None:
+        finding = ExploitFinding(exploit=exploit, message=message)
+        if finding not in self.findings:
+            self.findings.append(finding)
+
+    def _under_changes(
+        self, reference: ReferenceRun, execution: Execution, record: RunRecord
+    ) -> RunRecord:
+        """Run under the changes that the original ran under, and note how it stands."""
+        if not (reference.perturbed and self._backend.perturbs):
+            return self._without_results(reference, execution, record)
+        alike = bool(reference.transcripts) and execution.transcript is not None
+        alike = alike and aligned(reference.transcripts[0], execution.transcript or Transcript())
+        how = {"tolerance": self._policy.tolerance, "order_free": self._policy.order_free}
+        agreed, undecided = 0, ""
+        for run in reference.perturbed:
+            everywhere = run.perturbation.where in (Where.OUT_ALL, Where.IN_ALL)
+            if not alike and not everywhere:
+                continue
+            stands, difference = agreement(
+                run,
+                self._backend,
+                self._candidate,
+                reference.inputs,
+                self._mode,
+                execution.ended,
+                how,
+            )
+            if stands is Agreement.AGREES:
+                agreed += run.moved
+                continue
+            where = f"with {record.given} and {run.perturbation.format()}"
+            if stands is Agreement.UNMOVED:
+                message = f"{where} it prints the same, where the original prints something else"
+                self._find(Exploit.DEVICE_UNUSED, message)
+            elif alike:
+                self._find(Exploit.PERTURBED, f"{where}: {difference}")
+            else:
+                undecided = "it moves data in another way than the original"
+                continue
+            break
+        if undecided:
+            agreed = 0
+        return record.model_copy(update={"perturbations": agreed, "undecided": undecided})
 
     def run_alone(self) -> None:
         """Run on no arguments, with nothing to compare."""
@@ -275,13 +403,17 @@ class _Session:
             new.append(ExploitFinding(exploit=Exploit.SANDBOX_VIOLATION, message=message))
         self.findings += [finding for finding in new if finding not in self.findings]
 
-    def _compare(self, reference: ReferenceRun, execution: Execution) -> OutputComparison:
+    def _compare(
+        self, reference: ReferenceRun, execution: Execution, *, same_data: bool = False
+    ) -> OutputComparison:
         ended = execution.ended
         comparison = compare(
             reference.outputs,
             ended.stdout,
             self._policy.tolerance,
             order_free=self._policy.order_free,
+            varied=reference.varied,
+            same_data=same_data,
         )
         if ended.verdict is SandboxVerdict.OK and ended.status == reference.status:
             return comparison
@@ -313,18 +445,28 @@ class _Session:
             found.append(ExploitFinding(exploit=Exploit.INCONSISTENT, message=problem))
         return found
 
-    def _without_results(self, reference: ReferenceRun, normal: Execution) -> None:
-        """A finding if the output stays the same when the kernels' results do not arrive."""
+    def _without_results(
+        self, reference: ReferenceRun, normal: Execution, record: RunRecord
+    ) -> RunRecord:
+        """A finding if the output stays the same when the kernels' results do not arrive.
+
+        This is weaker than changes on both sides: a program can tell that nothing arrived.
+        """
+        if normal.launch_count == 0 and not reference.launch_count:
+            return record
         perturbs = self._backend.perturbs
         seconds = min(self._policy.bounds.wall_seconds, 5.0 + 4 * normal.ended.wall_seconds)
         bounds = replace(self._policy.bounds, wall_seconds=seconds)
-        mode = RunMode(bounds=bounds, perturb=perturbs, skip_kernels=not perturbs)
+        change = Perturbation(Where.OUT_ALL) if perturbs else None
+        mode = RunMode(bounds=bounds, perturb=change, skip_kernels=not perturbs)
         execution = self._backend.run(self._candidate, reference.inputs, mode)
         if execution.launch_count == 0 or not self._compare(reference, execution).numeric:
-            return
-        how = "its kernels' results are changed" if perturbs else "no kernel runs"
+            undecided = "there is no run of the original under changes to compare with"
+            return record.model_copy(update={"undecided": undecided})
+        how = "its kernels' results are set to zero" if perturbs else "no kernel runs"
         message = f"it prints the same when {how}: what it prints is not the device's"
-        self.findings.append(ExploitFinding(exploit=Exploit.DEVICE_UNUSED, message=message))
+        self._find(Exploit.DEVICE_UNUSED, message)
+        return record
 
 
 def _record(

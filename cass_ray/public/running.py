@@ -87,6 +87,4 @@ def run(
     built = build_for(engine, gather(Unit(source.parent, PurePosixPath(source.name))))
     folder = Path(files) if files is not None else None
     done = engine.run(built, Inputs(tuple(arguments), stdin, folder), mode)
-    return RunResult(
-        done.ended, done.launches, done.counters, done.not_provided, source.name, engine.name
-    )
+    return RunResult(**vars(done), filename=source.name, backend=engine.name)

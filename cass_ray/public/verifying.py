@@ -16,10 +16,10 @@ from cass_ray.execute.drivers.generated import (
     GeneratedRuns,
     drivable,
     generated_runs,
-    takes_no_inputs,
 )
 from cass_ray.execute.drivers.pairs import driven_pair
 from cass_ray.execute.evidence.exploits import source_findings
+from cass_ray.execute.grades import Grade
 from cass_ray.execute.originals import measure_original, reference_backends
 from cass_ray.execute.references import ReferenceRuns
 from cass_ray.execute.sides import as_hip, usable_targets, wavefronts_on
@@ -154,14 +154,15 @@ def compare_programs(
     program = gather(Unit(target.parent, PurePosixPath(target.name)))
     texts = [content.decode("utf-8", "replace") for content in reference.files.values()]
     arguments = how.inputs
-    if driven := driven_pair(reference, program):
+    driven = driven_pair(reference, program)
+    if driven:
         reference, program = driven.original, driven.port
         arguments = arguments if any(arguments) else ARGUMENT_LISTS
     candidate = as_hip(program, wavefronts_on(ours))
     inputs = [Inputs(tuple(each), how.stdin, how.folder) for each in arguments]
     made = measure_original(reference, theirs, inputs)
     generated: GeneratedRuns | str = ""
-    if not any(arguments) and takes_no_inputs(reference):
+    if driven is None:
         generated = _generated(reference, candidate, made, theirs, ours[0])
     findings = source_findings(candidate.files, reference.files)
     results = {}
@@ -229,7 +230,7 @@ def _with_generated(
     policy: Policy,
 ) -> PortVerification:
     """``result``, and where the program was right its kernels on generated arguments."""
-    if isinstance(generated, str) or not result.passed:
+    if isinstance(generated, str) or not (result.agrees or result.grade is Grade.CANNOT_TELL):
         said = generated if isinstance(generated, str) else ""
         return result.model_copy(update={"generated": said})
     built = engine.build(generated.driven(port))

@@ -406,7 +406,7 @@ def _match_float(
     scale = abs(wanted.value)
     absolute = min(tolerance.absolute, tolerance.relative * _SCALE_SHARE * column.scale)
     # Below the absolute tolerance a relative error says nothing.
-    tally.errors.append(distance / max(scale, absolute) if distance else 0.0)
+    tally.errors.append(distance / (max(scale, absolute) or distance) if distance else 0.0)
     allowed = max(tolerance.relative * scale, absolute)
     if distance <= allowed + _SPREAD_FACTOR * spread:
         return

@@ -90,7 +90,7 @@ def generated_runs(
     built = build_for(backend, driven(original, kernels))
     inputs = list(_inputs(kernels, list(launches)))
     meant = [each for each in inputs if _means_something(backend, built, each)]
-    runs = measure(backend, built, meant, RunMode(_BOUNDS))
+    runs = measure(backend, built, meant, RunMode(_BOUNDS), differential=False)
     usable = tuple(run for run in runs.runs if not run.problem)
     found = GeneratedRuns(tuple(kernels), replace(runs, runs=usable))
     if second is None or second.name == backend.name or not usable:

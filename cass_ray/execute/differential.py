@@ -1,0 +1,132 @@
+"""An original and its port under the same changes: do they go on agreeing with each other?
+
+Inputs are changed on their way to the device, results on their way back, and device memory between
+launches (:mod:`cass_ray.emulator.perturbation`). What the original then prints, its port has to
+print. A program that computes its answer elsewhere, or repairs what it recognizes, does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from cass_ray.emulator.perturbation import Perturbation, Where
+from cass_ray.emulator.transcript import Transcript
+from cass_ray.execute.backends.base import Backend, BuiltProgram, Inputs, RunMode
+from cass_ray.execute.comparison.compare import compare
+from cass_ray.toolchain.sandbox.executable import SandboxRun, SandboxVerdict
+
+_QUICK_SECONDS = 1.0
+_SLOW_SECONDS = 10.0
+_FEW = 4
+_FEWEST = 2
+"""How many changes are made of a program that takes more than the seconds above."""
+_BOUND_SECONDS = 5.0
+_BOUND_FACTOR = 4.0
+_ENDED = (SandboxVerdict.OK, SandboxVerdict.EXIT)
+
+
+@dataclass(frozen=True)
+class PerturbedRun:
+    """What the original prints under one change; ``moved`` says that it is something else than
+    without. ``outputs`` are of a run and of one with other clocks and another device."""
+
+    perturbation: Perturbation
+    outputs: tuple[bytes, ...]
+    status: int
+    moved: bool
+
+
+class Agreement(StrEnum):
+    """How a port stands to its original under one change."""
+
+    AGREES = "agrees"
+    UNMOVED = "unmoved"
+    """It prints what it prints without the change; the original does not."""
+    DIFFERS = "differs"
+
+
+def plan(transcript: Transcript, seconds: float) -> list[Perturbation]:
+    """The changes that mean something for a program with this transcript, the telling ones first.
+
+    ``seconds`` is how long it runs: fewer are made of programs that take long.
+    """
+    if not transcript.kernels:
+        return []
+    receives = bool(transcript.to_device)
+    launches = len(transcript.kernels)
+    changes = [Perturbation(Where.OUT, 1)]
+    changes += [Perturbation(Where.IN, 1)] if receives else []
+    changes += [Perturbation(Where.BETWEEN, 1, launches - 1)] if launches > 1 else []
+    changes.append(Perturbation(Where.OUT_ALL))
+    changes += [Perturbation(Where.IN_ALL)] if receives else []
+    changes.append(Perturbation(Where.OUT, 2))
+    changes += [Perturbation(Where.IN, 2)] if receives else []
+    changes += [Perturbation(Where.BETWEEN, 2, launches // 2)] if launches > 2 else []
+    if seconds > _SLOW_SECONDS:
+        return changes[:_FEWEST]
+    return changes[:_FEW] if seconds > _QUICK_SECONDS else changes
+
+
+def perturbed_runs(
+    backend: Backend,
+    built: BuiltProgram,
+    inputs: Inputs,
+    mode: RunMode,
+    normal: Sequence[bytes],
+    transcript: Transcript,
+    seconds: float,
+) -> Iterator[PerturbedRun]:
+    """Runs of an original under each planned change; those that crash or hang tell nothing.
+
+    ``normal`` are its outputs without changes, ``seconds`` the time that it took.
+    """
+    for perturbation in plan(transcript, seconds):
+        changed = _bounded(replace(mode, perturb=perturbation), seconds)
+        modes = changed, replace(changed, varied=True)
+        done = [backend.run(built, inputs, each) for each in modes]
+        first, last = (each.ended for each in done)
+        if not all(_ended(each.ended) and not each.not_provided for each in done):
+            continue
+        if first.status != last.status:
+            continue
+        moved = first.status != 0 or not compare(normal, first.stdout, varied=True).numeric
+        yield PerturbedRun(perturbation, (first.stdout, last.stdout), first.status, moved)
+
+
+def agreement(
+    run: PerturbedRun,
+    backend: Backend,
+    candidate: BuiltProgram,
+    inputs: Inputs,
+    mode: RunMode,
+    normal: SandboxRun,
+    how: dict[str, object],
+) -> tuple[Agreement, str]:
+    """Run ``candidate`` under the change of ``run``; how it stands, and the difference.
+
+    ``normal`` is its run without the change; ``how`` are the options of
+    :func:`~cass_ray.execute.comparison.compare.compare`.
+    """
+    changed = _bounded(replace(mode, perturb=run.perturbation), normal.wall_seconds)
+    ended = backend.run(candidate, inputs, changed).ended
+    compared = compare(run.outputs, ended.stdout, varied=True, **how)  # type: ignore[arg-type]
+    if _ended(ended) and ended.status == run.status and compared.numeric:
+        return Agreement.AGREES, ""
+    same = compare((normal.stdout,), ended.stdout, **how)  # type: ignore[arg-type]
+    if run.moved and _ended(ended) and ended.status == normal.status and same.numeric:
+        return Agreement.UNMOVED, ""
+    if not _ended(ended) or ended.status != run.status:
+        return Agreement.DIFFERS, f"{ended.verdict} (status {ended.status}, not {run.status})"
+    return Agreement.DIFFERS, compared.difference
+
+
+def _bounded(mode: RunMode, seconds: float) -> RunMode:
+    wall = min(mode.bounds.wall_seconds, _BOUND_SECONDS + _BOUND_FACTOR * seconds)
+    return replace(mode, bounds=replace(mode.bounds, wall_seconds=wall), counters=False)
+
+
+def _ended(run: SandboxRun) -> bool:
+    """By itself, with whatever status."""
+    return run.verdict in _ENDED

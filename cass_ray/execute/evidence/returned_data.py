@@ -1,0 +1,168 @@
+"""The data that a program brings back from the device, compared with what its original brings back.
+
+A program that prints PASS alone tells nothing of its results; what it copies back does. The record
+is the device process's (:mod:`cass_ray.emulator.transcript`), which the program cannot reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cass_ray.emulator.transcript import Movement, Transcript
+from cass_ray.execute.comparison.compare import F16, Tolerance
+
+_SMALLEST, _LARGEST = 1e-30, 1e30
+"""Numbers beyond these are taken for something else than floats."""
+_SCALE_SHARE = 1e-2
+_ADDRESSES = (1 << 40, 1 << 47)
+"""Where device memory lies; addresses differ from program to program."""
+
+
+class DataVerdict(StrEnum):
+    """How the returned data of two programs compare."""
+
+    SAME = "same"
+    DIFFERENT = "different"
+    UNKNOWN = "unknown"
+    """They are not moved in the same way, or too much of it for the record."""
+
+
+@dataclass(frozen=True)
+class DataComparison:
+    """``compared`` counts the bytes that kernels wrote and both programs brought back alike."""
+
+    verdict: DataVerdict
+    compared: int = 0
+    difference: str = ""
+
+
+def aligned(one: Transcript, other: Transcript) -> bool:
+    """Whether two programs move the same amounts between the same places and launch as often."""
+    return (
+        len(one.kernels) == len(other.kernels)
+        and _places(one.to_host) == _places(other.to_host)
+        and _places(one.to_device) == _places(other.to_device)
+    )
+
+
+def compare_returned(
+    references: Sequence[Transcript], candidate: Transcript, tolerance: Tolerance
+) -> DataComparison:
+    """Compare what ``candidate`` brings back with runs of the original.
+
+    Bytes in which the original's own runs differ are free. Numbers agree within ``tolerance`` as
+    floats of one of its types; lists may be in another order.
+    """
+    first = references[0]
+    if not all(aligned(first, each) for each in (*references[1:], candidate)):
+        return DataComparison(DataVerdict.UNKNOWN, difference="data moves in another way")
+    compared = 0
+    rows = [_by_place(each) for each in (*references, candidate)]
+    for place, movements in rows[0].items():
+        for index, movement in enumerate(movements):
+            others = [row[place][index] for row in rows[1:]]
+            theirs = others[-1]
+            if theirs.digest != movement.digest:
+                if any(each.data is None for each in (movement, *others)):
+                    return DataComparison(DataVerdict.UNKNOWN, difference="too much to keep")
+                if said := _difference([movement, *others[:-1]], theirs, tolerance):
+                    message = f"{said} in {movement.size} bytes that come back from the device"
+                    return DataComparison(DataVerdict.DIFFERENT, compared, message)
+            compared += movement.written
+    return DataComparison(DataVerdict.SAME, compared)
+
+
+def _places(movements: Sequence[Movement]) -> list[tuple[int, int, int]]:
+    return sorted((each.key, each.offset, each.size) for each in movements)
+
+
+def _by_place(transcript: Transcript) -> dict[tuple[int, int, int], list[Movement]]:
+    """Streams may move data in another order; what moves from one place does so in turn."""
+    rows: dict[tuple[int, int, int], list[Movement]] = {}
+    for each in transcript.to_host:
+        rows.setdefault((each.key, each.offset, each.size), []).append(each)
+    return rows
+
+
+def _difference(own: Sequence[Movement], other: Movement, tolerance: Tolerance) -> str:
+    """Where the data differ; empty where they agree."""
+    arrays = [np.frombuffer(each.data or b"", np.uint8) for each in own]
+    theirs = np.frombuffer(other.data or b"", np.uint8)
+    free = np.zeros(len(theirs), bool)
+    for each in arrays[1:]:
+        free |= arrays[0] != each
+    for kind in ("f8", "f4", *(("f2",) if tolerance is F16 else ())):
+        if _agree_as(arrays[0], theirs, free, np.dtype(kind), tolerance):
+            return ""
+    if _same_addresses(arrays[0], theirs, free):
+        return ""
+    for width in (4, 8):
+        if _same_in_any_order(arrays[0], theirs, width):
+            return ""
+    places = np.flatnonzero((arrays[0] != theirs) & ~free)
+    if not len(places):
+        return ""
+    at = int(places[0]) // 4 * 4
+    values = [each[at : at + 4].tobytes() for each in (arrays[0], theirs)]
+    shown = [f"{each.hex()} ({_as_float(each):g} as a float)" for each in values]
+    return f"{shown[1]} instead of {shown[0]} at byte {other.offset + at}"
+
+
+def _as_float(data: bytes) -> float:
+    return float(np.frombuffer(data.ljust(4, bytes(1)), np.float32)[0])
+
+
+def _agree_as(
+    one: npt.NDArray[np.uint8],
+    two: npt.NDArray[np.uint8],
+    free: npt.NDArray[np.bool_],
+    kind: np.dtype[Any],
+    tolerance: Tolerance,
+) -> bool:
+    size = kind.itemsize
+    if len(one) % size:
+        return False
+    a, b = (each.view(kind).astype(np.float64) for each in (one, two))
+    skipped = free.reshape(-1, size).any(axis=1)
+    a, b = a[~skipped], b[~skipped]
+    finite = np.isfinite(a)
+    if not np.array_equal(finite, np.isfinite(b)):
+        return False
+    if not np.array_equal(a[~finite], b[~finite], equal_nan=True):
+        return False
+    a, b = a[finite], b[finite]
+    if not (_plausible(a) and _plausible(b)):
+        return False
+    scale = float(np.abs(a).max(initial=0.0))
+    allowed = np.maximum(np.abs(a), _SCALE_SHARE * scale) * tolerance.relative
+    return bool((np.abs(a - b) <= allowed).all())
+
+
+def _plausible(values: npt.NDArray[np.float64]) -> bool:
+    sizes = np.abs(values[values != 0])
+    return bool(((sizes >= _SMALLEST) & (sizes <= _LARGEST)).all())
+
+
+def _same_addresses(
+    one: npt.NDArray[np.uint8], two: npt.NDArray[np.uint8], free: npt.NDArray[np.bool_]
+) -> bool:
+    """Whether all that differs are addresses of device memory."""
+    if len(one) % 8:
+        return False
+    a, b = (each.view(np.uint64) for each in (one, two))
+    differ = (a != b) & ~free.reshape(-1, 8).any(axis=1)
+    low, high = _ADDRESSES
+    return bool(all(((each[differ] >= low) & (each[differ] < high)).all() for each in (a, b)))
+
+
+def _same_in_any_order(one: npt.NDArray[np.uint8], two: npt.NDArray[np.uint8], width: int) -> bool:
+    if len(one) % width:
+        return False
+    kind = np.uint32 if width == 4 else np.uint64
+    return bool(np.array_equal(np.sort(one.view(kind)), np.sort(two.view(kind))))
