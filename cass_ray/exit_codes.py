@@ -14,6 +14,7 @@ EXIT_DONE = 0
 EXIT_FAILED = 1  # the work failed
 EXIT_USAGE = 2  # arguments or settings are wrong
 EXIT_TOOL_MISSING = 3
+EXIT_CANNOT_TELL = 4  # nothing speaks against it, and nothing proves it
 EXIT_INTERRUPTED = 130  # as a shell reports SIGINT
 
 

@@ -92,6 +92,8 @@ class TargetVerdict(_Answer):
     """A port on one target beside its original."""
 
     passed: bool
+    """Whether the grade is ``verified``."""
+    grade: str
     reason: str
     reference: str
     """What it was compared with: ``gpu``, ``lifted sm_90``, ``translation`` …."""
@@ -114,6 +116,7 @@ class TargetVerdict(_Answer):
         ]
         return cls(
             passed=made.passed,
+            grade=made.grade.value,
             reason=bounded(made.reason),
             reference=made.reference_kind,
             independent=made.independent,

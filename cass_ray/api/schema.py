@@ -294,6 +294,12 @@ class ExecutionReport(StrictModel):
     passed_over: list[str] = []
     """Why better references could not be had."""
     problem: str = ""
+    grade: str = ""
+    """``verified``; ``agrees, independence not shown``; ``cannot tell``; ``differs``."""
+    weakness: str = ""
+    """What keeps output that agrees from being verified."""
+    perturbations: int = 0
+    """Changes of data under which both programs went on agreeing."""
     driver: bool = False
     """The file has no ``main``: its kernels were launched by a generated driver."""
     runs: list[RunReport] = []

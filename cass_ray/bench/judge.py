@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -23,8 +22,8 @@ from cass_ray.bench.results import KEPT_OUTPUT, BenchRun, Judgement
 from cass_ray.bench.task import BenchTask
 from cass_ray.cache import ContentCache, digest
 from cass_ray.dataset.schema import Reason, clip_diagnostic
-from cass_ray.execute import evidence
 from cass_ray.execute.backends.base import Assembly, Backend
+from cass_ray.execute.checks_version import checks_version
 from cass_ray.execute.evidence.exploits import ExploitFinding, source_findings, wait_findings
 from cass_ray.execute.programs import rdna3_instructions
 from cass_ray.execute.verify import Policy, PortVerification, verify
@@ -33,8 +32,6 @@ from cass_ray.toolchain.sandbox.process import Starved
 from cass_ray.toolchain.unit import CompileFailure
 
 _FORMAT = "1"
-_CHECKS = sorted(Path(evidence.__file__).parent.glob("*.py"))
-"""What looks for cheating and hazards: a verdict is kept for as long as they are the same."""
 _TRANSIENT_REASONS = frozenset({Reason.TIME_LIMIT, Reason.MEMORY_LIMIT, Reason.INTERNAL_ERROR})
 _TRANSIENT_VERDICTS = frozenset({SandboxVerdict.TIME_LIMIT, SandboxVerdict.MEMORY_LIMIT})
 
@@ -85,7 +82,7 @@ class Judge:
         self, task: BenchTask, question: Question, answer: BenchAnswer, truth: GroundTruth
     ) -> str:
         parts: list[str | bytes] = ["bench judge", _FORMAT, task.id, str(question.kind)]
-        parts += [_checks()]
+        parts += [checks_version()]
         parts += [self.compilers.backend.identity(), self.nvidia.identity() if self.nvidia else ""]
         parts += [truth.reference.identity, truth.truth.value]
         for run in truth.reference.runs:
@@ -207,8 +204,3 @@ def _transient(made: Judgement) -> bool:
     return made.reason in _TRANSIENT_REASONS or any(
         run.record.verdict in _TRANSIENT_VERDICTS for run in made.runs
     )
-
-
-@functools.cache
-def _checks() -> str:
-    return digest([path.read_bytes() for path in _CHECKS])

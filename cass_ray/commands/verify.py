@@ -21,12 +21,13 @@ from cass_ray.commands.sides import (
 from cass_ray.commands.waiting import waiting
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.backends.registry import BACKENDS, make_backend
+from cass_ray.execute.grades import Grade
 from cass_ray.execute.programs import has_main
 from cass_ray.execute.references import TRANSLATION
 from cass_ray.execute.selftest.selftest import SelfTest, run_selftest, summarize
 from cass_ray.execute.shipped import shipped_subjects
 from cass_ray.execute.verify import PortVerification
-from cass_ray.exit_codes import EXIT_FAILED
+from cass_ray.exit_codes import EXIT_CANNOT_TELL, EXIT_DONE, EXIT_FAILED
 from cass_ray.public.verifying import Comparison, by_second_compiler, compare_programs
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.translate.engines.registry import make_translator
@@ -91,7 +92,11 @@ def verify_port(
     Files without a main function get the same generated one on both sides: it launches each kernel
     whose parameters can be made up, on arguments of several sizes (--with: elements, threads in a
     block, blocks, seed).
-    Exit codes: 0 they agree, 1 they do not or one does not compile, 2 usage, 3 a tool is missing.
+    The verdict is a grade: verified; agrees, independence not shown; cannot tell; differs. For the
+    first both programs run under the same changes of inputs, results and device memory, and go on
+    agreeing.
+    Exit codes: 0 verified, 1 differs or one does not compile, 2 usage, 3 a tool is missing, 4 they
+    agree without evidence, or nothing can be told.
     """
     with exit_codes(), waiting("compiling and running both sides"):
         programs = existing(reference), existing(candidate) if candidate else None
@@ -111,7 +116,7 @@ def verify_port(
     typer.echo(_as_json(results) if as_json else _report(results))
     if candidate is not None and not as_json:
         _advise(candidate, results)
-    raise typer.Exit(EXIT_FAILED if _first_difference(results) else 0)
+    raise typer.Exit(_exit_code(results))
 
 
 @selftest_app.command("verify-selftest")
@@ -171,6 +176,12 @@ def agree(original: Path, port: Path) -> bool:
     return not _first_difference(results)
 
 
+def _exit_code(results: Mapping[str, PortVerification]) -> int:
+    if _first_difference(results):
+        return EXIT_FAILED
+    return EXIT_DONE if all(each.passed for each in results.values()) else EXIT_CANNOT_TELL
+
+
 def _first_difference(results: Mapping[str, PortVerification]) -> str:
     """The first target that fails and why; empty where none does.
 
@@ -180,7 +191,7 @@ def _first_difference(results: Mapping[str, PortVerification]) -> str:
     if said := _compilers_disagree(results):
         return said
     for name, result in results.items():
-        if not result.passed:
+        if result.grade is Grade.DIFFERS:
             return f"{name}: {result.reason}"
     clean = [name for name, result in results.items() if not result.device_faults]
     for name, result in results.items():
@@ -193,9 +204,9 @@ def _compilers_disagree(results: Mapping[str, PortVerification]) -> str:
     """Where a port is right by one compiler and wrong by the other, and how; else empty."""
     for name, first in results.items():
         second = results.get(by_second_compiler(name))
-        if second is None or first.passed == second.passed:
+        if second is None or first.agrees == second.agrees:
             continue
-        right, wrong = (first, second) if first.passed else (second, first)
+        right, wrong = (first, second) if first.agrees else (second, first)
         return (
             f"{name}: compilers disagree: right as {right.candidate}, wrong as {wrong.candidate}:"
             f" {wrong.reason}"
@@ -227,7 +238,8 @@ def _report(results: Mapping[str, PortVerification]) -> str:
     parts = [f"{name}\n{_describe(result)}\n" for name, result in results.items()]
     difference = _first_difference(results)
     names = ", ".join(results)
-    last = f"first difference: {difference}" if difference else f"verified on {names}"
+    grades = dict.fromkeys(result.grade.value for result in results.values())
+    last = f"first difference: {difference}" if difference else f"{'; '.join(grades)}: {names}"
     return "\n".join([*parts, last])
 
 
@@ -248,8 +260,26 @@ def _describe(result: PortVerification) -> str:
     lines += [f"check      {fault}" for fault in result.device_faults]
     if result.coverage.kernels:
         lines.append(f"coverage   {result.coverage.share:.0%} of the device code that was launched")
-    verdict = "verified" if result.passed else f"not verified: {result.reason}"
-    return "\n".join([*lines, verdict])
+    return "\n".join([*lines, _verdict(result)])
+
+
+def _verdict(result: PortVerification) -> str:
+    """The grade with what it rests on, and what keeps it from being the best one."""
+    if result.grade is Grade.DIFFERS:
+        return f"differs: {result.reason}"
+    alone = sum(bool(run.kernel) for run in result.runs)
+    parts = [result.reference_kind, _counted(len(result.runs) - alone, "input")]
+    parts.append(_counted(result.perturbations, "perturbation"))
+    if result.coverage.kernels:
+        parts.append(f"coverage {result.coverage.share:.0%}")
+    if alone:
+        parts.append(f"kernels alone {_counted(alone, 'launch', 'launches')}")
+    graded = f"{result.grade} ({', '.join(parts)})"
+    return graded if result.passed else f"{graded}: {result.weakness}"
+
+
+def _counted(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def _selftest_table(outcome: SelfTest) -> str:

@@ -141,6 +141,10 @@ class Evidence(BaseModel):
     coverage: float = 0.0
     counters: str = ""
     """JSON object of dynamic counters (barriers, atomics, warp operations) by kernel."""
+    grade: str = ""
+    """``verified``; ``agrees, independence not shown``; ``cannot tell``; ``differs``."""
+    perturbations: int = 0
+    """Changes of data under which both programs went on agreeing."""
 
 
 _TOOLCHAIN = pa.struct([("name", pa.string()), ("version", pa.string()), ("flags", pa.string())])
@@ -174,6 +178,8 @@ _EVIDENCE = pa.struct(
         ("max_error", pa.float64()),
         ("coverage", pa.float64()),
         ("counters", pa.string()),
+        ("grade", pa.string()),
+        ("perturbations", pa.int64()),
     ]
 )
 AMD = "amd"

@@ -17,6 +17,7 @@ from cass_ray.api.schema import (
     Verification,
 )
 from cass_ray.architectures import amd_target
+from cass_ray.execute.grades import Grade
 
 Reports = tuple[CompileReport | None, ExecutionReport | None]
 """What compiler and runs said of a translation on one target."""
@@ -67,7 +68,8 @@ def verification_of(
         return Verification.COMPILED
     if not executed.ran or executed.matched is False or executed.findings:
         return Verification.FAILED
-    return Verification.MATCHED if executed.matched else Verification.EXECUTED
+    told = executed.matched and executed.grade != Grade.CANNOT_TELL
+    return Verification.MATCHED if told else Verification.EXECUTED
 
 
 def verdict_of(
@@ -148,6 +150,8 @@ def _label(
             why = f" ({executed.problem})" if executed is not None and executed.problem else ""
             return f"compiled, not executed{why}"
         case Verification.EXECUTED:
+            if executed is not None and executed.weakness:
+                return f"compiled and ran; cannot tell whether it is right: {executed.weakness}"
             return "compiled and ran to its end; there is no output to compare with"
         case Verification.MATCHED:
             assert executed is not None

@@ -19,8 +19,10 @@ from cass_ray.cache import ContentCache, digest
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.dataset.schema import Reason, clip_diagnostic
 from cass_ray.execute.backends.base import Backend, Inputs
+from cass_ray.execute.checks_version import checks_version
 from cass_ray.execute.comparison.tolerances import tolerance_for
 from cass_ray.execute.evidence.exploits import source_findings
+from cass_ray.execute.grades import Grade
 from cass_ray.execute.originals import measure_original
 from cass_ray.execute.references import ReferenceRuns
 from cass_ray.execute.rewards.verdicts import (
@@ -37,7 +39,6 @@ from cass_ray.toolchain.sandbox.executable import Bounds, SandboxVerdict
 from cass_ray.toolchain.sandbox.process import Starved
 from cass_ray.toolchain.unit import CompileFailure
 
-_FORMAT = "1"
 _FENCES = ("hip", "cpp", "c++", "cuda", "cu", "c")
 _BY_LOAD = frozenset({Reason.TIME_LIMIT, Reason.MEMORY_LIMIT, Reason.INTERNAL_ERROR})
 _RUN_BY_LOAD = frozenset({SandboxVerdict.TIME_LIMIT, SandboxVerdict.MEMORY_LIMIT})
@@ -87,6 +88,8 @@ class RewardJudge:
     cache: ContentCache | None = None
     partial: PartialCredit | None = None
     """None: right or nothing."""
+    least: Grade = Grade.VERIFIED
+    """The least grade that is right: ``verified``, or ``agrees, independence not shown``."""
     bounds: Bounds = field(default_factory=Bounds)
     _references: _Once = field(default_factory=lambda: _Once(_REFERENCES))
 
@@ -116,7 +119,8 @@ class RewardJudge:
 
     def _key(self, item: RewardItem, code: str) -> str:
         credit = self.partial.model_dump_json() if self.partial else ""
-        parts: list[str] = ["reward", _FORMAT, credit, repr(self.bounds), str(item.order_free)]
+        parts: list[str] = ["reward", checks_version(), credit, repr(self.bounds)]
+        parts += [str(item.order_free), self.least.value]
         parts += self._identities
         parts += [repr(item.inputs), item.question, code]
         return digest(parts)
@@ -164,8 +168,12 @@ class RewardJudge:
 
     def _verdict(self, result: PortVerification, inputs: int) -> RewardVerdict:
         right = sum(run.numeric for run in result.runs)
-        if result.passed:
+        if result.grade is Grade.CANNOT_TELL:
+            return undecided(f"the question cannot be told: {result.reason}"[:1000])
+        if result.passed or (result.agrees and self.least is Grade.AGREES):
             outcome = Outcome.RIGHT
+        elif result.agrees:
+            outcome = Outcome.NOT_SHOWN
         elif result.findings:
             outcome = Outcome.FORGED
         else:
@@ -176,6 +184,7 @@ class RewardJudge:
             inputs=inputs,
             right=right,
             reason=result.reason[:1000],
+            grade=result.grade.value,
             findings=[finding.message for finding in result.findings],
             reference=result.reference_kind,
             independent=result.independent,
@@ -186,7 +195,7 @@ class RewardJudge:
             return 1.0
         if self.partial is None or outcome is Outcome.FORGED:
             return 0.0
-        ran = self.partial.ran if outcome is Outcome.WRONG else 0.0
+        ran = self.partial.ran if outcome in (Outcome.WRONG, Outcome.NOT_SHOWN) else 0.0
         return min(0.99, self.partial.compiled + ran + share * self.partial.right_inputs)
 
 

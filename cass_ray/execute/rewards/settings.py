@@ -10,6 +10,7 @@ from cass_ray.cache import ContentCache, results_directory
 from cass_ray.config import StrictModel
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.backends.registry import candidate_backend, make_backend
+from cass_ray.execute.grades import Grade
 from cass_ray.execute.originals import reference_backends
 from cass_ray.execute.rewards.judge import RewardJudge
 from cass_ray.execute.rewards.verdicts import PartialCredit
@@ -27,6 +28,8 @@ class RewardSettings(StrictModel):
     translation by the rules."""
     partial: PartialCredit | None = None
     """Credit for answers that are not right; None: they get nothing."""
+    least: Grade = Grade.VERIFIED
+    """The least grade that is right."""
     wall_seconds: float = Field(default=30.0, gt=0)
     cpu_seconds: float = Field(default=30.0, gt=0)
     memory_mib: int = Field(default=2048, ge=64)
@@ -45,6 +48,7 @@ class RewardSettings(StrictModel):
             reference_backends(self.reference_backend, backend),
             ContentCache(results_directory()) if self.cached else None,
             self.partial,
+            self.least,
             Bounds(
                 wall_seconds=self.wall_seconds,
                 cpu_seconds=self.cpu_seconds,

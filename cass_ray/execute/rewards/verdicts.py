@@ -35,6 +35,7 @@ class Outcome(StrEnum):
     """What became of an answer."""
 
     RIGHT = "right"
+    NOT_SHOWN = "right output, independence not shown"
     WRONG = "wrong output"
     NOT_RUN = "does not run"
     COMPILED = "compiles"
@@ -67,6 +68,8 @@ class RewardVerdict(StrictModel):
     """What it does that only forgeries do."""
     reference: str = ""
     """What it was compared with (:class:`cass_ray.execute.references.ReferenceRuns`)."""
+    grade: str = ""
+    """The grade of the check (:class:`cass_ray.execute.grades.Grade`)."""
     independent: bool = False
     """Whether no translation of ours made the reference."""
     seconds: float = 0.0

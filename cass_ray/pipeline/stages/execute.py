@@ -26,6 +26,7 @@ from cass_ray.execute.backends.base import Assembly
 from cass_ray.execute.backends.rdna3 import HipBackend
 from cass_ray.execute.comparison.tolerances import tolerance_for
 from cass_ray.execute.evidence.exploits import source_findings, wait_findings
+from cass_ray.execute.grades import Grade
 from cass_ray.execute.programs import has_main, rdna3_instructions, sass_instructions
 from cass_ray.execute.verify import Policy, PortVerification, RunRecord, verify
 from cass_ray.pipeline.stages.base import Row, guarded
@@ -223,6 +224,8 @@ def with_verification(row: Row, result: PortVerification) -> Row:
     if result.passed:
         verified = Verified.EXECUTED.value
         return {**row, "executed": True, "verified": verified, "evidence": evidence}
+    if result.grade is not Grade.DIFFERS:
+        return {**row, "executed": result.ran, "evidence": evidence}
     reason = Reason.OUTPUT_DIFFERS if result.ran else Reason.RUN_FAILED
     return rejected({**row, "evidence": evidence}, Stage.EXECUTE, reason, result.reason)
 
@@ -240,6 +243,8 @@ def evidence_of(result: PortVerification) -> Evidence:
         max_error=result.max_error,
         coverage=result.coverage.share,
         counters=result.coverage.model_dump_json() if result.coverage.kernels else "",
+        grade=result.grade.value,
+        perturbations=result.perturbations,
     )
 
 
