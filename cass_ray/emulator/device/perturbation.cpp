@@ -20,7 +20,7 @@ constexpr std::size_t page = 4096;
 // What the host last left at a device address lies at a fixed distance from it.
 constexpr std::uint64_t distance = 2 * rdna3::aperture_size;
 
-// Of so many groups one becomes zero and one becomes its neighbor.
+// Of so many groups one is set to zero (inputs: altered) and one becomes its neighbor.
 constexpr std::uint64_t out_share = 8;
 constexpr std::uint64_t in_share = 16;
 constexpr std::uint64_t between_share = 32;
@@ -48,13 +48,27 @@ void for_groups(const std::byte* start, std::size_t bytes, Action action) {
   }
 }
 
+// Another value of the same kind: half of a small integer, which is still an index where the whole
+// one was; another mantissa of what looks like a float. Zero stays zero.
+std::uint32_t altered(std::uint32_t word) {
+  constexpr std::uint32_t small = 1U << 20U;
+  constexpr std::uint32_t mantissa_bit = 1U << 21U;
+  return word < small ? word / 2 : word ^ mantissa_bit;
+}
+
 // One rule for changes of some groups: what becomes of the group at an offset in a named memory.
 class Choice {
  public:
-  Choice(std::uint64_t seed, MemoryPlace place, std::size_t bytes, std::uint64_t share)
+  enum class Kind {
+    results,  // which differ by rounding in a program and its port: zero
+    inputs,   // which are the same bits in both: altered
+  };
+  Choice(std::uint64_t seed, MemoryPlace place, std::size_t bytes, std::uint64_t share,
+         Kind kind = Kind::results)
       : seed_(mixed(seed ^ mixed(place.key))),
         offset_(place.offset),
-        share_(bytes <= few_bytes ? share_of_few : share) {}
+        share_(bytes <= few_bytes ? share_of_few : share),
+        kind_(kind) {}
 
   // `target` holds `count` bytes of the group at `at`, both offsets from the place; `neighbor` is
   // the group beside it, or null where that is not there whole.
@@ -65,6 +79,13 @@ class Choice {
     if (drawn > 1) return;
     if (drawn == 1 && neighbor != nullptr && count == std::ptrdiff_t{group}) {
       std::memcpy(target, neighbor, group);
+    } else if (kind_ == Kind::inputs) {
+      for (std::ptrdiff_t word = 0; word + 4 <= count; word += 4) {
+        std::uint32_t value = 0;
+        std::memcpy(&value, target + word, sizeof value);
+        value = altered(value);
+        std::memcpy(target + word, &value, sizeof value);
+      }
     } else {
       std::memset(target, 0, static_cast<std::size_t>(count));
     }
@@ -74,6 +95,7 @@ class Choice {
   std::uint64_t seed_;
   std::uint64_t offset_;
   std::uint64_t share_;
+  Kind kind_;
 };
 
 // The group beside the one at `at` (an offset from `start`), where both lie in the bytes.
@@ -145,7 +167,7 @@ void Perturbation::arrived(std::byte* start, std::size_t bytes, MemoryPlace plac
   if (request_.where == Where::in_all) std::memset(start, 0, bytes);
   if (request_.where == Where::in) {
     const std::vector<std::byte> given(start, start + bytes);
-    const Choice choice(request_.seed, place, bytes, in_share);
+    const Choice choice(request_.seed, place, bytes, in_share, Choice::Kind::inputs);
     for_groups(start, bytes, [&](std::ptrdiff_t at, std::ptrdiff_t first, std::ptrdiff_t count) {
       const std::byte* neighbor = neighbor_of(start, at, bytes);
       choice.apply(start + first, at, count,
@@ -245,7 +267,7 @@ void Perturbation::shared_before(const Block& block) {
   transcript_->host_to_device(place, range);
   const bool all = request_.where == Where::in_all;
   if (!all && request_.where != Where::in) return;
-  const Choice choice(request_.seed, {block.key, 0}, block.bytes, in_share);
+  const Choice choice(request_.seed, {block.key, 0}, block.bytes, in_share, Choice::Kind::inputs);
   for_groups(block.start, block.bytes,
              [&](std::ptrdiff_t at, std::ptrdiff_t first, std::ptrdiff_t count) {
                std::byte* target = block.start + first;

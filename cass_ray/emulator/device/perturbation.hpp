@@ -1,9 +1,10 @@
 // Data changed where it passes between the host and the device, or between kernels, so that two
 // programs can be asked whether they still print the same.
 //
-// The changes depend on a seed and on places (transcript.hpp) alone, never on values: a program and
-// its port get the same ones. They set elements to zero or to the value of their neighbor, so that
-// two results that differ by rounding still differ by no more.
+// Where changes are made depends on a seed and on places (transcript.hpp) alone: a program and its
+// port get the same ones. They set results to zero or to the value of their neighbor, so that two
+// results that differ by rounding still differ by no more. Inputs, which are the same bits in both,
+// become other values: a kernel of each element by itself would carry a zero through to its result.
 #pragma once
 
 #include <atomic>

@@ -1,0 +1,1 @@
+"""Ports that only look right, each by a trick of its own."""
