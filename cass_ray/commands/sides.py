@@ -49,6 +49,28 @@ StandardInput = Annotated[
     ),
 ]
 
+MEMORY_GIB, FILES_MIB = 8.0, 256
+"""Limits of a program where nothing is said."""
+Memory = Annotated[
+    float, typer.Option("--memory", min=0.0625, help="Limit of the program's memory, in GiB.")
+]
+FileSize = Annotated[
+    int,
+    typer.Option(
+        "--file-size", min=1, help="Limit of what the program writes to files, in MiB of memory."
+    ),
+]
+
+
+def memory_bytes(memory: float) -> int:
+    """What the option ``--memory`` says."""
+    return round(memory * (1 << 30))
+
+
+def file_bytes(file_size: int) -> int:
+    """What the option ``--file-size`` says."""
+    return file_size << 20
+
 
 def standard_input(path: Path | None) -> bytes:
     """What the option ``--stdin`` names."""

@@ -40,7 +40,7 @@ DEFAULT_OPTIMIZATION = "-O3"
 """What hipcc uses where nothing is said."""
 
 FOLDER_BYTES = 256 << 20
-"""What a program can write to its working folder."""
+"""What a program can write to its working folder, where nothing else is said."""
 
 DEVICES_VARIABLE = "CASS_DEVICES"
 """Names the processors of the devices that the runtime presents, with commas between them."""
@@ -50,8 +50,9 @@ DEVICES_VARIABLE = "CASS_DEVICES"
 class RunOptions:
     """How a program runs.
 
-    ``seconds`` bounds its wall time, ``kernel_seconds`` that of each kernel (default: the same),
-    ``memory_bytes`` its resident memory. ``check`` turns the checking mode on, ``counters`` is a
+    ``seconds`` bounds its wall time, ``kernel_seconds`` that of each kernel,
+    ``memory_bytes`` its resident memory, ``file_bytes`` all that it writes to its working folder,
+    which lies in memory. ``check`` turns the checking mode on, ``counters`` is a
     file for execution counters. ``as_on_a_card`` is that of
     :class:`~cass_ray.emulator.device_process.DeviceMode`.
     ``inputs`` is a folder whose files the program finds in its working folder, read-only.
@@ -63,6 +64,7 @@ class RunOptions:
     seconds: float = 600.0
     kernel_seconds: float | None = None
     memory_bytes: int = 8 << 30
+    file_bytes: int = FOLDER_BYTES
     check: bool = False
     counters: Path | None = None
     inputs: Path | None = None
@@ -78,6 +80,7 @@ class RunOptions:
             cpu_seconds=self.seconds * (os.cpu_count() or 1),
             wall_seconds=self.seconds,
             memory_bytes=self.memory_bytes,
+            file_bytes=self.file_bytes,
             address_space_bytes=None,  # the runtime reserves ranges far beyond what it uses
         )
 
@@ -181,7 +184,7 @@ def execute(
     options = options or RunOptions()
     compiler = options.compiler.visible() if options.compiler else ()
     with (
-        working_folder(FOLDER_BYTES, options.inputs) as place,
+        working_folder(options.file_bytes, options.inputs) as place,
         observed(runtime_library, options) as device,
     ):
         view = View(
@@ -214,7 +217,7 @@ def observed(runtime_library: Path, options: RunOptions) -> Iterator[DeviceRun]:
         counters=options.counters is not None,
         as_on_a_card=options.as_on_a_card,
         threads=_whole_number(os.environ.get("CASS_RDNA3_THREADS")),
-        kernel_seconds=options.kernel_seconds or options.seconds,
+        kernel_seconds=options.kernel_seconds or 0.0,
     )
     with device_process(runtime_library, mode, options.limits) as device:
         yield device

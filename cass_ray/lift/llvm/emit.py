@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from cass_ray.cache import digest
@@ -13,7 +14,13 @@ from cass_ray.lift.llvm.native_compiler import PASSES, ir_compiler
 from cass_ray.toolchain.amd.toolchain import AmdToolchain, code_flags
 from cass_ray.toolchain.amd.workarounds import LlvmOptions, as_flags, right_code
 from cass_ray.toolchain.sandbox.isolation import View, private_folder
-from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Completed, Limits, run
+from cass_ray.toolchain.sandbox.process import (
+    COMPILE_LIMITS,
+    Completed,
+    Limits,
+    ProcessOutcome,
+    run,
+)
 from cass_ray.whole_file import write_whole
 
 _CODE_OBJECT_VERSION = 5
@@ -56,10 +63,21 @@ _WITH_FUNCTIONS = (
 """Options for modules with functions beside kernels."""
 
 
-def assembly(
-    toolchain: AmdToolchain, module: str, architecture: str, limits: Limits = COMPILE_LIMITS
-) -> tuple[str, float]:
+_SECONDS_A_MEGABYTE = 60.0
+"""Of LLVM IR: kernels of 29,000 instructions, 5 MB, took 25 s on an idle machine."""
+_MOST_SECONDS = 3600.0
+
+
+def limits_for(module: str) -> Limits:
+    """What LLVM may take for so much code, in CPU time."""
+    usual = COMPILE_LIMITS
+    seconds = min(_MOST_SECONDS, usual.cpu_seconds + _SECONDS_A_MEGABYTE * len(module) / 1e6)
+    return replace(usual, cpu_seconds=seconds, wall_seconds=max(usual.wall_seconds, 4 * seconds))
+
+
+def assembly(toolchain: AmdToolchain, module: str, architecture: str) -> tuple[str, float]:
     """RDNA3 assembly of an LLVM module, and LLVM's CPU seconds. Raises :class:`CompilerFailure`."""
+    limits = limits_for(module)
     options = _LLVM_OPTIONS + (_WITH_FUNCTIONS if "\ndefine internal " in module else ())
 
     def make(more: LlvmOptions) -> tuple[str, float]:
@@ -97,6 +115,12 @@ def _compiled(
         (folder / _INPUT).write_text(module)
         view = View(read_only=visible, writable=(folder,))
         done = run(command, cwd=folder, limits=limits, view=view)
+    if done.outcome is ProcessOutcome.TIME_LIMIT:
+        took = f"{done.cpu_seconds:.0f} s of CPU time, {done.wall_seconds:.0f} s by the clock"
+        most = f"{limits.cpu_seconds:.0f} s of CPU time, {limits.wall_seconds:.0f} s by the clock"
+        raise CompilerFailure(
+            f"LLVM was ended after {took} (limit for {len(module)} bytes of LLVM IR: {most})"
+        )
     return _checked(done, "the lifted code").stdout_text, done.cpu_seconds
 
 

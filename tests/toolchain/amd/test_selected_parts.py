@@ -103,9 +103,9 @@ FORMS: dict[str, Form] = {
         " (b >> 16 & 255)); __half2 p = __halves2half2(y, x), q = __halves2half2(x, y);"
         " __half d = __hsub(__high2half(p), __high2half(q)), e = __hsub(__high2half(q),"
         " __high2half(p)); s = (int)(__half2float(d) * 1024) * 3 + (int)(__half2float(e) * 1024);",
-        lambda a, b: (
-            lambda d: int(d * 1024) * 3 + int(-d * 1024)
-        )(_half(0x3C00 | (a >> 16 & 255)) - _half(0x4000 | (b >> 16 & 255))),
+        lambda a, b: (lambda d: int(d * 1024) * 3 + int(-d * 1024))(
+            _half(0x3C00 | (a >> 16 & 255)) - _half(0x4000 | (b >> 16 & 255))
+        ),
     ),
     "comparisons": (
         "for (int k = 0; k < 4; ++k) { int x = a >> 8 * k & 255, y = b >> 8 * (3 - k) & 255;"
@@ -117,9 +117,7 @@ FORMS: dict[str, Form] = {
     ),
     "products": (
         "int x = a >> 8 & 255, y = b >> 16; s = x * y - y + ((y - x) * (x - y)) + (x * x - y);",
-        lambda a, b: (
-            (x := a >> 8 & 255) * (y := b >> 16) - y + (y - x) * (x - y) + (x * x - y)
-        ),
+        lambda a, b: (x := a >> 8 & 255) * (y := b >> 16) - y + (y - x) * (x - y) + (x * x - y),
     ),
 }
 """Each is a kernel's body, and what it computes."""
@@ -132,7 +130,7 @@ def _program() -> str:
         for name, (body, _) in FORMS.items()
     )
     calls = "\n".join(
-        f'{name}<<<1, {len(WORDS)}>>>(o, d); cudaMemcpy(h, o, sizeof h, cudaMemcpyDeviceToHost);'
+        f"{name}<<<1, {len(WORDS)}>>>(o, d); cudaMemcpy(h, o, sizeof h, cudaMemcpyDeviceToHost);"
         f' printf("{name}:"); for (int v : h) printf(" %d", v); printf("\\n");'
         for name in FORMS
     )
