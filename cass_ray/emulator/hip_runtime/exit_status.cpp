@@ -85,7 +85,7 @@ void watch_exit() {
 
 }  // namespace cass::hip
 
-void cass_hip_fail_at_exit(const char* why) {
+void __hipCassFailAtExit(const char* why) {
   cass::hip::failed_above = why;
   cass::hip::watch_exit();
 }

@@ -21,4 +21,4 @@ void lost_launch_was_heard();
 
 // For libraries above HIP: a program that ends with status 0 ends with status 1 from now on, whatever
 // it asks; they have said why.
-extern "C" __attribute__((visibility("default"))) void cass_hip_fail_at_exit(const char* why);
+extern "C" __attribute__((visibility("default"))) void __hipCassFailAtExit(const char* why);

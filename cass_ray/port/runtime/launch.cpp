@@ -6,7 +6,7 @@
 #include "registration.hpp"
 
 // Of our libamdhip64.so (hip_runtime/exit_status.hpp).
-extern "C" void cass_hip_fail_at_exit(const char* why);
+extern "C" void __hipCassFailAtExit(const char* why);
 
 using namespace cass::cuda;
 
@@ -70,7 +70,7 @@ constexpr int impossible = CASS_CUDA_VERSION >= 13 ? invalid_value : invalid_con
 // The program may look at no error and print what was never computed: it is not to end well.
 int launch_left_out(const std::string& why) {
   report_once("a kernel is launched that is left out: " + why);
-  cass_hip_fail_at_exit("a kernel that was launched is left out");
+  __hipCassFailAtExit("a kernel that was launched is left out");
   return fail(invalid_device_function);
 }
 

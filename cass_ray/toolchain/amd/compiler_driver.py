@@ -15,7 +15,7 @@ from cass_ray.toolchain.amd.workarounds import (
     KEEPS_EXITS,
     WAYS_TO_SPILL,
     as_flags,
-    divides_wrong,
+    makes_wrong_objects,
 )
 
 SCRIPT = Path(__file__).with_name("clang-with-workarounds")
@@ -29,7 +29,7 @@ def write_driver(folder: Path, clang: Path, version: str) -> Path:
     It is ``clang`` itself where ``version`` is right. Raises
     :class:`~cass_ray.toolchain.errors.ToolMissing`.
     """
-    if not divides_wrong(version):
+    if not makes_wrong_objects(version):
         return clang
     program = clang.resolve()
     resources = program.parent.parent / "lib" / "clang" / version.split(".")[0]

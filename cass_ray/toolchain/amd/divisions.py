@@ -1,4 +1,4 @@
-"""Unsigned divisions that LLVM 19 gets wrong, made right: it is told nothing of their dividends.
+"""Divisions that LLVM gets wrong, made right: it is told nothing of their dividends.
 
 Instruction selection (``AMDGPUTargetLowering::LowerDIVREM24``) divides numbers of few bits in
 single precision, and before LLVM 20 counts as such what has many copies of its sign, signed or not:
@@ -6,7 +6,11 @@ single precision, and before LLVM 20 counts as such what has many copies of its 
 option of LLVM leads around it. So device code in which such a division is found is made in two
 steps, with its optimized IR in between, in which each dividend is xored with a zero of which LLVM
 does not know that it is one. The division then takes LLVM's way for 32 bits, which is right for
-all. Divisions of 16 bits and fewer are extended with zeros and right as they are.
+all. Unsigned divisions of 16 bits and fewer are extended with zeros and right as they are.
+
+Signed numbers of few bits are divided likewise, before LLVM 23 with a quotient of as many bits: of
+``(int)(short)a / (int)(short)b`` it makes -32768 where 32768 is right, of -32768 and -1; so of 24
+and of 8 bits, and of 64 bits where both numbers have no more than 32 (pull request 203436).
 """
 
 from __future__ import annotations
@@ -27,23 +31,18 @@ UNOPTIMIZED = ("-Xclang", "-disable-llvm-passes")
 
 _RECIPROCAL = re.compile(r"^\s*v_rcp_iflag_f32", re.MULTILINE)
 """Made of integer divisions alone."""
-_WHOLE = re.compile(r"\b0x4f7ffffe\b")
-"""The factor of a division of 32 bits."""
-_CORRECTION = re.compile(r"^\s*v_cmpx?_n?(?:ge|lt)_f32\S* .*\|v\d+\|, \|v\d+\|", re.MULTILINE)
-"""Whether the remainder is as large as the divisor, in single precision."""
 
 
-def divides_in_single_precision(assembly: str) -> bool:
-    """Whether a division in device code may be one of few bits; it need not be a wrong one."""
-    reciprocals = len(_RECIPROCAL.findall(assembly))
-    if reciprocals == 0:
-        return False
-    whole = len(_WHOLE.findall(assembly))
-    return whole < reciprocals or _CORRECTION.search(assembly) is not None
+def divides(assembly: str) -> bool:
+    """Whether numbers of up to 32 bits are divided in device code; it need not be wrong.
+
+    That of 64 bits which LLVM has shortened cannot be told from one of 32.
+    """
+    return _RECIPROCAL.search(assembly) is not None
 
 
 def hide_dividends(ir: str, limits: Limits) -> Completed:
-    """A run that prints ``ir`` with its unsigned dividends of more than 16 bits hidden from LLVM.
+    """A run that prints ``ir`` with the dividends hidden from LLVM that it would get wrong.
 
     Raises :class:`~cass_ray.toolchain.errors.ToolMissing`.
     """

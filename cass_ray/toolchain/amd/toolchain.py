@@ -228,7 +228,7 @@ class AmdToolchain:
 
     def may_divide_wrong(self, assembly: str) -> bool:
         """Whether device code of this clang has to be made :meth:`without_wrong_divisions`."""
-        return divides_wrong(self.version) and divisions.divides_in_single_precision(assembly)
+        return divides_wrong(self.version) and divisions.divides(assembly)
 
     def without_wrong_divisions(
         self,

@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterable
 from cass_ray.toolchain.amd.lost_exits import lost_exits
 from cass_ray.toolchain.amd.spilled_lanes import shared_registers
 
-_DIVISION_MENDED = 20
+_UNSIGNED_DIVISION_MENDED = 20
 """LLVM's pull requests 116733 and 118928 are in this version."""
+_SIGNED_DIVISION_MENDED = 23
+"""LLVM's pull request 203436 of June 2026 is in this version."""
 _LANES_MENDED = 20
 """LLVM's pull request 93526 is in this version."""
 _EXITS_MENDED = 20
@@ -106,7 +108,15 @@ ANY_VERSION = "0"
 
 def divides_wrong(clang_version: str) -> bool:
     """Whether dividends have to be hidden as well: see :mod:`cass_ray.toolchain.amd.divisions`."""
-    return _major(clang_version) < _DIVISION_MENDED
+    return _major(clang_version) < _SIGNED_DIVISION_MENDED
+
+
+def makes_wrong_objects(clang_version: str) -> bool:
+    """Whether builds of projects have to call another program in the place of clang.
+
+    From LLVM 20 on what is left are signed quotients that do not fit: ``docs/compiler_faults.md``.
+    """
+    return _major(clang_version) < _UNSIGNED_DIVISION_MENDED
 
 
 def _major(clang_version: str) -> int:
@@ -126,7 +136,7 @@ def _code_options(clang_version: str) -> LlvmOptions:
     # 106920), before 21 selections of selections are lost (123221); later versions combine those of
     # results wrongly (218512, which is not merged in any version that there is).
     options: LlvmOptions = ("-amdgpu-sdwa-peephole=0",)
-    if divides_wrong(clang_version):
+    if _major(clang_version) < _UNSIGNED_DIVISION_MENDED:
         # AMDGPUCodeGenPrepare divides unsigned numbers of 64 bits as numbers of as few bits as both
         # have beside copies of their sign: wrong where that sign is negative.
         options = ("-amdgpu-codegenprepare-disable-idiv-expansion", *options)
