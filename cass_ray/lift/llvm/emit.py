@@ -107,7 +107,8 @@ def _compiled(
         visible = (*visible, support.parent)
     elif compiler is not None:
         own = [word for word in toolchain.workarounds if word != "-mllvm"]
-        command = [compiler, _INPUT, architecture, *PASSES, *options, *own]
+        hides = "yes" if toolchain.hides_operands else ""
+        command = [compiler, _INPUT, architecture, *PASSES, hides, *options, *own]
         visible = (*visible, compiler.parent)
     else:
         command = _clang(toolchain, architecture, options)

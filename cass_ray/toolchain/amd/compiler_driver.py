@@ -10,17 +10,18 @@ import shlex
 import sys
 from pathlib import Path
 
-from cass_ray.toolchain.amd import divisions, lost_exits, spilled_lanes
+from cass_ray.toolchain.amd import hidden_operands, lost_exits, spilled_lanes
 from cass_ray.toolchain.amd.workarounds import (
     KEEPS_EXITS,
     WAYS_TO_SPILL,
     as_flags,
-    makes_wrong_objects,
+    loses_values,
+    selects_wrong,
 )
 
 SCRIPT = Path(__file__).with_name("clang-with-workarounds")
 
-_COPIED = (divisions.PROGRAM, Path(lost_exits.__file__), Path(spilled_lanes.__file__))
+_COPIED = (hidden_operands.PROGRAM, Path(lost_exits.__file__), Path(spilled_lanes.__file__))
 
 
 def write_driver(folder: Path, clang: Path, version: str) -> Path:
@@ -29,7 +30,7 @@ def write_driver(folder: Path, clang: Path, version: str) -> Path:
     It is ``clang`` itself where ``version`` is right. Raises
     :class:`~cass_ray.toolchain.errors.ToolMissing`.
     """
-    if not makes_wrong_objects(version):
+    if not selects_wrong(version):
         return clang
     program = clang.resolve()
     resources = program.parent.parent / "lib" / "clang" / version.split(".")[0]
@@ -37,11 +38,12 @@ def write_driver(folder: Path, clang: Path, version: str) -> Path:
     values = {
         "clang": [program],
         "resources": [resources],
-        "awk": [divisions.find_awk()],
+        "awk": [hidden_operands.find_awk()],
         "python": [Path(sys.executable).resolve()],
         "to_own_registers": as_flags(to_own_registers),
         "to_memory": as_flags(to_memory),
         "keeps_exits": as_flags(KEEPS_EXITS),
+        "loses_values": ["yes"] if loses_values(version) else [],
     }
     text = SCRIPT.read_text()
     for name, words in values.items():

@@ -22,7 +22,7 @@ from pathlib import Path
 from cass_ray.architectures import AmdTarget, amd_target
 from cass_ray.cache import default_directory, digest
 from cass_ray.dataset.schema import Reason
-from cass_ray.toolchain.amd import divisions, link
+from cass_ray.toolchain.amd import hidden_operands, link
 from cass_ray.toolchain.amd.precompiled import Side
 from cass_ray.toolchain.amd.toolchain import (
     DEFAULT_ARCHITECTURE,
@@ -32,7 +32,7 @@ from cass_ray.toolchain.amd.toolchain import (
     code_flags,
     generate,
 )
-from cass_ray.toolchain.amd.workarounds import code_workarounds, divides_wrong
+from cass_ray.toolchain.amd.workarounds import code_workarounds, selects_wrong
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.places import CLANG_MAJORS, Places
 from cass_ray.toolchain.probe import remembered, tool_version
@@ -50,7 +50,6 @@ _OFFLOAD = "--offload-arch="
 _LIKE_GFX942 = ("-D__HIP_NO_IMAGE_SUPPORT=1", "-D__gfx9_4_generic__=1")
 """For targets that are read as gfx942: no texture units, and what rocPRIM 6.4, which names gfx942,
 calls the whole kind."""
-_DIVISION = re.compile(r" = [su](?:div|rem) ")
 _OF_TARGET = re.compile(r' "target-(?:cpu|features)"="[^"]*"')
 """What IR says of the processor; without it that of the command line counts."""
 
@@ -137,13 +136,14 @@ class SecondToolchain(AmdToolchain):
     ) -> Completed:
         flags = [f"-mcpu={architecture}", optimization]
         flags += code_workarounds(self.generator.version)
-        command = self.generator.command
-        if divides_wrong(self.generator.version) and _DIVISION.search(ir):
-            hidden = divisions.hide_dividends(ir, limits)
+        command, ir = self.generator.command, _OF_TARGET.sub("", ir)
+        if selects_wrong(self.generator.version):
+            read = generate(command, unit, ir, [*flags, "-emit-llvm"], self.visible(), limits)
+            hidden = hidden_operands.hide(read.stdout_text, limits)
             if not hidden.ok:
-                raise classify(hidden, unit, "awk (dividends)")
-            ir = hidden.stdout_text
-        return generate(command, unit, _OF_TARGET.sub("", ir), flags, self.visible(), limits)
+                raise classify(hidden, unit, "awk (operands)")
+            ir, flags = hidden.stdout_text, [*flags, *hidden_operands.UNOPTIMIZED]
+        return generate(command, unit, ir, flags, self.visible(), limits)
 
     def _link_tools(self) -> link.LinkTools:
         tools = super()._link_tools()

@@ -9,8 +9,8 @@ from cass_ray.toolchain.amd.spilled_lanes import shared_registers
 
 _UNSIGNED_DIVISION_MENDED = 20
 """LLVM's pull requests 116733 and 118928 are in this version."""
-_SIGNED_DIVISION_MENDED = 23
-"""LLVM's pull request 203436 of June 2026 is in this version."""
+_SELECTION_MENDED = 23
+"""LLVM's pull requests 203436, 204362, 209711 and 210348 of summer 2026 are in this version."""
 _LANES_MENDED = 20
 """LLVM's pull request 93526 is in this version."""
 _EXITS_MENDED = 20
@@ -106,17 +106,14 @@ ANY_VERSION = "0"
 """A clang of which nothing is known: what is done about any does no harm in others."""
 
 
-def divides_wrong(clang_version: str) -> bool:
-    """Whether dividends have to be hidden as well: see :mod:`cass_ray.toolchain.amd.divisions`."""
-    return _major(clang_version) < _SIGNED_DIVISION_MENDED
+def selects_wrong(clang_version: str) -> bool:
+    """Whether operands are to be hidden: see :mod:`cass_ray.toolchain.amd.hidden_operands`."""
+    return _major(clang_version) < _SELECTION_MENDED
 
 
-def makes_wrong_objects(clang_version: str) -> bool:
-    """Whether builds of projects have to call another program in the place of clang.
-
-    From LLVM 20 on what is left are signed quotients that do not fit: ``docs/compiler_faults.md``.
-    """
-    return _major(clang_version) < _UNSIGNED_DIVISION_MENDED
+def loses_values(clang_version: str) -> bool:
+    """Whether code has to be looked at for lanes and for exits that are lost."""
+    return _major(clang_version) < max(_LANES_MENDED, _EXITS_MENDED)
 
 
 def _major(clang_version: str) -> int:
