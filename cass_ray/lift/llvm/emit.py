@@ -11,6 +11,7 @@ from cass_ray.lift.errors import CompilerFailure
 from cass_ray.lift.llvm import device_functions
 from cass_ray.lift.llvm.builder import SUPPORT_PREFIX
 from cass_ray.lift.llvm.native_compiler import PASSES, ir_compiler
+from cass_ray.toolchain.amd import hidden_operands
 from cass_ray.toolchain.amd.toolchain import AmdToolchain, code_flags
 from cass_ray.toolchain.amd.workarounds import LlvmOptions, as_flags, right_code
 from cass_ray.toolchain.sandbox.isolation import View, private_folder
@@ -97,21 +98,31 @@ def _compiled(
 ) -> tuple[str, float]:
     """The assembly by these options of LLVM, and CPU seconds."""
     compiler = ir_compiler(toolchain)
+    if compiler is not None and f"@{SUPPORT_PREFIX}" not in module:
+        own = [word for word in toolchain.workarounds if word != "-mllvm"]
+        hides = "yes" if toolchain.hides_operands else ""
+        command: list[str | Path] = [compiler, _INPUT, architecture, *PASSES, hides, *options, *own]
+        return _run(command, module, (*toolchain.visible(), compiler.parent), limits)
+    command = _clang(toolchain, architecture, options)
+    further: list[str | Path] = []
     visible = toolchain.visible()
-    command: list[str | Path]
     if f"@{SUPPORT_PREFIX}" in module:
         device_functions.check_calls(module)
         support = _support_library(toolchain, architecture)
-        command = _clang(toolchain, architecture, options)
-        command += ["-Xclang", "-mlink-builtin-bitcode", "-Xclang", support]
+        further = ["-Xclang", "-mlink-builtin-bitcode", "-Xclang", support]
         visible = (*visible, support.parent)
-    elif compiler is not None:
-        own = [word for word in toolchain.workarounds if word != "-mllvm"]
-        hides = "yes" if toolchain.hides_operands else ""
-        command = [compiler, _INPUT, architecture, *PASSES, hides, *options, *own]
-        visible = (*visible, compiler.parent)
-    else:
-        command = _clang(toolchain, architecture, options)
+    if not toolchain.hides_operands:
+        return _run([*command, *further], module, visible, limits)
+    ir, seconds = _run([*command, *further, "-emit-llvm"], module, visible, limits)
+    hidden = _checked(hidden_operands.hide(ir, limits), "operands in the lifted code")
+    command += hidden_operands.UNOPTIMIZED
+    text, more = _run(command, hidden.stdout_text, visible, limits)
+    return text, seconds + hidden.cpu_seconds + more
+
+
+def _run(
+    command: list[str | Path], module: str, visible: tuple[Path, ...], limits: Limits
+) -> tuple[str, float]:
     with private_folder() as folder:
         (folder / _INPUT).write_text(module)
         view = View(read_only=visible, writable=(folder,))

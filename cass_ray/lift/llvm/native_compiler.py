@@ -22,7 +22,8 @@ from cass_ray.whole_file import write_whole
 
 _LIBRARY = re.compile(r"^\s*libLLVM\S* => (/\S+)", re.MULTILINE)
 _SOURCES = tuple(
-    Path(__file__).parent / "native" / name for name in ("compile_ir.c", "join_words.h", "hide_sums.h")
+    Path(__file__).parent / "native" / name
+    for name in ("compile_ir.c", "join_words.h", "hide_sums.h")
 )
 
 _SIMPLIFY = "simplifycfg<switch-range-to-icmp>"

@@ -1,18 +1,19 @@
 """What LLVM's instruction selection gets wrong, made right: it is told nothing of some operands.
 
-**Unsigned divisions.** ``AMDGPUTargetLowering::LowerDIVREM24`` divides numbers of few bits in single
-precision, and before LLVM 20 counts as such what has many copies of its sign, signed or not:
-``(threadIdx.x - 3) / (n & 7)`` is wrong where the dividend is negative as a signed number. Those of
-16 bits and fewer are extended with zeros and right as they are.
+**Unsigned divisions.** ``AMDGPUTargetLowering::LowerDIVREM24`` divides numbers of few bits in
+single precision, and counts as such what has many copies of its sign, signed or not (196418; before
+LLVM 20 everywhere, then at -O0): ``(threadIdx.x - 3) / (n & 7)`` is wrong where the dividend is
+negative as a signed number. Those of 16 bits and fewer are extended with zeros and right as they
+are.
 
 **Signed divisions** are made likewise, before LLVM 23 with a quotient of as many bits: of
 ``(int)(short)a / (int)(short)b`` it makes -32768 where 32768 is right, of -32768 and -1; so of 24
-and of 8 bits, and of 64 bits where both numbers have no more than 32 (pull requests 203436, 210348).
-On hardware, whose reciprocals are not exact, quotients of 23 and 24 bits may be one off (209711).
+and of 8 bits, and of 64 bits where both numbers have no more than 32 (pull requests 203436 and
+210348). On hardware, whose reciprocals are not exact, quotients of 23 and 24 bits may be one off (209711).
 
 **Carries.** Before LLVM 23 ``SITargetLowering::performAddCarrySubCarryCombine`` takes the carry of
-``(x + y) + carry`` for that of ``x + y + carry``: one where ``x + y`` alone wraps around (204362), and
-so for borrows. Numbers of several words are added so, in C as in lifted code.
+``(x + y) + carry`` for that of ``x + y + carry``: one where ``x + y`` alone wraps around (204362),
+and so for borrows. Numbers of several words are added so, in C as in lifted code.
 
 No option of LLVM leads around these. So device code is made in two steps, with its optimized IR in
 between, in which such dividends and sums are xored with a zero of which LLVM does not know that it
