@@ -1,8 +1,8 @@
 // Conversions of 16-bit and 8-bit floats that the compiler knows, each in a kernel of its own.
-#include <cstdio>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
+#include <cstdio>
 __global__ void a(int *o) { o[0] = __half2short_ru(__ushort_as_half(0xc100)); }
 __global__ void b(int *o) { o[1] = __half2ushort_rd(__ushort_as_half(0x7c00)); }
 __global__ void c(int *o) { o[2] = __half2uint_rz(__ushort_as_half(0xc100)); }

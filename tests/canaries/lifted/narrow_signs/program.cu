@@ -1,7 +1,7 @@
 // Narrow results of conversions, used as words: compared, multiplied, shifted and as indices.
-#include <cstdio>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cstdio>
 __global__ void convert(int *out, const float *given) {
   const float f = given[threadIdx.x];
   const __half h = __float2half(f);
