@@ -16,6 +16,7 @@ from cass_ray.cache import default_directory, digest
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.dataset.schema import Reason
 from cass_ray.emulator.device_process import DeviceMode, DeviceRun, device_process
+from cass_ray.toolchain.amd import compiler_driver
 from cass_ray.toolchain.amd.toolchain import (
     DEFAULT_ARCHITECTURE,
     DEFAULT_CODE_OBJECT_VERSION,
@@ -182,7 +183,10 @@ def execute(
 ) -> Completed:
     """Run ``executable`` in the sandbox with the CPU runtime; never raises for what it does."""
     options = options or RunOptions()
-    compiler = options.compiler.visible() if options.compiler else ()
+    compiler: tuple[Path, ...] = ()
+    if options.compiler is not None:
+        driver = _hiprtc_compiler(options.compiler)
+        compiler = (*options.compiler.visible(), driver.parent, *compiler_driver.visible())
     with (
         working_folder(options.file_bytes, options.inputs) as place,
         observed(runtime_library, options) as device,
@@ -225,13 +229,18 @@ def observed(runtime_library: Path, options: RunOptions) -> Iterator[DeviceRun]:
             options.counters.write_bytes(text)
 
 
+def _hiprtc_compiler(toolchain: AmdToolchain) -> Path:
+    """What HIPRTC calls: right where clang alone is not."""
+    return compiler_driver.cached_driver(toolchain.cache, toolchain.clang, toolchain.version)
+
+
 def environment(options: RunOptions) -> dict[str, str]:
     """Environment variables of a program: the same whatever is asked of the device."""
     variables = {**CLEAN_ENVIRONMENT, **LIBRARY_ENVIRONMENT}
     if options.devices:
         variables[DEVICES_VARIABLE] = ",".join(options.devices)
     if options.compiler is not None:
-        variables["CASS_CLANG"] = str(options.compiler.clang)
+        variables["CASS_CLANG"] = str(_hiprtc_compiler(options.compiler))
         variables["CASS_HIP_ROOT"] = str(options.compiler.rocm_path)
     if value := os.environ.get("CASS_RDNA3_MEMORY"):
         variables["CASS_RDNA3_MEMORY"] = value

@@ -6,10 +6,13 @@ package nor an environment.
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from cass_ray.cache import digest
 from cass_ray.toolchain.amd import hidden_operands, lost_exits, spilled_lanes
 from cass_ray.toolchain.amd.workarounds import (
     KEEPS_EXITS,
@@ -56,6 +59,22 @@ def write_driver(folder: Path, clang: Path, version: str) -> Path:
         place.write_text(its)
         place.chmod(0o755)
     return driver
+
+
+def cached_driver(cache: Path, clang: Path, version: str) -> Path:
+    """:func:`write_driver` in ``cache``, once for each clang; several processes may ask."""
+    if not selects_wrong(version):
+        return clang
+    parts = [SCRIPT, *_COPIED]
+    key = digest([str(clang.resolve()), version, sys.executable, *(p.read_bytes() for p in parts)])
+    folder = cache / "clang-driver" / key[:24]
+    if not folder.exists():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=folder.parent) as made:
+            write_driver(Path(made, "made"), clang, version)
+            with contextlib.suppress(OSError):  # another process was sooner
+                Path(made, "made").rename(folder)
+    return folder / "clang"
 
 
 def visible() -> tuple[Path, ...]:

@@ -50,6 +50,52 @@ def test_source_is_compiled_right(target: str, level: str) -> None:
     assert said(find_amd(), target, level) == ["compared"]
 
 
+WHILE_IT_RUNS = """
+#include <cstdio>
+#include <cuda.h>
+#include <nvrtc.h>
+const char* text = R"(extern "C" __global__ void k(unsigned* out, const unsigned* in) {
+  unsigned x = in[0], y = in[1], p = in[2], q = in[3];
+  unsigned low = p + q, carry = low < p, high = x + y, sum = high + carry;
+  out[0] = sum, out[1] = sum < high, out[2] = low;
+  out[3] = (int)(short)in[4] / (int)(short)in[5];
+})";
+int main() {
+  nvrtcProgram program;
+  nvrtcCreateProgram(&program, text, "k.cu", 0, nullptr, nullptr);
+  if (nvrtcCompileProgram(program, 0, nullptr) != NVRTC_SUCCESS) return 1;
+  size_t size;
+  nvrtcGetPTXSize(program, &size);
+  char* code = new char[size];
+  nvrtcGetPTX(program, code);
+  unsigned in[6] = {~0u, 1, 3, 4, 0x8000, 0xffff}, made[4], *device_in, *out;
+  cudaMalloc(&device_in, sizeof in), cudaMalloc(&out, sizeof made);
+  cudaMemcpy(device_in, in, sizeof in, cudaMemcpyHostToDevice);
+  CUmodule module;
+  CUfunction kernel;
+  cuModuleLoadData(&module, code);
+  cuModuleGetFunction(&kernel, module, "k");
+  void* arguments[] = {&out, &device_in};
+  cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, 0, arguments, 0);
+  cudaMemcpy(made, out, sizeof made, cudaMemcpyDeviceToHost);
+  for (unsigned each : made) printf("%u ", each);
+}
+"""
+
+
+@pytest.mark.amd
+@pytest.mark.parametrize("target", ["gfx1100", "gfx942"])
+def test_what_programs_compile_while_they_run_is_right(target: str) -> None:
+    """2^32 - 1 + 1 is 0 and carries; 3 + 4 does not; -32768 by -1 is 32768."""
+    original = Sources(MAIN, {str(MAIN): WHILE_IT_RUNS.encode()})
+    sources = translate_program(original, make_translator("rules")).sources
+    runtime, clang = runtime_library(), find_amd()
+    program = build(sources, clang, runtime, architecture=target)
+    options = RunOptions(seconds=120, devices=(target,), compiler=clang)
+    done = execute(program, [], runtime, options)
+    assert done.stdout_text == "0 0 7 32768 ", done.stderr_text
+
+
 @pytest.mark.amd
 @pytest.mark.parametrize("target", ["gfx950", *slowly("gfx1100", "gfx942")])
 def test_the_second_compiler_makes_it_right(target: str) -> None:

@@ -132,6 +132,20 @@ HD void bytes(Out& o, u32 a, u32 b, u32 c) {
   o.w[5] = (u32)(unsigned char)(a >> 8 ^ b >> 16) << 16 | (unsigned char)(a + b),
   o.w[6] = (a & 0xff00ff) | (b & 0xff00ff00), o.w[7] = (a >> 24 | b << 8) ^ (c >> 24 | c << 8);
 }
+HD void dots(Out& o, u32 a, u32 b, u32 c) {
+  int s = (int)c, t = 0, m = 0;
+  u32 u = c, v = 0;
+  for (int k = 0; k < 4; ++k) {
+    signed char x = (signed char)(a >> 8 * k), y = (signed char)(b >> 8 * k);
+    unsigned char p = (unsigned char)(a >> 8 * k), q = (unsigned char)(b >> 8 * (3 - k));
+    s += x * y, u += p * q, m += x * q, t += x * (signed char)(b >> 8 * (k ^ 1));
+    if (k != 1) v += p * (unsigned char)(c >> 8 * k);
+  }
+  o.w[0] = s, o.w[1] = u, o.w[2] = m, o.w[3] = t, o.w[4] = v;
+  short d0 = (short)a, d1 = (short)(a >> 16), e0 = (short)b, e1 = (short)(b >> 16);
+  o.w[5] = d0 * e0 + d1 * e1 + (int)c, o.w[6] = d0 * e1 + d1 * e0;
+  o.w[7] = (a & 0xffff) * (b & 0xffff) + (a >> 16) * (b >> 16) + c;
+}
 HD void swapped(Out& o, u32 a, u32 b, u32 c) {
   float x = number(a & 0x3fffffff), y = number(b & 0x3fffffff), z = number(c & 0x3fffffff);
   float s[4] = {x + z, y + z, y + z, x + z}, t[4] = {y * z, x * z, x * z, y * z};
@@ -209,14 +223,29 @@ HD void built_in(Out& o, u32 a, u32 b, u32 c) {
   o.w[5] = d;
   o.w[6] = __builtin_addc(b + ~0u, 0u, k, &k2), o.w[7] = k2;
 }
-#define BUILT_IN(F) F(built_in)
+HD u32 half_bits(_Float16 h) {
+  unsigned short v;
+  memcpy(&v, &h, 2);
+  return h != h ? 0x7fff : v;
+}
+HD void rounded_once(Out& o, u32 a, u32 b, u32 c) {
+  u64 near_tie = (u64)(1008 + (a & 31)) << 52 | (u64)(b & 1023) << 42 | 1ull << 41,
+      other = near_tie;
+  near_tie |= c & 1, other -= c & 3;
+  double x, y;
+  memcpy(&x, &near_tie, 8), memcpy(&y, &other, 8);
+  o.w[0] = half_bits((_Float16)x), o.w[1] = half_bits((_Float16)y);
+  o.w[2] = half_bits((_Float16)(float)x), o.w[3] = half_bits((_Float16)-x);
+}
+#define BUILT_IN(F) F(built_in) F(rounded_once)
 #else
 #define BUILT_IN(F)
 #endif
-#define FORMS(F)                                                                                  \
-  BUILT_IN(F)                                                                                     \
-  F(divided24) F(divided23) F(signed_limits) F(leading_ones) F(divided64) F(funnels) F(carries)   \
-      F(more_carries) F(carried) F(three_words) F(splats) F(shorts) F(packed) F(bytes) F(swapped) \
+#define FORMS(F)                                                                                   \
+  BUILT_IN(F)                                                                                      \
+  F(divided24)                                                                                     \
+  F(divided23) F(signed_limits) F(leading_ones) F(divided64) F(funnels) F(carries) F(more_carries) \
+      F(carried) F(three_words) F(splats) F(shorts) F(packed) F(bytes) F(dots) F(swapped)          \
           F(halves_of_64) F(triangle) F(clamped) F(products) F(fields) F(selects)
 #define KERNELS(f)                                 \
   __global__ void f##_u(Out* o, const u32* in) {   \
