@@ -64,6 +64,8 @@ _WITH_FUNCTIONS = (
 """Options for modules with functions beside kernels."""
 
 
+ENDED = "LLVM was ended after"
+"""What the message of a failure begins with where a limit of time was reached."""
 _SECONDS_A_MEGABYTE = 60.0
 """Of LLVM IR: kernels of 29,000 instructions, 5 MB, took 25 s on an idle machine."""
 _MOST_SECONDS = 3600.0
@@ -76,9 +78,11 @@ def limits_for(module: str) -> Limits:
     return replace(usual, cpu_seconds=seconds, wall_seconds=max(usual.wall_seconds, 4 * seconds))
 
 
-def assembly(toolchain: AmdToolchain, module: str, architecture: str) -> tuple[str, float]:
+def assembly(
+    toolchain: AmdToolchain, module: str, architecture: str, limits: Limits | None = None
+) -> tuple[str, float]:
     """RDNA3 assembly of an LLVM module, and LLVM's CPU seconds. Raises :class:`CompilerFailure`."""
-    limits = limits_for(module)
+    limits = limits or limits_for(module)
     options = _LLVM_OPTIONS + (_WITH_FUNCTIONS if "\ndefine internal " in module else ())
 
     def make(more: LlvmOptions) -> tuple[str, float]:
@@ -130,9 +134,7 @@ def _run(
     if done.outcome is ProcessOutcome.TIME_LIMIT:
         took = f"{done.cpu_seconds:.0f} s of CPU time, {done.wall_seconds:.0f} s by the clock"
         most = f"{limits.cpu_seconds:.0f} s of CPU time, {limits.wall_seconds:.0f} s by the clock"
-        raise CompilerFailure(
-            f"LLVM was ended after {took} (limit for {len(module)} bytes of LLVM IR: {most})"
-        )
+        raise CompilerFailure(f"{ENDED} {took} (limit for {len(module)} bytes of LLVM IR: {most})")
     return _checked(done, "the lifted code").stdout_text, done.cpu_seconds
 
 

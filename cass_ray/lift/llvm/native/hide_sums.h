@@ -1,6 +1,7 @@
-// Sums and differences to which a carry is added are made something of which LLVM does not know that
-// they are sums: cass_ray/toolchain/amd/hidden_operands.py. They are xored with a zero that comes from a
-// scalar register, by way of an empty assembler text.
+// Sums and differences to which a carry is added, and products of a signed and an unsigned byte,
+// are made something of which LLVM does not know what it is:
+// cass_ray/toolchain/amd/hidden_operands.py. They are xored with a zero that comes from a scalar
+// register, by way of an empty assembler text.
 
 unsigned LLVMGetNumOperands(ValueRef value);
 unsigned LLVMGetIntTypeWidth(TypeRef type);
@@ -19,6 +20,7 @@ ValueRef LLVMBuildCall2(BuilderRef builder, TypeRef type, ValueRef called, Value
                         unsigned count, const char *name);
 ValueRef LLVMBuildXor(BuilderRef builder, ValueRef left, ValueRef right, const char *name);
 
+enum { MUL = 12, LSHR = 21, ASHR = 22, SEXT = 32 };
 enum { ADD = 8, SUB = 10, XOR = 25, ICMP = 42, CALL = 45, UNSIGNED_FIRST = 34, UNSIGNED_LAST = 37 };
 enum { INTEGER_TYPE = 8 };
 
@@ -36,9 +38,8 @@ static int is_sum(ValueRef value) {
   return opcode == ADD || opcode == SUB;
 }
 
-// Of words of 32 and 64 bits that may wrap around.
-static void note_sum(Sums *found, ValueRef value) {
-  if (!is_sum(value) || LLVMGetNUW(value)) return;
+// Of words of 32 and 64 bits.
+static void note(Sums *found, ValueRef value) {
   const TypeRef type = LLVMTypeOf(value);
   if (LLVMGetTypeKind(type) != INTEGER_TYPE) return;
   const unsigned width = LLVMGetIntTypeWidth(type);
@@ -52,6 +53,11 @@ static void note_sum(Sums *found, ValueRef value) {
     if (!found->sums) abort();
   }
   found->sums[found->count++] = value;
+}
+
+// That may wrap around.
+static void note_sum(Sums *found, ValueRef value) {
+  if (is_sum(value) && !LLVMGetNUW(value)) note(found, value);
 }
 
 static void note_operands(Sums *found, ValueRef sum) {
@@ -87,8 +93,35 @@ static int adds_with_overflow(ValueRef call) {
          !strncmp(name, "llvm.usub.with.overflow.", 24);
 }
 
+enum Sign { NO_BYTE, SIGNED_BYTE, UNSIGNED_BYTE, BYTE_OF_EITHER };
+
+static enum Sign sign_of_byte(ValueRef value) {
+  const int opcode = opcode_of(value);
+  if (opcode == OR) return BYTE_OF_EITHER;  // PRMT puts bytes and copies of signs together
+  if (opcode == ZEXT || opcode == SEXT) {
+    const TypeRef type = LLVMTypeOf(LLVMGetOperand(value, 0));
+    const int is_byte = LLVMGetTypeKind(type) == INTEGER_TYPE && LLVMGetIntTypeWidth(type) <= 8;
+    return !is_byte ? NO_BYTE : opcode == ZEXT ? UNSIGNED_BYTE : SIGNED_BYTE;
+  }
+  if (opcode != AND && opcode != LSHR && opcode != ASHR) return NO_BYTE;
+  const ValueRef by = LLVMGetOperand(value, 1);
+  if (!LLVMIsAConstantInt(by)) return NO_BYTE;
+  const unsigned long long number = LLVMConstIntGetZExtValue(by);
+  if (opcode == AND) return number <= 0xFF ? UNSIGNED_BYTE : NO_BYTE;
+  if (number < 24) return NO_BYTE;
+  return opcode == LSHR ? UNSIGNED_BYTE : SIGNED_BYTE;
+}
+
+static void note_product(Sums *found, ValueRef product) {
+  const enum Sign left = sign_of_byte(LLVMGetOperand(product, 0));
+  const enum Sign right = sign_of_byte(LLVMGetOperand(product, 1));
+  if (left == NO_BYTE || right == NO_BYTE) return;
+  if (left != right || left == BYTE_OF_EITHER) note(found, product);
+}
+
 static void note_in(Sums *found, ValueRef instruction) {
   const int opcode = LLVMGetInstructionOpcode(instruction);
+  if (opcode == MUL) note_product(found, instruction);
   if (opcode == CALL && adds_with_overflow(instruction)) note_operands(found, instruction);
   if (opcode != ICMP) return;
   const int predicate = LLVMGetICmpPredicate(instruction);
