@@ -9,7 +9,8 @@ are.
 **Signed divisions** are made likewise, before LLVM 23 with a quotient of as many bits: of
 ``(int)(short)a / (int)(short)b`` it makes -32768 where 32768 is right, of -32768 and -1; so of 24
 and of 8 bits, and of 64 bits where both numbers have no more than 32 (pull requests 203436 and
-210348). On hardware, whose reciprocals are not exact, quotients of 23 and 24 bits may be off (209711).
+210348). On hardware, whose reciprocals are not exact, quotients of 23 and 24 bits may be one off
+(209711).
 
 **Carries.** Before LLVM 23 ``SITargetLowering::performAddCarrySubCarryCombine`` takes the carry of
 ``(x + y) + carry`` for that of ``x + y + carry``: one where ``x + y`` alone wraps around (204362),
@@ -20,8 +21,8 @@ products of which one number is signed and the other is not, where their bytes w
 hand, as lifted code does: in LLVM 19 to 22.
 
 No option of LLVM leads around these. So device code is made in two steps, with its optimized IR in
-between, in which such dividends, sums and products are xored with a zero of which LLVM does not know that it
-is one. For lifted code ``lift/llvm/native/hide_sums.h`` does so.
+between, in which such dividends, sums and products are xored with a zero of which LLVM does not
+know that it is one. For lifted code ``lift/llvm/native/hide_sums.h`` does so.
 """
 
 from __future__ import annotations
