@@ -15,7 +15,7 @@ from cass_ray.commands.tool_errors import tool_errors
 from cass_ray.corpus.reading.source_files import Sources, gather
 from cass_ray.emulator.build import BuildFailed
 from cass_ray.exit_codes import EXIT_TOOL_MISSING
-from cass_ray.toolchain.sandbox.executable import INPUT_ENTRIES
+from cass_ray.toolchain.sandbox.executable import INPUT_ENTRIES, Bounds
 from cass_ray.toolchain.unit import Unit
 
 
@@ -70,6 +70,11 @@ def memory_bytes(memory: float) -> int:
 def file_bytes(file_size: int) -> int:
     """What the option ``--file-size`` says."""
     return file_size << 20
+
+
+def bounds_of(memory: float, file_size: int) -> Bounds:
+    """Both, for the runs of a comparison."""
+    return Bounds(memory_bytes=memory_bytes(memory), folder_bytes=file_bytes(file_size))
 
 
 def standard_input(path: Path | None) -> bytes:
