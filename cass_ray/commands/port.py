@@ -73,8 +73,8 @@ def port_command(
     """Lift an executable's kernels to AMD's code and run it against a CUDA runtime over HIP.
 
     The executable stays as it is. Standard output and exit code are the program's. Exit codes of
-    our own: 1 cannot be ported, 2 usage, 3 a tool is missing, 124 time limit, 125 memory or output
-    limit, 128 + n signal n.
+    our own: 1 cannot be ported, or a kernel was launched that is left out, 2 usage, 3 a tool is
+    missing, 124 time limit, 125 memory, file or output limit, 128 + n signal n.
     """
     if not executable.is_file():
         raise typer.BadParameter(f"{executable} is not a file", param_hint="EXECUTABLE")
