@@ -143,7 +143,6 @@ class Rdna3Backend(HipBackend):
             skip_kernels=mode.skip_kernels,
             perturb=mode.perturb,
             threads=self.threads,
-            kernel_seconds=mode.bounds.wall_seconds,
         )
         with device_process(self.runtime, asked, mode.bounds.limits()) as device:
             yield Observation(
