@@ -133,7 +133,7 @@ def lift_kernel(
     except _OutOfTime:
         return replace(row, state=_TIME_OUT, detail="lifter", lift_seconds=float(LIFT_SECONDS))
     except LiftError as error:
-        late = str(error).rpartition(": ")[2] == "time_limit"
+        late = emit.ENDED in str(error)
         return replace(row, state=_TIME_OUT if late else "refused", detail=str(error)[:400])
     except Exception as error:  # a fault of the lifter is a row, not the end
         return replace(row, state="failed", detail=f"{type(error).__name__}: {error}"[:400])

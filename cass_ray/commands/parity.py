@@ -10,9 +10,14 @@ from rich.console import Console
 from rich.table import Table
 
 from cass_ray.commands.sides import (
+    FILES_MIB,
+    MEMORY_GIB,
+    FileSize,
     InputFiles,
+    Memory,
     StandardInput,
     arguments_of,
+    bounds_of,
     exit_codes,
     gather_program,
     standard_input,
@@ -37,6 +42,8 @@ def parity(
     arguments: Annotated[str, typer.Option("--with", help="Arguments, as one text.")] = "",
     inputs: InputFiles = None,
     stdin: StandardInput = None,
+    memory: Memory = MEMORY_GIB,
+    file_size: FileSize = FILES_MIB,
     backend: Annotated[
         str | None, typer.Option(help=f"Where the port runs: {', '.join(BACKENDS)}.")
     ] = None,
@@ -65,6 +72,7 @@ def parity(
                 Inputs(tuple(arguments_of(arguments)), standard_input(stdin), inputs),
                 reference_backend=theirs,
                 runs=runs,
+                bounds=bounds_of(memory, file_size),
             )
         except ParityError as error:
             fail("parity", error, EXIT_FAILED)

@@ -13,8 +13,18 @@ from cass_ray.architectures import (
     known_architecture,
 )
 from cass_ray.commands.native_matrices import NativeMatrices, report_native_matrices
-from cass_ray.commands.run import finish
-from cass_ray.commands.sides import InputFiles, StandardInput, standard_input
+from cass_ray.commands.run import finish, within_time
+from cass_ray.commands.sides import (
+    FILES_MIB,
+    MEMORY_GIB,
+    FileSize,
+    InputFiles,
+    Memory,
+    StandardInput,
+    file_bytes,
+    memory_bytes,
+    standard_input,
+)
 from cass_ray.commands.waiting import waiting
 from cass_ray.emulator.build import BuildFailed, runtime_library
 from cass_ray.emulator.execution import RunOptions
@@ -50,7 +60,11 @@ def port_command(
     ] = False,
     inputs: InputFiles = None,
     stdin: StandardInput = None,
-    seconds: Annotated[float, typer.Option(min=1, help="Time limit of the program.")] = 600.0,
+    seconds: Annotated[
+        float, typer.Option(min=1, help="Time limit of the program, in seconds.")
+    ] = 600.0,
+    memory: Memory = MEMORY_GIB,
+    file_size: FileSize = FILES_MIB,
     arch: Annotated[
         str, typer.Option(help=f"Processor: {', '.join(_TARGETS)}.")
     ] = DEFAULT_AMD_ARCHITECTURE,
@@ -59,8 +73,8 @@ def port_command(
     """Lift an executable's kernels to AMD's code and run it against a CUDA runtime over HIP.
 
     The executable stays as it is. Standard output and exit code are the program's. Exit codes of
-    our own: 1 cannot be ported, 2 usage, 3 a tool is missing, 124 time limit, 125 memory or output
-    limit, 128 + n signal n.
+    our own: 1 cannot be ported, or a kernel was launched that is left out, 2 usage, 3 a tool is
+    missing, 124 time limit, 125 memory, file or output limit, 128 + n signal n.
     """
     if not executable.is_file():
         raise typer.BadParameter(f"{executable} is not a file", param_hint="EXECUTABLE")
@@ -70,6 +84,8 @@ def port_command(
         raise typer.BadParameter(str(error), param_hint="--arch") from None
     options = RunOptions(
         seconds=seconds,
+        memory_bytes=memory_bytes(memory),
+        file_bytes=file_bytes(file_size),
         devices=(arch,),
         check=check,
         counters=counters,
@@ -85,7 +101,7 @@ def port_command(
             lifter = ContainerLifter(nvidia, find_amd(), arch, native_matrices=native_matrices)
             ported = port(program, lifter)
         _report(ported)
-        with waiting(f"running {executable.name}"):
+        with waiting(f"running {executable.name}"), within_time(seconds, "cass port"):
             completed = execute(ported, arguments or [], runtime_library(), options)
     except (PortError, LiftError, BuildFailed) as error:
         typer.echo(str(error), err=True)

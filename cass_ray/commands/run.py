@@ -16,7 +16,18 @@ from cass_ray.architectures import (
     emulated_architectures,
     known_architecture,
 )
-from cass_ray.commands.sides import InputFiles, StandardInput, standard_input, unit_of
+from cass_ray.commands.sides import (
+    FILES_MIB,
+    MEMORY_GIB,
+    FileSize,
+    InputFiles,
+    Memory,
+    StandardInput,
+    file_bytes,
+    memory_bytes,
+    standard_input,
+    unit_of,
+)
 from cass_ray.commands.tool_errors import tool_errors
 from cass_ray.commands.waiting import waiting
 from cass_ray.corpus.reading.source_files import CUDA_SUFFIXES, Sources, gather
@@ -24,7 +35,7 @@ from cass_ray.emulator.build import BuildFailed, runtime_library
 from cass_ray.emulator.execution import RunOptions, build, execute
 from cass_ray.exit_codes import EXIT_FAILED
 from cass_ray.toolchain.locate import find_amd
-from cass_ray.toolchain.sandbox.process import Completed, ProcessOutcome
+from cass_ray.toolchain.sandbox.process import Completed, ProcessOutcome, Starved
 from cass_ray.toolchain.unit import Unit
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.project.program import translate_program
@@ -83,7 +94,11 @@ def run(
     ] = None,
     inputs: InputFiles = None,
     stdin: StandardInput = None,
-    seconds: Annotated[float, typer.Option(min=1, help="Time limit of the program.")] = 600.0,
+    seconds: Annotated[
+        float, typer.Option(min=1, help="Time limit of the program, in seconds.")
+    ] = 600.0,
+    memory: Memory = MEMORY_GIB,
+    file_size: FileSize = FILES_MIB,
     optimization: Annotated[str, typer.Option("-O", help="Level: 0, 1, 2, 3 or s.")] = "3",
 ) -> None:
     """Compile a program and run it; a CUDA program is translated to HIP first.
@@ -110,6 +125,8 @@ def run(
         )
         options = RunOptions(
             seconds=seconds,
+            memory_bytes=memory_bytes(memory),
+            file_bytes=file_bytes(file_size),
             check=check,
             counters=counters,
             inputs=inputs,
@@ -117,7 +134,8 @@ def run(
             compiler=toolchain,
             devices=devices,
         )
-        completed = execute(executable, arguments or [], library, options)
+        with within_time(seconds):
+            completed = execute(executable, arguments or [], library, options)
     raise typer.Exit(finish(completed, seconds))
 
 
@@ -155,6 +173,22 @@ def _sources(unit: Unit) -> Sources:
     return made.sources
 
 
+@contextmanager
+def within_time(seconds: float, command: str = "cass run") -> Iterator[None]:
+    """End as at the time limit where the machine had no processor for the program."""
+    try:
+        yield
+    except Starved as error:
+        typer.echo(f"{command}: ended after {seconds:g} s (--seconds): {error}", err=True)
+        raise typer.Exit(_TIME_LIMIT_STATUS) from None
+
+
+_OPTIONS = {
+    ProcessOutcome.MEMORY_LIMIT: "memory limit (--memory)",
+    ProcessOutcome.OUTPUT_LIMIT: "limit of output, or of files (--file-size)",
+}
+
+
 def finish(completed: Completed, seconds: float, command: str = "cass run") -> int:
     """Pass on what the program wrote; the exit code to end with."""
     sys.stdout.buffer.write(completed.stdout)
@@ -166,7 +200,7 @@ def finish(completed: Completed, seconds: float, command: str = "cass run") -> i
             typer.echo(f"{command}: ended after {seconds:g} s (--seconds)", err=True)
             return _TIME_LIMIT_STATUS
         case ProcessOutcome.MEMORY_LIMIT | ProcessOutcome.OUTPUT_LIMIT:
-            typer.echo(f"{command}: ended by its {completed.outcome.value}", err=True)
+            typer.echo(f"{command}: ended by its {_OPTIONS[completed.outcome]}", err=True)
             return _LIMIT_STATUS
         case ProcessOutcome.SIGNAL:
             typer.echo(f"{command}: ended by signal {completed.signal}", err=True)

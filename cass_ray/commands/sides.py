@@ -15,7 +15,7 @@ from cass_ray.commands.tool_errors import tool_errors
 from cass_ray.corpus.reading.source_files import Sources, gather
 from cass_ray.emulator.build import BuildFailed
 from cass_ray.exit_codes import EXIT_TOOL_MISSING
-from cass_ray.toolchain.sandbox.executable import INPUT_ENTRIES
+from cass_ray.toolchain.sandbox.executable import INPUT_ENTRIES, Bounds
 from cass_ray.toolchain.unit import Unit
 
 
@@ -48,6 +48,33 @@ StandardInput = Annotated[
         help="File for the program's standard input; - for ours. [default: empty]",
     ),
 ]
+
+MEMORY_GIB, FILES_MIB = 8.0, 256
+"""Limits of a program where nothing is said."""
+Memory = Annotated[
+    float, typer.Option("--memory", min=0.0625, help="Limit of the program's memory, in GiB.")
+]
+FileSize = Annotated[
+    int,
+    typer.Option(
+        "--file-size", min=1, help="Limit of what the program writes to files, in MiB of memory."
+    ),
+]
+
+
+def memory_bytes(memory: float) -> int:
+    """What the option ``--memory`` says."""
+    return round(memory * (1 << 30))
+
+
+def file_bytes(file_size: int) -> int:
+    """What the option ``--file-size`` says."""
+    return file_size << 20
+
+
+def bounds_of(memory: float, file_size: int) -> Bounds:
+    """Both, for the runs of a comparison."""
+    return Bounds(memory_bytes=memory_bytes(memory), folder_bytes=file_bytes(file_size))
 
 
 def standard_input(path: Path | None) -> bytes:

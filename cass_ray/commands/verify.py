@@ -11,9 +11,14 @@ import typer
 
 from cass_ray.architectures import AMD_ARCHITECTURES, wavefronts_of
 from cass_ray.commands.sides import (
+    FILES_MIB,
+    MEMORY_GIB,
+    FileSize,
     InputFiles,
+    Memory,
     StandardInput,
     arguments_of,
+    bounds_of,
     existing,
     exit_codes,
     standard_input,
@@ -68,6 +73,8 @@ def verify_port(
     ] = None,
     inputs: InputFiles = None,
     stdin: StandardInput = None,
+    memory: Memory = MEMORY_GIB,
+    file_size: FileSize = FILES_MIB,
     order_free: Annotated[
         bool, typer.Option(help="Lines may come in any order (atomics decide it).")
     ] = False,
@@ -108,6 +115,7 @@ def verify_port(
             order_free=order_free,
             stdin=standard_input(stdin),
             folder=inputs,
+            bounds=bounds_of(memory, file_size),
             second_compiler=second_compiler,
         )
         results = compare_programs(*programs, how, list(dict.fromkeys(arch or [])))

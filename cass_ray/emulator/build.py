@@ -26,6 +26,7 @@ from tempfile import TemporaryDirectory, mkstemp
 from cass_ray.cache import default_directory, digest
 from cass_ray.emulator.build_headers import ENOUGH, precompile, shared_headers
 from cass_ray.toolchain.amd.clang import find_clang
+from cass_ray.toolchain.amd.workarounds import ANY_VERSION, code_workarounds
 from cass_ray.toolchain.hip.root import build_hip_root
 
 SOURCES = Path(__file__).parent
@@ -167,7 +168,8 @@ class _Build:
     def _runtime_units(self) -> list[_Unit]:
         root = build_hip_root(self.clang.clang, self.cache)
         flags = (*_COMMON, "-D__HIP_PLATFORM_AMD__=1", "-isystem", str(root.include))
-        return [*_units(SOURCES / "hip_runtime", flags), *_both_sides_units()]
+        units = _units(SOURCES / "hip_runtime", flags)
+        return [*map(_with_code_options, units), *_both_sides_units()]
 
     def _folder_of(self, units: list[_Unit], *rest: str | bytes) -> Path:
         return self.folder / digest([*map(self._key, units), *rest])[:24]
@@ -293,6 +295,14 @@ def _device_units() -> list[_Unit]:
 
 def _interface_units() -> list[_Unit]:
     return _units(SOURCES / "engine" / "interface", _COMMON)
+
+
+def _with_code_options(unit: _Unit) -> _Unit:
+    """HIPRTC's compiler, which is not known yet, is told what every compilation is told."""
+    if unit.source.name != "compiler.cpp":
+        return unit
+    words = ",".join(f'"{word}"' for word in code_workarounds(ANY_VERSION))
+    return _Unit(unit.source, (*unit.flags, f"-DCASS_CODE_OPTIONS={words}"))
 
 
 def _units(folder: Path, flags: tuple[str, ...]) -> list[_Unit]:

@@ -16,6 +16,7 @@ from cass_ray.cache import default_directory, digest
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.dataset.schema import Reason
 from cass_ray.emulator.device_process import DeviceMode, DeviceRun, device_process
+from cass_ray.toolchain.amd import compiler_driver
 from cass_ray.toolchain.amd.toolchain import (
     DEFAULT_ARCHITECTURE,
     DEFAULT_CODE_OBJECT_VERSION,
@@ -40,7 +41,7 @@ DEFAULT_OPTIMIZATION = "-O3"
 """What hipcc uses where nothing is said."""
 
 FOLDER_BYTES = 256 << 20
-"""What a program can write to its working folder."""
+"""What a program can write to its working folder, where nothing else is said."""
 
 DEVICES_VARIABLE = "CASS_DEVICES"
 """Names the processors of the devices that the runtime presents, with commas between them."""
@@ -50,8 +51,9 @@ DEVICES_VARIABLE = "CASS_DEVICES"
 class RunOptions:
     """How a program runs.
 
-    ``seconds`` bounds its wall time, ``kernel_seconds`` that of each kernel (default: the same),
-    ``memory_bytes`` its resident memory. ``check`` turns the checking mode on, ``counters`` is a
+    ``seconds`` bounds its wall time, ``kernel_seconds`` that of each kernel,
+    ``memory_bytes`` its resident memory, ``file_bytes`` all that it writes to its working folder,
+    which lies in memory. ``check`` turns the checking mode on, ``counters`` is a
     file for execution counters. ``as_on_a_card`` is that of
     :class:`~cass_ray.emulator.device_process.DeviceMode`.
     ``inputs`` is a folder whose files the program finds in its working folder, read-only.
@@ -63,6 +65,7 @@ class RunOptions:
     seconds: float = 600.0
     kernel_seconds: float | None = None
     memory_bytes: int = 8 << 30
+    file_bytes: int = FOLDER_BYTES
     check: bool = False
     counters: Path | None = None
     inputs: Path | None = None
@@ -78,6 +81,7 @@ class RunOptions:
             cpu_seconds=self.seconds * (os.cpu_count() or 1),
             wall_seconds=self.seconds,
             memory_bytes=self.memory_bytes,
+            file_bytes=self.file_bytes,
             address_space_bytes=None,  # the runtime reserves ranges far beyond what it uses
         )
 
@@ -179,9 +183,12 @@ def execute(
 ) -> Completed:
     """Run ``executable`` in the sandbox with the CPU runtime; never raises for what it does."""
     options = options or RunOptions()
-    compiler = options.compiler.visible() if options.compiler else ()
+    compiler: tuple[Path, ...] = ()
+    if options.compiler is not None:
+        driver = _hiprtc_compiler(options.compiler)
+        compiler = (*options.compiler.visible(), driver.parent, *compiler_driver.visible())
     with (
-        working_folder(FOLDER_BYTES, options.inputs) as place,
+        working_folder(options.file_bytes, options.inputs) as place,
         observed(runtime_library, options) as device,
     ):
         view = View(
@@ -214,12 +221,17 @@ def observed(runtime_library: Path, options: RunOptions) -> Iterator[DeviceRun]:
         counters=options.counters is not None,
         as_on_a_card=options.as_on_a_card,
         threads=_whole_number(os.environ.get("CASS_RDNA3_THREADS")),
-        kernel_seconds=options.kernel_seconds or options.seconds,
+        kernel_seconds=options.kernel_seconds or 0.0,
     )
     with device_process(runtime_library, mode, options.limits) as device:
         yield device
         if options.counters is not None and (text := device.counters()):
             options.counters.write_bytes(text)
+
+
+def _hiprtc_compiler(toolchain: AmdToolchain) -> Path:
+    """What HIPRTC calls: right where clang alone is not."""
+    return compiler_driver.cached_driver(toolchain.cache, toolchain.clang, toolchain.version)
 
 
 def environment(options: RunOptions) -> dict[str, str]:
@@ -228,7 +240,7 @@ def environment(options: RunOptions) -> dict[str, str]:
     if options.devices:
         variables[DEVICES_VARIABLE] = ",".join(options.devices)
     if options.compiler is not None:
-        variables["CASS_CLANG"] = str(options.compiler.clang)
+        variables["CASS_CLANG"] = str(_hiprtc_compiler(options.compiler))
         variables["CASS_HIP_ROOT"] = str(options.compiler.rocm_path)
     if value := os.environ.get("CASS_RDNA3_MEMORY"):
         variables["CASS_RDNA3_MEMORY"] = value

@@ -11,11 +11,13 @@ from __future__ import annotations
 import random
 import statistics
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from pydantic import BaseModel, ConfigDict
 
 from cass_ray.execute.backends.base import Backend, BuiltProgram, Execution, Inputs, RunMode
 from cass_ray.execute.evidence.counters import KernelCounters, coverage_of
+from cass_ray.toolchain.sandbox.executable import Bounds
 
 RUNS = 20
 WARM_UP = 2
@@ -66,6 +68,7 @@ def measure_parity(
     reference_backend: Backend | None = None,
     runs: int = RUNS,
     seed: int = 0,
+    bounds: Bounds | None = None,
 ) -> Parity:
     """Compare ``candidate`` with ``reference`` on one input.
 
@@ -75,6 +78,7 @@ def measure_parity(
     if runs < 2:
         raise ValueError("an interval needs at least two runs")
     inputs = inputs or Inputs()
+    plain = RunMode(bounds or Bounds())
     other = reference_backend or backend
 
     def run_reference(mode: RunMode) -> Execution:
@@ -84,10 +88,10 @@ def measure_parity(
         return _checked("candidate", backend.run(candidate, inputs, mode))
 
     if not (backend.real_gpu and other.real_gpu):
-        mode = RunMode(counters=True)
+        mode = replace(plain, counters=True)
         counts = _counter_ratios(run_reference(mode), run_candidate(mode))
         return Parity(backend=backend.identity(), runs=1, counters=counts)
-    before, after = _interleaved(run_reference, run_candidate, runs)
+    before, after = _interleaved(run_reference, run_candidate, runs, plain)
     generator = random.Random(seed)
     return Parity(
         backend=backend.identity(),
@@ -131,10 +135,12 @@ def ratio_of_medians(
 
 
 def _interleaved(
-    one: Callable[[RunMode], Execution], other: Callable[[RunMode], Execution], runs: int
+    one: Callable[[RunMode], Execution],
+    other: Callable[[RunMode], Execution],
+    runs: int,
+    mode: RunMode,
 ) -> tuple[list[Execution], list[Execution]]:
     """Results of ``runs`` runs of each after warming up, in the order A B B A A B …"""
-    mode = RunMode()
     for _ in range(WARM_UP):
         one(mode)
         other(mode)

@@ -198,6 +198,8 @@ def cluster_lines(clusters: Iterable[ClusterKernel]) -> str:
 def write_fat_binaries(lifted: Iterable[LiftedContainer], folder: Path) -> None:
     """Write fat binaries where ``libcudart.so`` looks for them, and what they were lifted from."""
     for made in lifted:
+        lines = [f"{name} {' '.join(why.split())}\n" for name, why in made.failures.items()]
+        (folder / f"{made.key}.left_out").write_text("".join(lines))
         if made.fat_binary:
             (folder / f"{made.key}.hipfb").write_bytes(made.fat_binary)
             (folder / f"{made.key}.capability").write_text(f"{made.capability}\n")

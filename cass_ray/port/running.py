@@ -7,7 +7,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from cass_ray.emulator import execution
 from cass_ray.emulator.execution import RunOptions, environment, observed
 from cass_ray.port.executable import Executable
 from cass_ray.port.lifting import ContainerLifter, LiftedContainer, write_fat_binaries
@@ -136,7 +135,7 @@ def execute(
     options = options or RunOptions()
     program = ported.executable
     with (
-        working_folder(execution.FOLDER_BYTES, options.inputs) as place,
+        working_folder(options.file_bytes, options.inputs) as place,
         exposed(ported, hip_runtime) as seen,
         observed(hip_runtime, options) as device,
     ):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from cass_ray.corpus.reading.source_files import Sources, gather
 from cass_ray.execute import verify as judging
-from cass_ray.execute.backends.base import Backend, Inputs
+from cass_ray.execute.backends.base import Backend, Inputs, RunMode
 from cass_ray.execute.backends.rdna3 import HipBackend
 from cass_ray.execute.comparison.tolerances import tolerance_for
 from cass_ray.execute.drivers.driver import ARGUMENT_LISTS
@@ -26,6 +26,7 @@ from cass_ray.execute.sides import as_hip, usable_targets, wavefronts_on
 from cass_ray.execute.verify import Policy, PortVerification
 from cass_ray.public.shown import Shown
 from cass_ray.public.views import Block, Cells, Mark, View
+from cass_ray.toolchain.sandbox.executable import Bounds
 from cass_ray.toolchain.unit import CompileFailure, Unit
 
 
@@ -127,6 +128,8 @@ class Comparison:
     stdin: bytes = b""
     folder: Path | None = None
     """``files`` of :func:`verify`."""
+    bounds: Bounds = field(default_factory=Bounds)
+    """Of each run."""
     second_compiler: bool = False
     """Judge the port again with device code that another LLVM made."""
 
@@ -160,7 +163,7 @@ def compare_programs(
         arguments = arguments if any(arguments) else ARGUMENT_LISTS
     candidate = as_hip(program, wavefronts_on(ours))
     inputs = [Inputs(tuple(each), how.stdin, how.folder) for each in arguments]
-    made = measure_original(reference, theirs, inputs)
+    made = measure_original(reference, theirs, inputs, RunMode(how.bounds))
     generated: GeneratedRuns | str = ""
     if driven is None:
         generated = _generated(reference, candidate, made, theirs, ours[0])
@@ -170,6 +173,7 @@ def compare_programs(
     for name, engine in _by_both(named) if how.second_compiler else named:
         policy = Policy(
             tolerance=tolerance_for(texts),
+            bounds=how.bounds,
             order_free=how.order_free,
             counters=not engine.real_gpu,
             check=not engine.real_gpu,

@@ -15,6 +15,7 @@ from cass_ray.commands import run as command
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.toolchain.sandbox import isolation
+from cass_ray.toolchain.sandbox.process import Starved
 from cass_ray.toolchain.unit import Unit
 
 HIP_PROGRAM = """\
@@ -161,3 +162,83 @@ def test_the_table_of_commands_names_run() -> None:
         [sys.executable, "-m", "cass_ray.cli", "--help"], capture_output=True, text=True, check=True
     )
     assert "run " in done.stdout
+
+
+GREEDY = """\
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <unistd.h>
+int main(int, char **arguments) {
+  const size_t mib = atoi(arguments[2]);
+  if (*arguments[1] == 'm') {
+    char *memory = (char *)malloc(mib << 20);
+    memset(memory, 1, mib << 20);
+    usleep(600000);
+    return printf("%d\\n", memory[4096]) < 0;
+  }
+  static char block[1 << 20];
+  FILE *file = fopen("large", "w");
+  size_t written = 0;
+  while (written < mib && fwrite(block, 1, sizeof block, file) == sizeof block) ++written;
+  return printf("%zu\\n", written) < 0;
+}
+"""
+
+
+@pytest.mark.amd
+@pytest.mark.parametrize(
+    ("options", "arguments", "status", "said"),
+    [
+        ((), ("m", "400"), 0, "1\n"),
+        (("--memory", "0.25"), ("m", "400"), 125, "--memory"),
+        ((), ("f", "300"), 125, "--file-size"),
+        (("--file-size", "320"), ("f", "300"), 0, "300\n"),
+        (("--file-size", "10"), ("f", "30"), 125, "--file-size"),
+    ],
+)
+def test_limits_of_memory_and_files_are_options(
+    tmp_path: Path, options: tuple[str, ...], arguments: tuple[str, ...], status: int, said: str
+) -> None:
+    (tmp_path / "greedy.hip").write_text(GREEDY)
+    done = run(tmp_path / "greedy.hip", *options, "--", *arguments)
+    assert done.exit_code == status, done.output
+    assert said in done.output
+
+
+SPINNING = """\
+#include <hip/hip_runtime.h>
+__global__ void wait(volatile int *flag) { while (*flag == 0) {} }
+int main() {
+  int *flag;
+  hipMalloc(&flag, 4);
+  hipMemset(flag, 0, 4);
+  wait<<<1, 1>>>(flag);
+  return hipDeviceSynchronize() == hipSuccess ? 0 : 1;
+}
+"""
+
+
+@pytest.mark.amd
+def test_a_kernel_that_never_ends_is_ended_at_the_programs_time(tmp_path: Path) -> None:
+    """No limit of the kernel's own comes first, whose error the program would pass on as 1."""
+    (tmp_path / "spinning.hip").write_text(SPINNING)
+    done = run(tmp_path / "spinning.hip", "--seconds", "1.5")
+    assert done.exit_code == 124, done.output
+    assert "ended after 1.5 s (--seconds)" in done.output
+
+
+def test_a_machine_without_a_processor_for_it_is_the_time_limit(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def starves(*given: object) -> None:
+        raise Starved("the machine is too busy: in 8 s a program had a processor for 0.1 s")
+
+    (tmp_path / "any.hip").write_text(SPINNING)
+    monkeypatch.setattr(command, "build", lambda *given, **named: tmp_path / "any")
+    monkeypatch.setattr(command, "find_amd", lambda **named: None)
+    monkeypatch.setattr(command, "runtime_library", lambda: tmp_path)
+    monkeypatch.setattr(command, "execute", starves)
+    done = run(tmp_path / "any.hip", "--seconds", "2")
+    assert done.exit_code == 124
+    assert "too busy" in done.output

@@ -17,7 +17,9 @@ from cass_ray.toolchain.amd.lost_exits import lost_exits, lost_exits_of_object
 from cass_ray.toolchain.amd.spilled_lanes import shared_registers
 from cass_ray.toolchain.amd.workarounds import KEEPS_EXITS, WAYS_TO_SPILL, as_flags
 from cass_ray.toolchain.locate import find_amd
+from cass_ray.translate.engines.registry import make_translator
 from tests.toolchain.amd.test_divisions import program
+from tests.toolchain.amd.test_known_faults import PROGRAM as KNOWN_FAULTS
 from tests.toolchain.amd.test_lost_exits import NESTED, OTHER_LAYOUT
 from tests.toolchain.amd.test_workarounds import MANY_SCALARS, SEVERAL_FUNCTIONS
 
@@ -110,6 +112,20 @@ def test_hipcc_divides_right(prefix: Path, tmp_path: Path, ways: tuple[str, ...]
 
 @pytest.mark.amd
 @pytest.mark.parametrize(
+    "ways", [(), ("-fgpu-rdc",), pytest.param(("-O1", "-g"), marks=pytest.mark.slow)]
+)
+def test_hipcc_computes_right_what_llvm_does_not(
+    prefix: Path, tmp_path: Path, ways: tuple[str, ...]
+) -> None:
+    source, executable = tmp_path / "program.hip", tmp_path / "program"
+    source.write_text(make_translator("rules").translate(KNOWN_FAULTS.read_text()).source)
+    hipcc(prefix, *ways, "-w", source, "-o", executable)
+    done = subprocess.run([executable], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "compared\n"), done.stderr
+
+
+@pytest.mark.amd
+@pytest.mark.parametrize(
     "ways",
     [("-c", "-O3"), ("-c", "-O0"), pytest.param(("-c", "-O2", "-g"), marks=pytest.mark.slow)],
 )
@@ -120,7 +136,7 @@ def test_code_without_divisions_is_the_compilers_own(
     source, ours, own = (tmp_path / name for name in ("unrelated.hip", "ours", "own"))
     source.write_text(UNRELATED)
     clang = find_amd().clang
-    assert write_driver(tmp_path, clang, "20.1.0") == clang
+    assert write_driver(tmp_path, clang, "23.1.0") == clang
     spills = TO_OWN_REGISTERS if "-O0" in ways else ()
     hipcc(prefix, *ways, "-fuse-cuid=none", source, "-o", ours)
     hipcc_calling(clang, prefix, *ways, *spills, "-fuse-cuid=none", source, "-o", own)

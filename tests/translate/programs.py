@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.emulator.build import runtime_library
-from cass_ray.emulator.execution import RunOptions, build, execute
+from cass_ray.emulator.execution import DEFAULT_OPTIMIZATION, RunOptions, build, execute
 from cass_ray.toolchain.amd.bundle import bundle
 from cass_ray.toolchain.amd.link import embedding
 from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE, code_flags
@@ -25,7 +25,10 @@ MAIN = PurePosixPath("program.cu")
 
 
 def output_of(
-    source: str, headers: Path | None = None, architecture: str = DEFAULT_AMD_ARCHITECTURE
+    source: str,
+    headers: Path | None = None,
+    architecture: str = DEFAULT_AMD_ARCHITECTURE,
+    optimization: str = DEFAULT_OPTIMIZATION,
 ) -> dict[str, str]:
     """The ``name: values`` lines that the translated ``source`` prints; fails if it does.
 
@@ -42,7 +45,10 @@ def output_of(
         place = (PurePosixPath("headers"),)
         sources = replace(sources, files={**sources.files, **files}, include_directories=place)
     runtime = runtime_library()
-    program = build(sources, find_amd(), runtime, architecture=architecture)
+    toolchain = find_amd(architectures=(architecture,))
+    program = build(
+        sources, toolchain, runtime, architecture=architecture, optimization=optimization
+    )
     return _lines(program, runtime)
 
 

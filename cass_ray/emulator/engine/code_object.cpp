@@ -36,6 +36,12 @@ const Program& CodeObject::Content::program(const ProgramOptions& options) const
   return *slot;
 }
 
+bool CodeObject::Content::is_in_assertion(std::uint64_t offset) const {
+  return std::ranges::any_of(assertions, [offset](const auto& range) {
+    return offset >= range.first && offset < range.second;
+  });
+}
+
 CodeObject::CodeObject(std::unique_ptr<Content> content) : content_(std::move(content)) {}
 CodeObject::~CodeObject() = default;
 

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "engine.hpp"
@@ -29,6 +30,7 @@ struct CodeObject::Content {
   std::vector<Kernel> kernels;
   std::unordered_map<std::string, Symbol> variables;
   std::vector<std::uint64_t> functions;    // offsets in the image, of device functions
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> assertions;  // from where to where: ends of assert
   std::vector<std::byte> file;             // the ELF file, for debug information
   std::vector<std::uint32_t> code;         // what is decoded: kernels may write to the image
 
@@ -36,6 +38,7 @@ struct CodeObject::Content {
   const Program& program(const ProgramOptions& options) const;
 
   bool is_kernel_entry(std::uint64_t offset) const;
+  bool is_in_assertion(std::uint64_t offset) const;
 
  private:
   mutable std::mutex mutex_;

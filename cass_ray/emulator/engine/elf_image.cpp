@@ -24,6 +24,11 @@ enum Relocation : std::uint32_t {
   relative64 = 13,
 };
 
+// What HIP's assert calls (hip_assert.h), that of CUDA's code, and that of lifted code.
+bool ends_failed_assert(std::string_view name) {
+  return name == "__assert_fail" || name == "__assertfail" || name == "__cass_assertion_failed";
+}
+
 bool fail(Error& error, ErrorKind kind, std::string message) {
   error = {kind, std::move(message)};
   return false;
@@ -216,6 +221,9 @@ class Loader {
     const Symbol place{content_.image + symbol.st_value, symbol.st_size};
     all.emplace(name, place);
     if (type == STT_FUNC) content_.functions.push_back(symbol.st_value);
+    if (type == STT_FUNC && ends_failed_assert(name)) {
+      content_.assertions.emplace_back(symbol.st_value, symbol.st_value + symbol.st_size);
+    }
     const bool data = type == STT_OBJECT && !name.ends_with(".kd");
     if (data) content_.variables.emplace(name, place);
   }

@@ -196,7 +196,8 @@ enum class FaultKind : std::uint8_t {
   invalid_launch,  // also before anything ran
   memory_access,  // the CPU refused the address
   stack_overflow,  // scratch
-  trap,  // s_trap: abort(), __builtin_trap(), a failed assert
+  trap,  // s_trap: abort(), __builtin_trap()
+  assertion,  // s_trap in what a failed assert calls
   time_limit,
   deadlock,  // a barrier that not all waves reach
   // checking mode only:

@@ -14,6 +14,7 @@ std::string_view name_of(FaultKind kind) {
     case FaultKind::memory_access: return "invalid memory access";
     case FaultKind::stack_overflow: return "stack overflow";
     case FaultKind::trap: return "trap";
+    case FaultKind::assertion: return "failed assertion";
     case FaultKind::time_limit: return "time limit";
     case FaultKind::deadlock: return "deadlock";
     case FaultKind::out_of_bounds: return "out-of-bounds access";

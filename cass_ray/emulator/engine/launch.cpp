@@ -255,7 +255,7 @@ void describe_wave(const Wave& wave, Fault& fault) {
       break;
     case WaveFault::trap:
       fault.kind = FaultKind::trap;
-      fault.message = "the kernel aborted (assert, abort or __builtin_trap)";
+      fault.message = "the kernel aborted (abort or __builtin_trap)";
       break;
     case WaveFault::jump_outside_code:
       fault.kind = FaultKind::invalid_instruction;
@@ -319,6 +319,11 @@ Fault describe(Workgroup& group, Outcome outcome) {
   if (instruction != nullptr) {
     fault.pc = state.kernel->code_object->content().code_offset + instruction->pc;
     fault.instruction = state.program->text_at(instruction->pc);
+    if (fault.kind == FaultKind::trap &&
+        state.kernel->code_object->content().is_in_assertion(fault.pc)) {
+      fault.kind = FaultKind::assertion;
+      fault.message = "a device-side assertion failed";
+    }
   }
   return fault;
 }

@@ -183,10 +183,8 @@ CompilerOutput compile(const SourceText& source, const std::vector<SourceText>& 
                                      "-include",
                                      "hip/hip_runtime.h",
                                      "-O3",
-                                     // Before LLVM 20 a wrong unsigned division; of no effect on
-                                     // results since (cass_ray/toolchain/amd/workarounds.py).
-                                     "-mllvm",
-                                     "-amdgpu-codegenprepare-disable-idiv-expansion",
+                                     // Of the build: cass_ray/toolchain/amd/workarounds.py.
+                                     CASS_CODE_OPTIONS,
                                      "-I" + folder.path().string(),
                                      "-fdiagnostics-color=never"};
   for (const auto& option : options) {

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -52,7 +53,10 @@ class LostLaunches {
   std::size_t count_ = 0;
 };
 
+std::atomic<const char*> failed_above{nullptr};
+
 std::string failure() {
+  if (const char* why = failed_above.load()) return std::string(why) + ": exit status 1";
   if (Device::any_has_ever_failed()) {
     return "a kernel failed and the program did not say so: exit status 1";
   }
@@ -80,3 +84,8 @@ void watch_exit() {
 }
 
 }  // namespace cass::hip
+
+void __hipCassFailAtExit(const char* why) {
+  cass::hip::failed_above = why;
+  cass::hip::watch_exit();
+}

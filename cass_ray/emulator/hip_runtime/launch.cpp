@@ -29,6 +29,7 @@ hipError_t error_of(FaultKind kind) {
     case FaultKind::memory_access:
     case FaultKind::out_of_bounds:
     case FaultKind::use_after_free: return hipErrorIllegalAddress;
+    case FaultKind::assertion: return hipErrorAssert;
     case FaultKind::time_limit: return hipErrorLaunchTimeOut;
     default: return hipErrorLaunchFailure;
   }

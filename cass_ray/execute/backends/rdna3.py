@@ -151,7 +151,6 @@ class Rdna3Backend(HipBackend):
             perturb=mode.perturb,
             transcript=mode.transcript,
             threads=self.threads,
-            kernel_seconds=mode.bounds.wall_seconds,
         )
         with device_process(self.runtime, asked, mode.bounds.limits()) as device:
             yield Observation(

@@ -1,8 +1,8 @@
 """Literals that nvdisasm prints as a NaN, by their bits.
 
 The text is the same for every NaN, and ``FSEL`` copies the bits: ``FSEL R5, R9, -QNAN, P2`` gives
-the high word of a double's infinity, 0xfff00000, where a logarithm's argument is zero. The machine
-code has them.
+the high word of a double's infinity, 0xfff00000, where a logarithm's argument is zero. ``F2FP``
+converts two halves of 16 bits, of which the lower is any number. The machine code has them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from cass_ray.toolchain.nvidia.elf import Cubin
 
 _LINE = re.compile(
     r"^[ \t]*\.section[ \t]+\.text\.(?P<name>[^\s,]+)"
-    r"|^[ \t]*/\*(?P<address>[0-9a-f]{4,})\*/[^;\n]*\bU?FSEL\b[^;\n]*?(?P<literal>[-+]?[QS]NAN\b)",
+    r"|^[ \t]*/\*(?P<address>[0-9a-f]{4,})\*/[^;\n]*"
+    r"\b(?:U?FSEL|F2FP\.SATFINITE[.\w]*\.F16\.UNPACK_B_MERGE_C)\b[^;\n]*?(?P<literal>[-+]?[QS]NAN\b)",
     re.MULTILINE,
 )
 _AT = slice(4, 8)
@@ -21,7 +22,7 @@ _AT = slice(4, 8)
 
 
 def with_bits_of_nans(listing: str, cubin: Cubin) -> str:
-    """``listing`` with the bits of what ``FSEL`` may copy, where ``cubin`` has its machine code."""
+    """``listing`` with the bits of such literals, where ``cubin`` has its machine code."""
     if "NAN" not in listing:
         return listing
     code = {each.name.removeprefix(".text."): each.data for each in cubin.code_sections}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from cass_ray.cache import digest
@@ -10,10 +11,17 @@ from cass_ray.lift.errors import CompilerFailure
 from cass_ray.lift.llvm import device_functions
 from cass_ray.lift.llvm.builder import SUPPORT_PREFIX
 from cass_ray.lift.llvm.native_compiler import PASSES, ir_compiler
+from cass_ray.toolchain.amd import hidden_operands
 from cass_ray.toolchain.amd.toolchain import AmdToolchain, code_flags
 from cass_ray.toolchain.amd.workarounds import LlvmOptions, as_flags, right_code
 from cass_ray.toolchain.sandbox.isolation import View, private_folder
-from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Completed, Limits, run
+from cass_ray.toolchain.sandbox.process import (
+    COMPILE_LIMITS,
+    Completed,
+    Limits,
+    ProcessOutcome,
+    run,
+)
 from cass_ray.whole_file import write_whole
 
 _CODE_OBJECT_VERSION = 5
@@ -56,10 +64,25 @@ _WITH_FUNCTIONS = (
 """Options for modules with functions beside kernels."""
 
 
+ENDED = "LLVM was ended after"
+"""What the message of a failure begins with where a limit of time was reached."""
+_SECONDS_A_MEGABYTE = 60.0
+"""Of LLVM IR: kernels of 29,000 instructions, 5 MB, took 25 s on an idle machine."""
+_MOST_SECONDS = 3600.0
+
+
+def limits_for(module: str) -> Limits:
+    """What LLVM may take for so much code, in CPU time."""
+    usual = COMPILE_LIMITS
+    seconds = min(_MOST_SECONDS, usual.cpu_seconds + _SECONDS_A_MEGABYTE * len(module) / 1e6)
+    return replace(usual, cpu_seconds=seconds, wall_seconds=max(usual.wall_seconds, 4 * seconds))
+
+
 def assembly(
-    toolchain: AmdToolchain, module: str, architecture: str, limits: Limits = COMPILE_LIMITS
+    toolchain: AmdToolchain, module: str, architecture: str, limits: Limits | None = None
 ) -> tuple[str, float]:
     """RDNA3 assembly of an LLVM module, and LLVM's CPU seconds. Raises :class:`CompilerFailure`."""
+    limits = limits or limits_for(module)
     options = _LLVM_OPTIONS + (_WITH_FUNCTIONS if "\ndefine internal " in module else ())
 
     def make(more: LlvmOptions) -> tuple[str, float]:
@@ -79,24 +102,39 @@ def _compiled(
 ) -> tuple[str, float]:
     """The assembly by these options of LLVM, and CPU seconds."""
     compiler = ir_compiler(toolchain)
+    if compiler is not None and f"@{SUPPORT_PREFIX}" not in module:
+        own = [word for word in toolchain.workarounds if word != "-mllvm"]
+        hides = "yes" if toolchain.hides_operands else ""
+        command: list[str | Path] = [compiler, _INPUT, architecture, *PASSES, hides, *options, *own]
+        return _run(command, module, (*toolchain.visible(), compiler.parent), limits)
+    command = _clang(toolchain, architecture, options)
+    further: list[str | Path] = []
     visible = toolchain.visible()
-    command: list[str | Path]
     if f"@{SUPPORT_PREFIX}" in module:
         device_functions.check_calls(module)
         support = _support_library(toolchain, architecture)
-        command = _clang(toolchain, architecture, options)
-        command += ["-Xclang", "-mlink-builtin-bitcode", "-Xclang", support]
+        further = ["-Xclang", "-mlink-builtin-bitcode", "-Xclang", support]
         visible = (*visible, support.parent)
-    elif compiler is not None:
-        own = [word for word in toolchain.workarounds if word != "-mllvm"]
-        command = [compiler, _INPUT, architecture, *PASSES, *options, *own]
-        visible = (*visible, compiler.parent)
-    else:
-        command = _clang(toolchain, architecture, options)
+    if not toolchain.hides_operands:
+        return _run([*command, *further], module, visible, limits)
+    ir, seconds = _run([*command, *further, "-emit-llvm"], module, visible, limits)
+    hidden = _checked(hidden_operands.hide(ir, limits), "operands in the lifted code")
+    command += hidden_operands.UNOPTIMIZED
+    text, more = _run(command, hidden.stdout_text, visible, limits)
+    return text, seconds + hidden.cpu_seconds + more
+
+
+def _run(
+    command: list[str | Path], module: str, visible: tuple[Path, ...], limits: Limits
+) -> tuple[str, float]:
     with private_folder() as folder:
         (folder / _INPUT).write_text(module)
         view = View(read_only=visible, writable=(folder,))
         done = run(command, cwd=folder, limits=limits, view=view)
+    if done.outcome is ProcessOutcome.TIME_LIMIT:
+        took = f"{done.cpu_seconds:.0f} s of CPU time, {done.wall_seconds:.0f} s by the clock"
+        most = f"{limits.cpu_seconds:.0f} s of CPU time, {limits.wall_seconds:.0f} s by the clock"
+        raise CompilerFailure(f"{ENDED} {took} (limit for {len(module)} bytes of LLVM IR: {most})")
     return _checked(done, "the lifted code").stdout_text, done.cpu_seconds
 
 

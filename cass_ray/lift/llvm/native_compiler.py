@@ -22,7 +22,8 @@ from cass_ray.whole_file import write_whole
 
 _LIBRARY = re.compile(r"^\s*libLLVM\S* => (/\S+)", re.MULTILINE)
 _SOURCES = tuple(
-    Path(__file__).parent / "native" / name for name in ("compile_ir.c", "join_words.h")
+    Path(__file__).parent / "native" / name
+    for name in ("compile_ir.c", "join_words.h", "hide_sums.h")
 )
 
 _SIMPLIFY = "simplifycfg<switch-range-to-icmp>"
@@ -109,7 +110,7 @@ def _linked(clang: Path, library: Path) -> bytes | None:
         if not run(link, cwd=folder, view=view).ok:
             return None  # no linker for the host, or a library without AMDGPU
         probe: list[str | Path] = [folder / "made", "probe.ll", DEFAULT_AMD_ARCHITECTURE]
-        probe += PASSES
+        probe += [*PASSES, "yes"]
         if not run(probe, cwd=folder, view=view).ok:
             return None  # another version of LLVM, with other passes
         return (folder / "made").read_bytes()

@@ -291,7 +291,11 @@ class LoweringContext:
         return self._signed_float(operand, self.ir.cast("bitcast", pair, "double"), "f64")
 
     def half(self, operand: Operand, kind: str = "half") -> Value:
-        """A half-precision operand: the low half of a word, or the half that a selector names."""
+        """A half-precision operand: a literal, the low half of a word, or the one that a selector
+        names; ``kind``: half or bfloat."""
+        if isinstance(operand, Immediate) and not operand.is_bits:
+            bits = Value("i16", str(half_bits(operand, kind)))
+            return self.ir.cast("bitcast", bits, kind)
         if not isinstance(operand, Register | Constant):
             raise UnknownForm(str(operand), "not a register with a half in it")
         shift = 0
@@ -351,6 +355,17 @@ def float32_bits(literal: Immediate) -> int:
         return 0xFFFFFFFF if literal.text.startswith("-") else 0x7FFFFFFF
     number = _SPECIAL_FLOATS.get(literal.text)
     packed = struct.pack("<f", float(literal.text) if number is None else number)
+    return int.from_bytes(packed, "little")
+
+
+def half_bits(literal: Immediate, kind: str) -> int:
+    """The bits of a literal that is printed as a number of 16 bits; ``kind``: half or bfloat."""
+    if "NAN" in literal.text:
+        return 0xFFFF if literal.text.startswith("-") else 0x7FFF
+    if kind == "bfloat":
+        return float32_bits(literal) >> 16
+    number = _SPECIAL_FLOATS.get(literal.text)
+    packed = struct.pack("<e", float(literal.text) if number is None else number)
     return int.from_bytes(packed, "little")
 
 

@@ -5,6 +5,9 @@
 #include "library.hpp"
 #include "registration.hpp"
 
+// Of our libamdhip64.so (hip_runtime/exit_status.hpp).
+extern "C" void __hipCassFailAtExit(const char* why);
+
 using namespace cass::cuda;
 
 namespace {
@@ -64,10 +67,18 @@ int launch_registered(const void* kernel, const LaunchConfiguration& given,
 // What CUDA calls a launch that no card can do: of version 13 an H200 gives the driver's code.
 constexpr int impossible = CASS_CUDA_VERSION >= 13 ? invalid_value : invalid_configuration;
 
+// The program may look at no error and print what was never computed: it is not to end well.
+int launch_left_out(const std::string& why) {
+  report_once("a kernel is launched that is left out: " + why);
+  __hipCassFailAtExit("a kernel that was launched is left out");
+  return fail(invalid_device_function);
+}
+
 int launch(const void* kernel, const LaunchConfiguration& given, void** arguments,
            hipStream_t stream) {
   if (earlier_fault() != success) return fail(success);
   if (!is_possible(given.gridDim, given.blockDim)) return fail(impossible);
+  if (const auto why = left_out(kernel); !why.empty()) return launch_left_out(why);
   if (loaded_kernel(kernel) != nullptr) return launch_loaded(kernel, given, arguments, stream);
   const auto asked = requests_of(given.attrs, given.numAttrs);
   if (asked.is_updatable) return unsupported("a node that kernels can update");

@@ -69,6 +69,7 @@ struct Binary {
   void** handle = nullptr;
   int capability = 0;  // of the machine code that it was lifted from: 80 for sm_80
   std::map<std::string, ClusterKernel> clusters;
+  std::map<std::string, std::string> left_out;  // why, by the kernel's name; * stands for all
   std::deque<ManagedVariable> managed;  // their addresses are keys
 };
 
@@ -123,6 +124,17 @@ std::string read_text(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+// Lines of a name, a blank and the reason (write_fat_binaries of cass_ray/port/lifting.py).
+std::map<std::string, std::string> reasons(const std::string& path) {
+  std::map<std::string, std::string> found;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    const auto blank = line.find(' ');
+    if (blank != std::string::npos) found[line.substr(0, blank)] = line.substr(blank + 1);
+  }
+  return found;
+}
+
 const void* lifted(const Container& container, Binary& binary) {
   const char* folder = std::getenv(directory_variable);
   if (folder == nullptr) {
@@ -134,6 +146,7 @@ const void* lifted(const Container& container, Binary& binary) {
   const auto* image = map_file(path + ".hipfb");
   if (image == nullptr) report_once("no lifted device code for fat binary " + key);
   binary.capability = read_number(path + ".capability");
+  binary.left_out = reasons(path + ".left_out");
   binary.clusters = read_cluster_kernels(read_text(path + ".clusters"));
   return image;
 }
@@ -142,6 +155,7 @@ const void* lifted(const Container& container, Binary& binary) {
 struct Capabilities {
   std::mutex guard;
   std::map<const void*, int> by_kernel;
+  std::map<const void*, std::string> left_out;
   std::map<const void*, RegisteredCluster> clusters;  // never moved: HIP knows some by address
   std::vector<const ManagedVariable*> managed;
 };
@@ -152,6 +166,14 @@ Capabilities& capabilities() {
 }
 
 Binary* binary_of(void** handle) { return reinterpret_cast<Binary*>(handle); }
+
+void note_if_left_out(const Binary& binary, const void* host, const std::string& name) {
+  auto found = binary.left_out.find(name);
+  if (found == binary.left_out.end()) found = binary.left_out.find("*");
+  if (found == binary.left_out.end()) return;
+  const std::lock_guard lock(capabilities().guard);
+  capabilities().left_out[host] = name + ": " + found->second;
+}
 
 // Gives managed variables the values that they start with.
 void place_managed(Binary& binary) {
@@ -170,6 +192,12 @@ int cass::cuda::capability_of(const void* kernel) {
   const std::lock_guard lock(capabilities().guard);
   const auto found = capabilities().by_kernel.find(kernel);
   return found == capabilities().by_kernel.end() ? 0 : found->second;
+}
+
+std::string cass::cuda::left_out(const void* kernel) {
+  const std::lock_guard lock(capabilities().guard);
+  const auto found = capabilities().left_out.find(kernel);
+  return found == capabilities().left_out.end() ? std::string() : found->second;
 }
 
 RegisteredCluster* cass::cuda::registered_cluster(const void* kernel) {
@@ -210,6 +238,7 @@ CUDA_API void __cudaUnregisterFatBinary(void** handle) {
 CUDA_API void __cudaRegisterFunction(void** handle, const char* host, char* name,
                                      const char* device_name, int thread_limit, void* tid,
                                      void* bid, void* block, void* grid, int* size) {
+  note_if_left_out(*binary_of(handle), host, device_name);
   if (binary_of(handle)->handle == nullptr) return;
   {
     const std::lock_guard lock(capabilities().guard);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "../common/clusters.hpp"
 
@@ -10,6 +11,9 @@ namespace cass::cuda {
 // The architecture of the machine code that a kernel was lifted from, 80 for sm_80; 0 for a kernel
 // that was not registered.
 int capability_of(const void* kernel);
+
+// "NAME: REASON" of a kernel that could not be lifted; empty for others.
+std::string left_out(const void* kernel);
 
 // A kernel that can be launched in clusters.
 struct RegisteredCluster {

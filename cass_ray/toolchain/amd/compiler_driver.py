@@ -6,21 +6,25 @@ package nor an environment.
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from cass_ray.toolchain.amd import divisions, lost_exits, spilled_lanes
+from cass_ray.cache import digest
+from cass_ray.toolchain.amd import hidden_operands, lost_exits, spilled_lanes
 from cass_ray.toolchain.amd.workarounds import (
     KEEPS_EXITS,
     WAYS_TO_SPILL,
     as_flags,
-    divides_wrong,
+    loses_values,
+    selects_wrong,
 )
 
 SCRIPT = Path(__file__).with_name("clang-with-workarounds")
 
-_COPIED = (divisions.PROGRAM, Path(lost_exits.__file__), Path(spilled_lanes.__file__))
+_COPIED = (hidden_operands.PROGRAM, Path(lost_exits.__file__), Path(spilled_lanes.__file__))
 
 
 def write_driver(folder: Path, clang: Path, version: str) -> Path:
@@ -29,7 +33,7 @@ def write_driver(folder: Path, clang: Path, version: str) -> Path:
     It is ``clang`` itself where ``version`` is right. Raises
     :class:`~cass_ray.toolchain.errors.ToolMissing`.
     """
-    if not divides_wrong(version):
+    if not selects_wrong(version):
         return clang
     program = clang.resolve()
     resources = program.parent.parent / "lib" / "clang" / version.split(".")[0]
@@ -37,11 +41,12 @@ def write_driver(folder: Path, clang: Path, version: str) -> Path:
     values = {
         "clang": [program],
         "resources": [resources],
-        "awk": [divisions.find_awk()],
+        "awk": [hidden_operands.find_awk()],
         "python": [Path(sys.executable).resolve()],
         "to_own_registers": as_flags(to_own_registers),
         "to_memory": as_flags(to_memory),
         "keeps_exits": as_flags(KEEPS_EXITS),
+        "loses_values": ["yes"] if loses_values(version) else [],
     }
     text = SCRIPT.read_text()
     for name, words in values.items():
@@ -54,6 +59,22 @@ def write_driver(folder: Path, clang: Path, version: str) -> Path:
         place.write_text(its)
         place.chmod(0o755)
     return driver
+
+
+def cached_driver(cache: Path, clang: Path, version: str) -> Path:
+    """:func:`write_driver` in ``cache``, once for each clang; several processes may ask."""
+    if not selects_wrong(version):
+        return clang
+    parts = [SCRIPT, *_COPIED]
+    key = digest([str(clang.resolve()), version, sys.executable, *(p.read_bytes() for p in parts)])
+    folder = cache / "clang-driver" / key[:24]
+    if not folder.exists():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=folder.parent) as made:
+            write_driver(Path(made, "made"), clang, version)
+            with contextlib.suppress(OSError):  # another process was sooner
+                Path(made, "made").rename(folder)
+    return folder / "clang"
 
 
 def visible() -> tuple[Path, ...]:

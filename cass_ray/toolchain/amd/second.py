@@ -22,7 +22,7 @@ from pathlib import Path
 from cass_ray.architectures import AmdTarget, amd_target
 from cass_ray.cache import default_directory, digest
 from cass_ray.dataset.schema import Reason
-from cass_ray.toolchain.amd import link
+from cass_ray.toolchain.amd import hidden_operands, link
 from cass_ray.toolchain.amd.precompiled import Side
 from cass_ray.toolchain.amd.toolchain import (
     DEFAULT_ARCHITECTURE,
@@ -32,12 +32,12 @@ from cass_ray.toolchain.amd.toolchain import (
     code_flags,
     generate,
 )
-from cass_ray.toolchain.amd.workarounds import code_workarounds
+from cass_ray.toolchain.amd.workarounds import code_workarounds, selects_wrong
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.places import CLANG_MAJORS, Places
 from cass_ray.toolchain.probe import remembered, tool_version
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Completed, Limits
-from cass_ray.toolchain.unit import CompileFailure, Unit
+from cass_ray.toolchain.unit import CompileFailure, Unit, classify
 
 SECOND_CLANG_VARIABLE = "CASS_SECOND_CLANG"
 SECOND_CLANG_REMEDY = (
@@ -136,8 +136,14 @@ class SecondToolchain(AmdToolchain):
     ) -> Completed:
         flags = [f"-mcpu={architecture}", optimization]
         flags += code_workarounds(self.generator.version)
-        command = self.generator.command
-        return generate(command, unit, _OF_TARGET.sub("", ir), flags, self.visible(), limits)
+        command, ir = self.generator.command, _OF_TARGET.sub("", ir)
+        if selects_wrong(self.generator.version):
+            read = generate(command, unit, ir, [*flags, "-emit-llvm"], self.visible(), limits)
+            hidden = hidden_operands.hide(read.stdout_text, limits)
+            if not hidden.ok:
+                raise classify(hidden, unit, "awk (operands)")
+            ir, flags = hidden.stdout_text, [*flags, *hidden_operands.UNOPTIMIZED]
+        return generate(command, unit, ir, flags, self.visible(), limits)
 
     def _link_tools(self) -> link.LinkTools:
         tools = super()._link_tools()

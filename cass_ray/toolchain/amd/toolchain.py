@@ -16,15 +16,15 @@ from pathlib import Path
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.cache import digest
 from cass_ray.dataset.schema import Reason, Toolchain
-from cass_ray.toolchain.amd import divisions, link, lost_exits, spilled_lanes
+from cass_ray.toolchain.amd import hidden_operands, link, lost_exits, spilled_lanes
 from cass_ray.toolchain.amd.precompiled import PrecompiledHeaders, Side
 from cass_ray.toolchain.amd.workarounds import (
     KEEPS_EXITS,
     WAYS_TO_SPILL,
     as_flags,
     code_workarounds,
-    divides_wrong,
     right_code,
+    selects_wrong,
 )
 from cass_ray.toolchain.archive.library_root import (
     LIBRARIES_REMEDY,
@@ -95,7 +95,7 @@ class AmdToolchain:
         """Digest of what determines the output beside unit, architecture and optimization."""
         headers = [path.read_bytes() for path in sorted(SHIM.rglob("*.h*"))]
         flags = (*_LENIENT, *self.workarounds)
-        hiding = [divisions.PROGRAM.read_bytes()] if divides_wrong(self.version) else []
+        hiding = [hidden_operands.PROGRAM.read_bytes()] if self.hides_operands else []
         flags += tuple(option for options in (*WAYS_TO_SPILL, KEEPS_EXITS) for option in options)
         checks = [Path(path).read_bytes() for path in (lost_exits.__file__, spilled_lanes.__file__)]
         read = [*headers, *hiding, *checks]
@@ -210,27 +210,28 @@ class AmdToolchain:
         further: tuple[str, ...],
         limits: Limits,
     ) -> tuple[str, float]:
-        """Device assembly whose divisions are right, and its CPU seconds.
+        """Device assembly, and its CPU seconds.
 
         ``further`` are flags of the generation of code, beside ``flags``.
         """
         flags = (*flags, *further)
-        device = self._assembly(unit, Side.DEVICE, flags, limits)
-        text, seconds = device.stdout_text, device.cpu_seconds
-        _must_hold_a_kernel(text)
-        if not self.may_divide_wrong(text):
-            return text, seconds
+        if not self.hides_operands:
+            device = self._assembly(unit, Side.DEVICE, flags, limits)
+            _must_hold_a_kernel(device.stdout_text)
+            return device.stdout_text, device.cpu_seconds
         read = self._assembly(unit, Side.DEVICE, (*flags, "-emit-llvm"), limits)
-        text, more = self.without_wrong_divisions(
+        text, more = self.with_hidden_operands(
             unit, read.stdout_text, architecture, optimization, limits, further
         )
-        return text, seconds + read.cpu_seconds + more
+        _must_hold_a_kernel(text)
+        return text, read.cpu_seconds + more
 
-    def may_divide_wrong(self, assembly: str) -> bool:
-        """Whether device code of this clang has to be made :meth:`without_wrong_divisions`."""
-        return divides_wrong(self.version) and divisions.divides_in_single_precision(assembly)
+    @property
+    def hides_operands(self) -> bool:
+        """Whether device code of this clang has to be made :meth:`with_hidden_operands`."""
+        return selects_wrong(self.version)
 
-    def without_wrong_divisions(
+    def with_hidden_operands(
         self,
         unit: Unit,
         ir: str,
@@ -239,16 +240,18 @@ class AmdToolchain:
         limits: Limits,
         further: tuple[str, ...] = (),
     ) -> tuple[str, float]:
-        """Device assembly of ``unit``'s optimized ``ir``, dividends hidden, and its CPU seconds.
+        """Device assembly of ``unit``'s optimized ``ir``, and its CPU seconds.
+
+        Operands are hidden in it (:mod:`cass_ray.toolchain.amd.hidden_operands`).
 
         ``further`` are flags beside those that every compilation has. Raises
         :class:`~cass_ray.toolchain.unit.CompileFailure`.
         """
-        hidden = divisions.hide_dividends(ir, limits)
+        hidden = hidden_operands.hide(ir, limits)
         if not hidden.ok:
-            raise classify(hidden, unit, "awk (dividends)")
+            raise classify(hidden, unit, "awk (operands)")
         flags = [f"-mcpu={architecture}", optimization, *self.workarounds, *further]
-        flags += divisions.UNOPTIMIZED
+        flags += hidden_operands.UNOPTIMIZED
         made = generate((str(self.clang),), unit, hidden.stdout_text, flags, self._visible, limits)
         return made.stdout_text, hidden.cpu_seconds + made.cpu_seconds
 

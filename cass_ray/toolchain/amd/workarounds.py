@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterable
 from cass_ray.toolchain.amd.lost_exits import lost_exits
 from cass_ray.toolchain.amd.spilled_lanes import shared_registers
 
-_DIVISION_MENDED = 20
+_UNSIGNED_DIVISION_MENDED = 20
 """LLVM's pull requests 116733 and 118928 are in this version."""
+_SELECTION_MENDED = 23
+"""LLVM's pull requests 203436, 204362, 209711 and 210348 of summer 2026 are in this version."""
 _LANES_MENDED = 20
 """LLVM's pull request 93526 is in this version."""
 _EXITS_MENDED = 20
@@ -100,9 +102,18 @@ def as_flags(options: Iterable[str]) -> tuple[str, ...]:
     return tuple(word for option in options for word in ("-mllvm", option))
 
 
-def divides_wrong(clang_version: str) -> bool:
-    """Whether dividends have to be hidden as well: see :mod:`cass_ray.toolchain.amd.divisions`."""
-    return _major(clang_version) < _DIVISION_MENDED
+ANY_VERSION = "0"
+"""A clang of which nothing is known: what is done about any does no harm in others."""
+
+
+def selects_wrong(clang_version: str) -> bool:
+    """Whether operands are to be hidden: see :mod:`cass_ray.toolchain.amd.hidden_operands`."""
+    return _major(clang_version) < _SELECTION_MENDED
+
+
+def loses_values(clang_version: str) -> bool:
+    """Whether code has to be looked at for lanes and for exits that are lost."""
+    return _major(clang_version) < max(_LANES_MENDED, _EXITS_MENDED)
 
 
 def _major(clang_version: str) -> int:
@@ -112,9 +123,18 @@ def _major(clang_version: str) -> int:
 def code_workarounds(clang_version: str) -> tuple[str, ...]:
     """Flags for each compilation to AMD code by clang ``clang_version`` ("19.1.7, ...").
 
-    Before LLVM 20, AMDGPUCodeGenPrepare divides unsigned numbers of 64 bits as numbers of as few
-    bits as both have beside copies of their sign: wrong where that sign is negative.
+    ``docs/compiler_faults.md`` has what each is for. HIPRTC of the emulator compiles with them too.
     """
-    if not divides_wrong(clang_version):
-        return ()
-    return ("-mllvm", "-amdgpu-codegenprepare-disable-idiv-expansion")
+    return as_flags(_code_options(clang_version))
+
+
+def _code_options(clang_version: str) -> LlvmOptions:
+    # SIPeepholeSDWA: before LLVM 20 a - b and b - a of parts of registers are merged (pull request
+    # 106920), before 21 selections of selections are lost (123221); later versions combine those of
+    # results wrongly (218512, which is not merged in any version that there is).
+    options: LlvmOptions = ("-amdgpu-sdwa-peephole=0",)
+    if _major(clang_version) < _UNSIGNED_DIVISION_MENDED:
+        # AMDGPUCodeGenPrepare divides unsigned numbers of 64 bits as numbers of as few bits as both
+        # have beside copies of their sign: wrong where that sign is negative.
+        options = ("-amdgpu-codegenprepare-disable-idiv-expansion", *options)
+    return options

@@ -31,6 +31,7 @@ several targets, or lifted and looked at."""
 _FOLDER = Path("/cass/work")
 _MOST_TEXT = 16
 """Bytes of text for one of code; an instruction of 16 bytes has a line of about a hundred."""
+_SECONDS_A_MEGABYTE = 60.0
 _SECTION_TITLE = re.compile(r"^(//-{5,} )(\S+) +(-{5,})$", re.MULTILINE)
 _TITLE_WIDTH = 17  # nvdisasm pads names to it; in a merged file they are longer
 _UNDEFINED_SYMBOLS = "//--------------------- SYMBOLS "
@@ -95,7 +96,11 @@ def _batches(cubins: Sequence[Cubin]) -> Iterator[list[int]]:
 def limits_for(image_bytes: int) -> Limits:
     """What nvdisasm may take and print for so much code: large kernels have listings of 70 MB."""
     usual = process.COMPILE_LIMITS
-    return replace(usual, output_bytes=max(usual.output_bytes, _MOST_TEXT * image_bytes))
+    return replace(
+        usual,
+        cpu_seconds=usual.cpu_seconds + _SECONDS_A_MEGABYTE * image_bytes / 1e6,
+        output_bytes=max(usual.output_bytes, _MOST_TEXT * image_bytes),
+    )
 
 
 def _listing(nvdisasm: Path, image: bytes, toolchain: View) -> str:

@@ -196,18 +196,19 @@ class OpenclAmd:
         command += [f"--rocm-path={self.amd.rocm_path}", f"--rocm-device-lib-path={self.bitcode}"]
         command += [*unit.preprocessor_arguments(), "-o", "-", str(unit.main)]
         view = View(read_only=self._visible, mounts=(Mount(unit.root, SOURCE_TREE),))
+        if self.amd.hides_operands:
+            command.append("-emit-llvm")
         done = run(command, cwd=unit.root, limits=limits, view=view)
         text = _text(done, unit, "clang (AMDGPU)")
+        seconds = done.cpu_seconds
+        if self.amd.hides_operands:
+            text, more = self.amd.with_hidden_operands(
+                unit, text, architecture, optimization, limits, as_flags(options)
+            )
+            seconds += more
         if ".amdhsa_kernel" not in text:
             raise CompileFailure(Reason.NO_DEVICE_CODE, "no __kernel function", "clang")
-        if not self.amd.may_divide_wrong(text):
-            return text, done.cpu_seconds
-        read = run([*command, "-emit-llvm"], cwd=unit.root, limits=limits, view=view)
-        ir = _text(read, unit, "clang (AMDGPU)")
-        text, more = self.amd.without_wrong_divisions(
-            unit, ir, architecture, optimization, limits, as_flags(options)
-        )
-        return text, done.cpu_seconds + read.cpu_seconds + more
+        return text, seconds
 
     def record(self, output: AmdOutput) -> Toolchain:
         return Toolchain(name=self.name, version=self.version, flags=output.flags)

@@ -73,8 +73,8 @@ class Limits:
     open_files: int = 256
 
 
-COMPILE_LIMITS = Limits()
-"""For one compiler step."""
+COMPILE_LIMITS = Limits(wall_seconds=600.0)
+"""For one compiler step: of the clock only where it waits for something else than a processor."""
 
 
 class Abandoned(Exception):

@@ -179,6 +179,7 @@ def test_device_printf_of_many_threads_loses_none(run_program: RunProgram) -> No
         ("beyond", "hipErrorIllegalAddress"),
         ("freed", "hipErrorIllegalAddress"),
         ("abort", "hipErrorLaunchFailure"),
+        ("assert", "hipErrorAssert"),
         ("deep", "hipErrorLaunchFailure"),
     ],
 )

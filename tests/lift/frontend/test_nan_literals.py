@@ -48,3 +48,29 @@ def test_code_of_another_cubin_changes_nothing(cubin: bytes) -> None:
     parsed = Cubin.parse(cubin)
     emptied = replace(parsed, sections=[replace(each, data=b"") for each in parsed.sections])
     assert with_bits_of_nans(listing, emptied) == listing
+
+
+HALVES = """
+#include <cuda_fp8.h>
+__global__ void k(unsigned short* p) {
+  __half2_raw pair{0x3c00, 0x7fff};
+  *p = __nv_cvt_halfraw2_to_fp8x2(pair, __NV_SATFINITE, __NV_E4M3);
+}
+"""
+
+
+@pytest.mark.nvidia
+@pytest.mark.amd
+def test_the_number_below_a_nan_of_16_bits_is_not_lost(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """Of 1.0 below a NaN nvdisasm prints one NaN of 32 bits."""
+    folder = tmp_path_factory.mktemp("halves")
+    (folder / "halves.cu").write_text(HALVES)
+    nvidia, unit = find_nvidia(), Unit(folder, PurePosixPath("halves.cu"))
+    cubin = nvidia.compile(unit, ["sm_90"]).cubins["sm_90"]
+    (listing,) = nvidia.disassemble([cubin])
+    assert "+QNAN" in listing
+    assert "0x7fff3c00" in with_bits_of_nans(listing, Cubin.parse(cubin))
+    with pytest.raises(UnknownForm, match="which bits"):
+        lift_text(listing)

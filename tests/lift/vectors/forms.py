@@ -14,6 +14,7 @@ from tests.lift.vectors import (
     integer,
     matrix,
     memory,
+    narrow,
     operands,
     parts,
     sparse,
@@ -39,6 +40,7 @@ FAMILIES = {
     "sparse": sparse,
     "parts": parts,
     "barriers": barriers,
+    "narrow": narrow,
 }
 
 

@@ -184,6 +184,7 @@ extern "C" __device__ __attribute__((noinline)) void __cass_assertion_failed(
   message = __ockl_fprintf_append_args(message, 6, block_x, block_y, block_z, thread_x, thread_y,
                                        thread_z, 0, 0);
   append_error(message, assertion, 1);
+  __builtin_trap();  // here, where its runtime can tell it from a kernel's own
 }
 
 extern "C" __device__ uint64_t __cass_malloc(uint64_t size) {

@@ -1,5 +1,6 @@
 // LLVM IR in a file to assembly on stdout, by LLVM's C interface:
-// compile_ir INPUT PROCESSOR PASSES MORE_PASSES [LLVM OPTION ...]
+// compile_ir INPUT PROCESSOR PASSES MORE_PASSES HIDES [LLVM OPTION ...]
+// HIDES is empty for a version of LLVM that needs no hide_sums.h.
 //
 // clang does the same, but takes twice as long to start (its own library, and all of LLVM's
 // targets), and has no way to say which passes run. The declarations are those of LLVM's headers
@@ -41,6 +42,7 @@ const char *LLVMGetBufferStart(BufferRef buffer);
 size_t LLVMGetBufferSize(BufferRef buffer);
 
 #include "join_words.h"  // between the passes
+#include "hide_sums.h"   // after them
 
 enum { AGGRESSIVE = 3, PIC = 2, DEFAULT_MODEL = 0, ASSEMBLY = 0 };
 
@@ -50,13 +52,14 @@ static int failed(const char *what, const char *message) {
 }
 
 int main(int count, char **arguments) {
-  if (count < 5) return failed("usage", "compile_ir INPUT PROCESSOR PASSES MORE [OPTION ...]");
+  if (count < 6) return failed("usage", "compile_ir INPUT PROCESSOR PASSES MORE HIDES [OPTION ...]");
   const char *const path = arguments[1], *const processor = arguments[2];
   const char *const passes = arguments[3], *const more = arguments[4];
+  const char *const hides = arguments[5];
   char *message = NULL;
 
-  arguments[4] = arguments[0];  // what LLVM takes for the program's name
-  LLVMParseCommandLineOptions(count - 4, (const char *const *)arguments + 4, "");
+  arguments[5] = arguments[0];  // what LLVM takes for the program's name
+  LLVMParseCommandLineOptions(count - 5, (const char *const *)arguments + 5, "");
   LLVMInitializeAMDGPUTargetInfo();
   LLVMInitializeAMDGPUTarget();
   LLVMInitializeAMDGPUTargetMC();
@@ -85,6 +88,7 @@ int main(int count, char **arguments) {
     error = LLVMRunPasses(module, more, machine, how);
   }
   if (error) return failed("passes", LLVMGetErrorMessage(error));
+  if (*hides) hide_sums(module);
   BufferRef made;
   if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, ASSEMBLY, &message, &made)) {
     return failed("code", message);

@@ -37,7 +37,6 @@ _NARROW = {
 }
 _INTEGERS = "{,.U8,.S8,.U16,.S16,.U32,.S32,.U64,.S64}"
 _ROUND = "{,.RM,.RP,.RZ}"
-_SELECTED_BYTES = frozenset({"B0", "B1", "B2", "B3", "H0", "H1"})
 
 
 def _integer_source(
@@ -186,7 +185,10 @@ def rounded(ctx: LoweringContext, i: DecodedInstruction, value: Value) -> Value:
     "{,U}F2I{,.FTZ}{,.U8,.S8,.U16,.S16,.U32,.S32,.U64,.S64}{,.F64,.F16,.BF16}{,.TRUNC,.FLOOR,.CEIL}{,.NTZ}"
 )
 def float_to_integer(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Half, single or double precision to an integer."""
+    """Half, single or double precision to an integer; narrow ones are extended to a word.
+
+    ptxas relies on it: ``cvt.s32.s16`` after ``F2I.S16`` is no instruction.
+    """
     value = _float_source(ctx, i, i.operands[1])
     kind = i.one_of(*_NARROW, "U32", "S32", "U64", "S64", default="S32")
     unsigned = kind.startswith("U")
@@ -201,7 +203,8 @@ def float_to_integer(ctx: LoweringContext, i: DecodedInstruction) -> None:
         result = _clamped(ctx, result, kind)
     if not i.has("NTZ"):
         is_nan = ctx.ir.fcmp("uno", value, value)
-        top = integer_constant(result.type, 1 << bits - 1)
+        extended = kind in _NARROW and not unsigned
+        top = integer_constant(result.type, (-1 if extended else 1) << bits - 1)
         result = ctx.select(is_nan, top, result)
     if result.type == "i64":
         ctx.write_wide(i.operands[0], result)
@@ -240,8 +243,7 @@ def _clamped(ctx: LoweringContext, value: Value, kind: str) -> Value:
         return minimum_or_maximum(ctx, value, i32((1 << bits) - 1), TRUE, "u")
     high, low = i32((1 << bits - 1) - 1), i32(-(1 << bits - 1))
     least = minimum_or_maximum(ctx, value, high, TRUE, "s")
-    clamped = minimum_or_maximum(ctx, least, low, FALSE, "s")
-    return ctx.ir.op("and", clamped, i32((1 << bits) - 1)) if bits == 16 else clamped
+    return minimum_or_maximum(ctx, least, low, FALSE, "s")
 
 
 @lowers(

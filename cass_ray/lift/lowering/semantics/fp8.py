@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cass_ray.lift.errors import UnknownForm
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Immediate, Operand, Register
 from cass_ray.lift.llvm.builder import Value, float_bits, i32
@@ -61,7 +62,10 @@ def to_halves(ctx: LoweringContext, i: DecodedInstruction) -> None:
 
 
 def _word(ctx: LoweringContext, source: Operand) -> Value:
+    """A literal is printed as the single-precision number that has its bits."""
     if isinstance(source, Immediate):
+        if "NAN" in source.text:
+            raise UnknownForm(source.text, "the listing does not say which bits this literal has")
         return i32(float32_bits(source))
     return ctx.integer(source)
 
@@ -130,7 +134,7 @@ def from_singles(ctx: LoweringContext, i: DecodedInstruction) -> None:
 def from_halves(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Both halves of a word; nothing stands above them."""
     target, source, rest = i.operands.exactly(3)
-    word = ctx.integer(source)
+    word = _word(ctx, source)
     halves = [ctx.ir.cast("trunc", ctx.ir.op("lshr", word, i32(n)), "i16") for n in (16, 0)]
     numbers = [ctx.ir.cast("fpext", ctx.ir.cast("bitcast", h, "half"), "float") for h in halves]
     _pack(ctx, i, target, numbers, rest)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import struct
 from dataclasses import replace
 
 from cass_ray.lift.errors import UnknownForm
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Constant, Immediate, Operand, Operands, Register
 from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, i32, i64
-from cass_ray.lift.lowering.context import LoweringContext
+from cass_ray.lift.lowering.context import LoweringContext, half_bits
 from cass_ray.lift.lowering.semantics.conversion import cut_to_half
 from cass_ray.lift.lowering.semantics.float32 import CONDITION_NAMES, CONDITIONS, saturated
 from cass_ray.lift.lowering.semantics.predicate import join
@@ -27,17 +26,6 @@ def _suffix(kind: str) -> str:
     return "v2bf16" if kind == "bfloat" else "v2f16"
 
 
-def _literal(text: str, kind: str) -> int:
-    """Bits of a printed number."""
-    if "NAN" in text:
-        nan = 0x7FFF
-        return nan | 0x8000 if text.startswith("-") else nan
-    number = float(text.replace("INF", "inf"))
-    if kind == "half":
-        return int.from_bytes(struct.pack("<e", number), "little")
-    return int.from_bytes(struct.pack("<f", number), "little") >> 16
-
-
 def sources(
     ctx: LoweringContext, i: DecodedInstruction, operands: Operands, kind: str
 ) -> list[Value]:
@@ -51,7 +39,7 @@ def sources(
                 continue
             if operand.is_bits:
                 raise i.unknown("half of a literal")
-            word = _literal(pending.text, kind) << 16 | _literal(operand.text, kind)
+            word = half_bits(pending, kind) << 16 | half_bits(operand, kind)
             pending = None
             found.append(ctx.ir.result(f"<2 x {kind}>", f"bitcast {i32(word)} to <2 x {kind}>"))
             continue
@@ -208,7 +196,7 @@ def fused_multiply_add(ctx: LoweringContext, i: DecodedInstruction) -> None:
         and isinstance(i.operands[3], Immediate)
     )
     if is_constant and not any(i.has(m) for m in ("SAT", "RELU", "FTZ")):
-        word = [_literal(o.text, kind) for o in i.operands[3:5] if isinstance(o, Immediate)]
+        word = [half_bits(o, kind) for o in i.operands[3:5] if isinstance(o, Immediate)]
         # -0 * 0 + x is x, and 0 where x is -0 and the product +0.
         if len(word) == 2 and 0x8000 not in word:
             ctx.write(i.operands[0], i32(word[0] << 16 | word[1]))

@@ -7,6 +7,7 @@
 
 __global__ void store(int* where) { *where = 1; }
 __global__ void stop() { abort(); }
+__global__ void claim(int n) { assert(n > 0); }
 __global__ void hang(volatile int* flag) {
   while (*flag == 0) {
   }
@@ -45,6 +46,7 @@ int main(int, char** arguments) {
     store<<<1, 1>>>(memory);
   }
   if (std::strcmp(fault, "abort") == 0) stop<<<1, 1>>>();
+  if (std::strcmp(fault, "assert") == 0) claim<<<1, 1>>>(0);
   if (std::strcmp(fault, "hang") == 0) hang<<<1, 1>>>(memory);
   if (std::strcmp(fault, "deep") == 0) recurse<<<1, 1>>>(memory);
   if (std::strcmp(fault, "barrier") == 0) meet<<<1, 64>>>(memory);
