@@ -11,6 +11,7 @@ import pytest
 
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.emulator.build import BuildFailed
+from cass_ray.emulator.perturbation import Perturbation, Where
 from cass_ray.execute.backends.base import Execution, Inputs, RunMode
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.evidence.exploits import Exploit
@@ -48,6 +49,7 @@ static int run_squares() {
 }
 """
 SUM = sum(k * k for k in range(64))
+ZEROED = Perturbation(Where.OUT_ALL)
 
 
 @pytest.fixture(scope="module")
@@ -192,7 +194,7 @@ MODES = {
     "counters": RunMode(counters=True),
     "checking": RunMode(check=True),
     "without kernels": RunMode(skip_kernels=True),
-    "perturbed": RunMode(perturb=True),
+    "perturbed": RunMode(perturb=ZEROED),
 }
 
 
@@ -280,7 +282,7 @@ int main() { int* d; hipMalloc(&d, 256); squares<<<1, 64>>>(d); tell<<<1, 1>>>(d
 
 @pytest.mark.parametrize("name", USED)
 def test_an_honest_use_of_the_device_passes(backend: Rdna3Backend, name: str) -> None:
-    result = judge(backend, USED[name])
+    result = judge(backend, USED[name], USED[name])
     assert result.passed, result.reason
     assert result.observed_by == "device process"
 
@@ -292,23 +294,48 @@ int main() { printf(run_squares() == 85344 ? "PASSED\n" : "FAILED\n"); }
 
 def test_a_program_that_only_says_passed_fails_when_perturbed(backend: Rdna3Backend) -> None:
     assert run(backend, VERDICT_ONLY).ended.stdout == b"PASSED\n"
-    assert run(backend, VERDICT_ONLY, RunMode(perturb=True)).ended.stdout == b"FAILED\n"
+    assert run(backend, VERDICT_ONLY, RunMode(perturb=ZEROED)).ended.stdout == b"FAILED\n"
     assert judge(backend, VERDICT_ONLY, VERDICT_ONLY).passed
 
 
-def test_perturbation_flips_the_low_bit_of_each_byte_that_a_kernel_wrote(
-    backend: Rdna3Backend,
-) -> None:
-    """By hand: 9 is 1001, 8 is 1000; bytes that are zero become one; what the host wrote stays."""
-    body = r"""
+MOVES = r"""
 __global__ void write(long long* p) { p[1] = 9; }
+__global__ void twice(long long* p) { p[2] = 2 * p[1] + p[0]; }
 int main() { long long *d, h[3] = {5, 6, 7}; hipMalloc(&d, 24);
-  hipMemcpy(d, h, 24, hipMemcpyHostToDevice); write<<<1, 1>>>(d);
+  hipMemcpy(d, h, 24, hipMemcpyHostToDevice); write<<<1, 1>>>(d); twice<<<1, 1>>>(d);
   hipMemcpy(h, d, 24, hipMemcpyDeviceToHost);
-  printf("%llx %llx %llx\n", h[0], h[1], h[2]); }
+  printf("%lld %lld %lld\n", h[0], h[1], h[2]); }
 """
-    done = run(backend, body, RunMode(perturb=True))
-    assert done.ended.stdout == b"5 101010101010108 7\n"
+
+
+def test_changes_are_made_where_they_are_asked_for(backend: Rdna3Backend) -> None:
+    """By hand: 5 and 9 give 23. The host wrote the first, kernels the other two."""
+    printed = {
+        None: b"5 9 23\n",
+        ZEROED: b"5 0 0\n",
+        Perturbation(Where.IN_ALL): b"0 9 18\n",
+    }
+    for change, expected in printed.items():
+        assert run(backend, MOVES, RunMode(perturb=change)).ended.stdout == expected
+    seen = set()
+    for seed in range(12):
+        change = Perturbation(Where.BETWEEN, seed, 1)
+        first, second, third = run(backend, MOVES, RunMode(perturb=change)).ended.stdout.split()
+        assert first == b"5"
+        # The second kernel reads 9, nothing, or the neighbor of 9, which the host wrote.
+        assert (second, third) in {(b"9", b"23"), (b"0", b"5"), (b"5", b"15")}
+        seen.add(second)
+    assert len(seen) > 1
+
+
+def test_a_transcript_has_what_moved(backend: Rdna3Backend) -> None:
+    made = run(backend, MOVES, RunMode(transcript=True)).transcript
+    assert made is not None
+    assert [name.split("Px")[0] for name in made.kernels] == ["_Z5write", "_Z5twice"]
+    (sent,), (returned,) = made.to_device, made.to_host
+    assert (sent.size, returned.size, returned.written) == (24, 24, 16)
+    assert returned.data == b"".join(value.to_bytes(8, "little") for value in (5, 9, 23))
+    assert (sent.key, sent.offset) == (returned.key, returned.offset)
 
 
 # ---- functions of its own

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cass_ray.cache import ContentCache
+from cass_ray.execute.grades import Grade
 from cass_ray.execute.originals import reference_backends
 from cass_ray.execute.rewards.judge import LocalRewards, RewardJudge
 from cass_ray.execute.rewards.settings import RewardSettings
@@ -45,7 +46,8 @@ CONSTANT = (
 @pytest.fixture(scope="module")
 def judge(backend) -> RewardJudge:  # type: ignore[no-untyped-def]
     # The original in the place where the port runs: it needs no Nvidia compiler.
-    return RewardJudge(backend, reference_backends("rdna3", backend), partial=PartialCredit())
+    originals = reference_backends("rdna3", backend)
+    return RewardJudge(backend, originals, partial=PartialCredit(), least=Grade.AGREES)
 
 
 def item(answer: str) -> RewardItem:
@@ -90,6 +92,16 @@ def test_what_is_printed_without_the_device_gets_nothing(judge):
     assert verdict.findings
 
 
+def test_a_translation_is_no_reference_for_itself(judge):
+    strict = RewardJudge(judge.backend, judge.originals)
+
+    verdict = strict.judge(item(HONEST))
+
+    assert (verdict.outcome, verdict.reward) == (Outcome.NOT_SHOWN, 0.0)
+    assert verdict.right == 2
+    assert "translation" in verdict.reason
+
+
 def test_a_question_that_fails_itself_decides_nothing(judge):
     broken = QUESTION.replace("return cudaFree(in)", "return 1 || cudaFree(in)")
 
@@ -116,7 +128,7 @@ def test_verdicts_are_kept(judge, tmp_path):
 
 def test_the_judge_of_the_settings_keeps_verdicts_without_an_nvidia_gpu(tmp_path, monkeypatch):
     monkeypatch.setenv("CASS_RESULTS", str(tmp_path))
-    judge = RewardSettings(reference_backend="rdna3").judge()
+    judge = RewardSettings(reference_backend="rdna3", least=Grade.AGREES).judge()
     judge.originals = [*reference_backends(None, judge.backend)[:1], *judge.originals]
 
     assert judge.judge(item(HONEST)).passed
