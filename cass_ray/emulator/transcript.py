@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum
 
 _RECORD = struct.Struct("<IIQQQQQ")
@@ -18,6 +18,7 @@ class MovementKind(IntEnum):
     TO_DEVICE = 1
     TO_HOST = 2
     LAUNCH = 3
+    FAILED_LAUNCH = 4
 
 
 @dataclass(frozen=True)
@@ -39,10 +40,14 @@ class Movement:
 
 @dataclass(frozen=True)
 class Transcript:
-    """The movements of one run, in order, and how often kernels were launched."""
+    """The movements of one run, in order, and the kernel of each launch.
+
+    ``failed`` has the kernels of launches that the runtime answered with an error.
+    """
 
     movements: tuple[Movement, ...] = ()
-    kernels: tuple[str, ...] = field(default=())
+    kernels: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
 
     @property
     def to_host(self) -> list[Movement]:
@@ -58,9 +63,12 @@ class Transcript:
 def encode_transcript(transcript: Transcript) -> bytes:
     """``transcript`` as records, for :func:`parse_transcript`."""
     parts: list[bytes] = []
-    for kernel in transcript.kernels:
-        name = kernel.encode()
-        parts += [_RECORD.pack(MovementKind.LAUNCH, len(name), 0, 0, len(name), 0, 0), name]
+    launches = (MovementKind.LAUNCH, transcript.kernels)
+    failures = (MovementKind.FAILED_LAUNCH, transcript.failed)
+    for kind, kernels in (launches, failures):
+        for kernel in kernels:
+            name = kernel.encode()
+            parts += [_RECORD.pack(kind, len(name), 0, 0, len(name), 0, 0), name]
     for each in transcript.movements:
         data = each.data or b""
         sizes = (each.key, each.offset, each.size, each.written, each.digest)
@@ -71,7 +79,7 @@ def encode_transcript(transcript: Transcript) -> bytes:
 def parse_transcript(data: bytes) -> Transcript:
     """The records in ``data``; one that was cut by a kill ends it."""
     movements: list[Movement] = []
-    kernels: list[str] = []
+    launches: dict[int, list[str]] = {MovementKind.LAUNCH: [], MovementKind.FAILED_LAUNCH: []}
     at = 0
     while at + _RECORD.size <= len(data):
         kind, stored, key, offset, size, written, digest = _RECORD.unpack_from(data, at)
@@ -80,9 +88,10 @@ def parse_transcript(data: bytes) -> Transcript:
         at += stored
         if len(content) < stored or kind not in MovementKind.__members__.values():
             break
-        if kind == MovementKind.LAUNCH:
-            kernels.append(content.decode("utf-8", "replace"))
+        if kind in launches:
+            launches[kind].append(content.decode("utf-8", "replace"))
             continue
         kept = content if stored == size else None
         movements.append(Movement(MovementKind(kind), key, offset, size, written, digest, kept))
-    return Transcript(tuple(movements), tuple(kernels))
+    made, failed = launches[MovementKind.LAUNCH], launches[MovementKind.FAILED_LAUNCH]
+    return Transcript(tuple(movements), tuple(made), tuple(failed))

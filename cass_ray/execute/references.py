@@ -52,6 +52,13 @@ class ReferenceRun:
     """What moved between host and device in each run, where that is recorded."""
 
     @property
+    def failed_launches(self) -> list[str]:
+        """Kernels all of whose launches were answered with an error, where that is recorded."""
+        made = {kernel for each in self.transcripts for kernel in each.kernels}
+        failed = {kernel for each in self.transcripts for kernel in each.failed}
+        return sorted(failed - made)
+
+    @property
     def launch_count(self) -> int | None:
         """Launches of all kernels in one run, if known."""
         if self.launches is None:

@@ -85,6 +85,8 @@ class RunRecord(BaseModel):
     launches: list[str] = []
     reference_launches: int | None = None
     """Launches of the original on this input; None where they are not known."""
+    failed_launches: list[str] = []
+    """Kernels of the original all of whose launches fail."""
     perturbations: int = 0
     """Changes under which it agreed with the original, and which move what the original prints."""
     same_data: int = 0
@@ -242,6 +244,11 @@ def _graded(
         return Grade.CANNOT_TELL, problem
     if not right:
         return Grade.DIFFERS, ""
+    for each in records:
+        if each.failed_launches:
+            names = ", ".join(each.failed_launches)
+            message = f"with {each.given}: each launch of {names} fails in the original, too"
+            return Grade.CANNOT_TELL, message
     launching = [each for each in records if each.launches or each.reference_launches]
     if not launching:
         return Grade.CANNOT_TELL, _NOTHING_LAUNCHED
@@ -325,6 +332,7 @@ class _Session:
         record = record.model_copy(
             update={
                 "reference_launches": reference.launch_count,
+                "failed_launches": reference.failed_launches,
                 "same_data": data.compared if same else 0,
             }
         )

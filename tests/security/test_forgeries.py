@@ -79,3 +79,29 @@ def test_what_nothing_shows_cannot_be_told(tmp_path: Path) -> None:
     assert usage.grade is Grade.CANNOT_TELL
     assert "no kernel was launched" in usage.reason
     assert verified(tmp_path, USAGE_ALONE, inputs=((), ("50",))).grade is Grade.VERIFIED
+
+
+FAILED_LAUNCH = """
+#include <cstdio>
+__global__ void good(int* p) { p[threadIdx.x] = threadIdx.x * 3; }
+__global__ void large(int* p) {
+  extern __shared__ int tile[];
+  tile[threadIdx.x] = 1;
+  p[threadIdx.x] += tile[threadIdx.x];
+}
+int main() {
+  int *device, host[32];
+  cudaMalloc(&device, sizeof host);
+  good<<<1, 32>>>(device);
+  large<<<1, 32, 300 * 1024>>>(device);
+  cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost);
+  for (int each : host) printf("%d ", each);
+}
+"""
+"""The second launch wants more shared memory than any card has; nobody looks at the error."""
+
+
+def test_a_launch_that_fails_on_both_sides_is_no_evidence(tmp_path: Path) -> None:
+    result = verified(tmp_path, FAILED_LAUNCH)
+    assert result.grade is Grade.CANNOT_TELL
+    assert "large" in result.reason

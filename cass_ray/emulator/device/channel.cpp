@@ -65,6 +65,7 @@ class Channel {
       case Command::unload: return as<Unload>(request, reply);
       case Command::launch: return as<Launch>(request, reply);
       case Command::contradiction: return as<Contradiction>(request, reply);
+      case Command::failed_launch: return as<FailedLaunch>(request, reply);
     }
     return false;
   }
@@ -207,6 +208,12 @@ class Channel {
 
   bool handle(const Contradiction&, std::span<const std::byte>, Reply& reply) {
     return result(!rdna3::checking(), reply);
+  }
+
+  bool handle(const FailedLaunch&, std::span<const std::byte> name, Reply&) {
+    if (name.size() > max_kernel_name) return false;
+    session_.note_failed_launch({reinterpret_cast<const char*>(name.data()), name.size()});
+    return true;
   }
 
   void put_payload(const std::string& text) {

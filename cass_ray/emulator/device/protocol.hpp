@@ -27,6 +27,8 @@ inline constexpr std::size_t max_message = std::size_t{96} << 10;
 // Bytes that a message carries behind its structure.
 inline constexpr std::size_t max_payload = max_message - 256;
 
+inline constexpr std::size_t max_kernel_name = 4096;
+
 // Memory of a channel that both sides see: larger amounts go through it, piece by piece.
 inline constexpr std::size_t staging_bytes = std::size_t{1} << 20;
 
@@ -44,6 +46,7 @@ enum class Command : std::uint32_t {
   unload,
   launch,
   contradiction,    // a copy whose direction contradicts its pointers
+  failed_launch,    // a launch that the runtime answers with an error; the kernel's name behind it
 };
 
 struct Hello {
@@ -149,6 +152,10 @@ struct Launch {
 struct Contradiction {
   Command command = Command::contradiction;
   std::int32_t kind = 0;  // hipMemcpyKind
+};
+
+struct FailedLaunch {
+  Command command = Command::failed_launch;
 };
 
 enum class MessageKind : std::uint32_t { standard_output, standard_error, reply };

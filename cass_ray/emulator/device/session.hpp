@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "../engine/engine.hpp"
@@ -51,6 +52,9 @@ class Session {
   // Runs it to its end. False for one that our runtime does not ask for.
   bool launch(const Launch& request, std::span<const std::byte> arguments, int socket,
               std::vector<rdna3::Fault>& reports);
+
+  // The program's runtime answered a launch with an error: nothing ran.
+  void note_failed_launch(std::string_view kernel) { transcript_.failed_launch(kernel); }
 
   const Options& options() const { return options_; }
 

@@ -44,6 +44,10 @@ void Transcript::launch(std::string_view kernel) {
   append(Kind::launch, {}, std::as_bytes(std::span(kernel)), 0, true);
 }
 
+void Transcript::failed_launch(std::string_view kernel) {
+  append(Kind::failed_launch, {}, std::as_bytes(std::span(kernel)), 0, true);
+}
+
 void Transcript::append(Kind kind, MemoryPlace place, std::span<const std::byte> data,
                         std::uint64_t written, bool with_data) {
   if (!enabled()) return;

@@ -32,9 +32,10 @@ class Transcript {
   // `written`: bytes of it that kernels wrote, and the host did not.
   void device_to_host(MemoryPlace place, std::span<const std::byte> data, std::uint64_t written);
   void launch(std::string_view kernel);
+  void failed_launch(std::string_view kernel);
 
  private:
-  enum class Kind : std::uint32_t { in = 1, out = 2, launch = 3 };
+  enum class Kind : std::uint32_t { in = 1, out = 2, launch = 3, failed_launch = 4 };
   void append(Kind kind, MemoryPlace place, std::span<const std::byte> data, std::uint64_t written,
               bool with_data);
 

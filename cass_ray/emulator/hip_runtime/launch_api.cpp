@@ -12,6 +12,7 @@
 #include "exit_status.hpp"
 #include "launch.hpp"
 #include "module.hpp"
+#include "remote_device.hpp"
 
 using namespace cass::hip;
 
@@ -41,6 +42,9 @@ hipError_t submit(hipStream_t handle, const LaunchRequest& request, void* named_
   }
   std::shared_ptr<KernelOperation> operation;
   if (const auto error = KernelOperation::make(request, &operation); error != hipSuccess) {
+    if (request.function != nullptr) {
+      RemoteDevice::instance().note_failed_launch(request.function->kernel->name);
+    }
     return error;
   }
   operation->named_by = named_by;

@@ -298,6 +298,12 @@ hipError_t RemoteDevice::launch(const device::Launch& request, std::span<const s
   return hipSuccess;
 }
 
+void RemoteDevice::note_failed_launch(std::string_view kernel) {
+  const Lease channel(*this);
+  const auto name = std::as_bytes(std::span(kernel.substr(0, device::max_kernel_name)));
+  if (channel) static_cast<void>(ask(*channel, device::bytes_of(device::FailedLaunch{}), name));
+}
+
 bool RemoteDevice::forgives(hipMemcpyKind kind) {
   const Lease channel(*this);
   device::Contradiction request;

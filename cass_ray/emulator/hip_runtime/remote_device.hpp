@@ -78,6 +78,9 @@ class RemoteDevice {
   hipError_t launch(const device::Launch& request, std::span<const std::byte> arguments,
                     std::vector<Fault>& faults);
 
+  // A launch of the kernel was answered with an error.
+  void note_failed_launch(std::string_view kernel);
+
   // A copy whose direction contradicts its pointers: false in checking mode, where it is an error.
   bool forgives(hipMemcpyKind kind);
 
