@@ -134,7 +134,8 @@ def _write_compiler(folder: Path, toolchain: AmdToolchain, toolchain_file: Path)
     """
     script = folder / "llvm" / "bin" / "clang++"
     script.parent.mkdir(parents=True, exist_ok=True)
-    options = [f"--rocm-path={folder}", f"-B{folder / 'bin'}", "-Wno-unused-command-line-argument"]
+    options = ["--driver-mode=g++", f"--rocm-path={folder}", f"-B{folder / 'bin'}"]
+    options += ["-Wno-unused-command-line-argument"]
     clang = device_compiler(folder, toolchain)
     command = shlex.join([str(clang), *options, *toolchain.workarounds])
     script.write_text(_COMPILER.format(command=command))

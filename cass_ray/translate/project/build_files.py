@@ -7,10 +7,17 @@ knows are replaced or dropped. What cannot be decided from the file is a finding
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
+from cass_ray.translate.project.build_text import (
+    ALL_ERRORS,
+    SPARED,
+    SPARED_BY_LANGUAGE,
+    BuildText,
+    with_spared,
+)
 from cass_ray.translate.project.cmake_features import (
     downloads,
     interface_libraries,
@@ -21,11 +28,10 @@ from cass_ray.translate.project.cmake_features import (
     separable_compilation,
 )
 from cass_ray.translate.project.cmake_lists import find_by_file, link_listed
-from cass_ray.translate.project.makefile_rules import HOST_RULE, compile_for_host, link_device_code
-from cass_ray.translate.project.nvcc_flags import DEVICE_DEBUG, FLAG_RULES, HOST_OPTIONS, STANDARD
-from cass_ray.translate.project.rocm_libraries import LIBRARIES, PACKAGES, TARGETS, VARIABLES
+from cass_ray.translate.project.makefiles import translate_makefile
+from cass_ray.translate.project.rocm_libraries import PACKAGES, TARGETS, VARIABLES
 from cass_ray.translate.project.setup_flags import without_nvcc
-from cass_ray.translate.protocol import Counts, Finding, Severity, Translation
+from cass_ray.translate.protocol import Severity, Translation
 
 DEFAULT_ARCHITECTURE = DEFAULT_AMD_ARCHITECTURE
 
@@ -33,17 +39,6 @@ _RUN_NVCC = re.compile(
     r"(\b(?:(?:check_)?(?:call|output)|run|Popen|which|find_executable)\(\s*\[?\s*[\"'])nvcc\b"
 )
 """In Python: nvcc as a command, not as the key of a table of flags."""
-_CMAKE_COMMENT = r"#\[(?P<comment>=*)\[.*?(?:\](?P=comment)\]|\Z)|#[^\n]*"
-_COMMAND = re.compile(
-    rf"{_CMAKE_COMMENT}|(?P<name>\b[A-Za-z_]\w{{0,60}})[ \t]*(?P<opening>\()", re.DOTALL
-)
-_CMAKE_TOKEN = re.compile(
-    rf"{_CMAKE_COMMENT}"
-    r"|\[(?P<bracket>=+)\[.*?(?:\](?P=bracket)\]|\Z)"
-    r'|"(?:[^"\\]|\\.)*(?:"|\Z)'
-    r"|[()]",
-    re.DOTALL,
-)
 _CUDA_SOURCE = re.compile(r"(?<![\w./*$@{}%-])[\w./${}-]+\.cu\b(?![\w(])")
 _OPEN_END = re.compile(r"(?<![\w./*$@{}%-])[\w./${}-]+\.\$\{\w+\}(?![\w.(])")
 _BARE = re.compile(r"\"?\$\{(\w+)\}\"?")
@@ -66,24 +61,7 @@ _SEEMS_CUDA = re.compile(r"CUDA|\.cu|(?i:cuda)_|\bcu\w+_static\b")
 _TARGET = re.compile(r"\bCUDA::(\w+)")
 _VARIABLE = re.compile(r"\$\{(" + "|".join(VARIABLES) + r")\}")
 _LISTING = {"add_executable", "add_library", "target_sources", "set", "list", "file"}
-_ALL_ERRORS = re.compile(r"(?<![\w=-])(?P<quote>[\"']?)-Werror(?P=quote)(?![\w=-])")
-_SPARED = tuple(f"-Wno-error=unused-{kind}" for kind in ("result", "variable", "parameter"))
-"""HIP says of its functions that their result is to be looked at, CUDA does not; and the mask of a
-shuffle has no use where HIP's function takes none."""
-_SPARED_BY_LANGUAGE = (_SPARED[0], "$<$<COMPILE_LANGUAGE:HIP>:-Wno-error>")
-"""Where CMake knows the language: nvcc's host compiler, which these are for, sees no kernel."""
 _COMPILE_OPTIONS = {"add_compile_options", "target_compile_options"}
-_CUDA_FOLDER = re.compile(
-    r"(?P<use>-I|-isystem|-L|-Wl,-rpath[=,])\s*(?:\$[({]\w*CUDA\w*[)}]|/usr/local/cuda[\w.-]*)[\w/]*"
-)
-_ROCM_FOLDERS = {
-    "-I": "-I$(ROCM_PATH)/include -D__HIP_PLATFORM_AMD__",
-    "-isystem": "-isystem $(ROCM_PATH)/include -D__HIP_PLATFORM_AMD__",
-    "-L": "-L$(ROCM_PATH)/lib",
-    "-Wl,-rpath=": "-Wl,-rpath=$(ROCM_PATH)/lib",
-    "-Wl,-rpath,": "-Wl,-rpath,$(ROCM_PATH)/lib",
-}
-_LINK = re.compile(r"(?<![\w-])-l([\w-]+)\b")
 
 
 def kind_of(path: str) -> Callable[[str], Translation] | None:
@@ -98,75 +76,15 @@ def kind_of(path: str) -> Callable[[str], Translation] | None:
     return None
 
 
-class _Text:
-    """A build file being rewritten, counting what was changed."""
-
-    def __init__(self, text: str) -> None:
-        self.original = text
-        self.text = text
-        self.converted = 0
-        self.findings: list[Finding] = []
-
-    def substitute(
-        self, pattern: str | re.Pattern[str], new: str | Callable[[re.Match[str]], str]
-    ) -> None:
-        self.text, count = re.subn(pattern, new, self.text)
-        self.converted += count
-
-    def replace_commands(self, new: Callable[[str, str], str]) -> None:
-        """Replace each CMake command by what ``new`` makes of its name and its text."""
-        done: list[str] = []
-        position = 0
-        while found := _COMMAND.search(self.text, position):
-            end = _closing(self.text, found.end()) if found["opening"] else found.end()
-            if end is None:
-                break
-            whole = self.text[found.start() : end]
-            made = new(found["name"], whole) if found["opening"] else whole
-            self.converted += made != whole
-            done += [self.text[position : found.start()], made]
-            position = end
-        self.text = "".join(done) + self.text[position:]
-
-    def report(self, construct: str, severity: Severity, message: str, advice: str = "") -> None:
-        """A finding at the first place where the original has ``construct``."""
-        before = self.original[: max(self.original.find(construct), 0)]
-        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
-        self.findings.append(Finding(line, column, construct, severity, message, advice))
-
-    def flags(self) -> None:
-        for pattern, new in FLAG_RULES:
-            self.substitute(pattern, new)
-
-    def spare_warnings(self) -> None:
-        """Where warnings are errors: none of what CUDA's compiler does not warn of."""
-        self.substitute(_ALL_ERRORS, lambda match: _with_spared(match, _SPARED))
-
-    def raise_standard(self) -> None:
-        for pattern, new in STANDARD:
-            self.substitute(pattern, new)
-
-    def done(self) -> Translation:
-        errors = sum(item.severity is Severity.ERROR for item in self.findings)
-        return Translation(self.text, tuple(self.findings), Counts(self.converted, 0, errors))
-
-
 def _spared(name: str, whole: str) -> str:
     """A command of CMake where warnings are errors."""
-    flags = _SPARED_BY_LANGUAGE if name.lower() in _COMPILE_OPTIONS else _SPARED
-    return _ALL_ERRORS.sub(lambda match: _with_spared(match, flags), whole)
-
-
-def _with_spared(match: re.Match[str], flags: Sequence[str]) -> str:
-    text, quote = match.string, match["quote"]
-    listed = ";" in (text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1])
-    separator = ";" if listed else " "
-    return separator.join([match.group(), *(f"{quote}{flag}{quote}" for flag in flags)])
+    flags = SPARED_BY_LANGUAGE if name.lower() in _COMPILE_OPTIONS else SPARED
+    return ALL_ERRORS.sub(lambda match: with_spared(match, flags), whole)
 
 
 def translate_cmake(text: str) -> Translation:
     """CMake's CUDA language becomes its HIP language, CUDA's targets ROCm's."""
-    file = _Text(text)
+    file = BuildText(text)
     for construct, name in downloads(text):
         file.report(
             construct,
@@ -251,16 +169,6 @@ def _packages(targets: set[str], required: str) -> str:
 
 def _link_cublas(match: re.Match[str]) -> str:
     return f"target_link_libraries({match[1]} roc::hipblas)"
-
-
-def _closing(text: str, start: int) -> int | None:
-    """Where the command whose parenthesis opened before ``start`` ends; None without an end."""
-    depth = 1
-    for token in _CMAKE_TOKEN.finditer(text, start):
-        depth += (token.group() == "(") - (token.group() == ")")
-        if depth == 0:
-            return token.end()
-    return None
 
 
 def _command(
@@ -387,44 +295,9 @@ def _language(
     )
 
 
-def translate_makefile(text: str) -> Translation:
-    """nvcc becomes hipcc, CUDA's libraries ROCm's.
-
-    hipcc knows where ROCm is. A file that names CUDA's folders does so for the host's compiler and
-    linker: they get ROCm's, and with it what hipcc would have added.
-    """
-    file = _Text(text)
-    if "nvcc" not in text.lower() and "cuda" not in text.lower():
-        return file.done()
-    file.substitute(HOST_RULE, compile_for_host)
-    folders = _CUDA_FOLDER.search(text) is not None
-    file.substitute(r"(?:\$[({]\w*CUDA\w*[)}]|/usr/local/cuda[\w.-]*)/bin/nvcc\b", "hipcc")
-    file.substitute(r"(?<![\w./$({-])nvcc\b(?!\s*[?:+]?=)", "hipcc")
-    file.substitute(DEVICE_DEBUG, r"\1-g")  # clang's -G takes a number
-    file.substitute(_CUDA_FOLDER, lambda match: _ROCM_FOLDERS[match["use"]])
-    file.substitute(_LINK, lambda match: _library(match, folders))
-    file.raise_standard()
-    file.substitute(HOST_OPTIONS, lambda match: match["options"].replace(",-", " -"))
-    file.flags()
-    file.spare_warnings()
-    file.text = link_device_code(file.original, file.text)
-    if folders and not re.search(r"^\s*ROCM_PATH\s*[?:]?=", file.text, re.MULTILINE):
-        file.text = "ROCM_PATH ?= /opt/rocm\n" + file.text
-    return file.done()
-
-
-def _library(match: re.Match[str], by_the_host: bool) -> str:
-    library = LIBRARIES.get(match[1])
-    if library is None:
-        return match.group()
-    if not library and by_the_host and match[1] != "cudadevrt":
-        library = "amdhip64"
-    return f"-l{library}" if library else ""
-
-
 def translate_setup(text: str) -> Translation:
     """``setup.py`` of a PyTorch extension: PyTorch for ROCm builds ``CUDAExtension`` with hipcc."""
-    file = _Text(text)
+    file = BuildText(text)
     if "CUDAExtension" not in text and "nvcc" not in text:
         return file.done()
     file.substitute(_RUN_NVCC, r"\g<1>hipcc")
