@@ -113,6 +113,9 @@ def write_prefix(
         target.unlink(missing_ok=True)
         shutil.copy(script, target)
         target.chmod(0o755)
+    lib64 = folder / "lib64"
+    if not lib64.is_symlink():
+        lib64.symlink_to("lib")
     for name in ("amdclang++", "amdclang"):
         alias = folder / "bin" / name
         alias.unlink(missing_ok=True)

@@ -175,6 +175,12 @@ def unopened_file(diagnostic: str) -> str:
     return ""
 
 
+def unopened_files(log: str) -> list[str]:
+    """All files that compilers say they could not open, each once."""
+    found = (match["path"] for pattern in _UNOPENED for match in pattern.finditer(log))
+    return list(dict.fromkeys(found))
+
+
 def _is_forbidden(path: str, included_by: str) -> bool:
     """Whether ``path``, named in the file ``included_by`` of the tree, lies outside the tree."""
     if posixpath.isabs(path):

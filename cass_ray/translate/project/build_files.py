@@ -31,6 +31,7 @@ from cass_ray.translate.project.cmake_lists import find_by_file, link_listed
 from cass_ray.translate.project.makefiles import translate_makefile
 from cass_ray.translate.project.rocm_libraries import PACKAGES, TARGETS, VARIABLES
 from cass_ray.translate.project.setup_flags import without_nvcc
+from cass_ray.translate.project.setup_places import with_rocm
 from cass_ray.translate.protocol import Severity, Translation
 
 DEFAULT_ARCHITECTURE = DEFAULT_AMD_ARCHITECTURE
@@ -301,9 +302,11 @@ def translate_setup(text: str) -> Translation:
     if "CUDAExtension" not in text and "nvcc" not in text:
         return file.done()
     file.substitute(_RUN_NVCC, r"\g<1>hipcc")
-    if (made := without_nvcc(file.text)) is not None:
-        file.text, changed = made
-        file.converted += changed
+    passes = [without_nvcc] if "CUDAExtension" in text else [without_nvcc, with_rocm]
+    for change in passes:
+        if (made := change(file.text)) is not None:
+            file.text, changed = made
+            file.converted += changed
     if "CUDAExtension" in text:
         file.report(
             "CUDAExtension",
