@@ -21,11 +21,14 @@ from cass_ray.translate.project.build_text import (
 from cass_ray.translate.project.cmake_features import (
     downloads,
     interface_libraries,
-    legacy_target,
     link,
-    nvcc_flags,
     plain_links,
     separable_compilation,
+)
+from cass_ray.translate.project.cmake_findcuda import (
+    find_cuda_command,
+    libraries_added,
+    refused,
 )
 from cass_ray.translate.project.cmake_lists import find_by_file, link_listed
 from cass_ray.translate.project.makefiles import translate_makefile
@@ -53,7 +56,17 @@ _LANGUAGE = re.compile(rf'("(?:[^"\\]|\\.)*")|{_CUDA_WORD.pattern}', re.DOTALL)
 _INCLUDE_VARIABLE = re.compile(
     r"\bCUDA(?:Toolkit)?_INCLUDE_DIRS?\b|\bCMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES\b"
 )
-_VERSION_VARIABLE = re.compile(r"\bCUDA(?:Toolkit)?_VERSION\b")
+_VERSION_VARIABLE = re.compile(r"\bCUDA(?:Toolkit)?_VERSION(?:_STRING|_MAJOR|_MINOR)?\b")
+_ROOT = re.compile(
+    r"(?:\$\{(?:CUDA_TOOLKIT_ROOT_DIR|CUDAToolkit_(?:ROOT|TARGET_DIR|ROOT_DIR)|CUDA_(?:HOME|PATH))\}"
+    r"|\$ENV\{CUDA_(?:HOME|PATH|ROOT)\}|/usr/local/cuda(?:-[\d.]+)?(?![\w-]))(/lib64\b)?"
+)
+"""Where CUDA is, and its libraries."""
+_ROCM_ROOT = "${CMAKE_HIP_COMPILER_ROCM_ROOT}"
+_PROJECT = re.compile(r"project|enable_language", re.IGNORECASE)
+_USES_HIP = re.compile(r"\$\{hip_INCLUDE_DIRS\}|(?<![\w:])(?:hip|roc|hiprtc)::\w+")
+_FINDS_HIP = re.compile(r"\bfind_package\s*\(\s*hip\b")
+_PLATFORM = "add_compile_definitions(__HIP_PLATFORM_AMD__=1)"
 _VERSION = "11.8"  # as the version macros of translated sources say
 _FIND_CUDA = re.compile(
     r"\b(?:find_package\s*\(\s*|include\s*\(\s*Find)CUDA(?:Toolkit)?\b", re.IGNORECASE
@@ -97,12 +110,13 @@ def translate_cmake(text: str) -> Translation:
         return file.done()
     targets = {TARGETS[name] for name in _TARGET.findall(text) if name in TARGETS}
     targets |= {VARIABLES[name] for name in _VARIABLE.findall(text)}
-    file.substitute(r"(?i)\bcuda_include_directories\b", "include_directories")
-    file.substitute(r"(?i)\bcuda_add_cublas_to_target\s*\(\s*([\w${}-]+)\s*\)", _link_cublas)
+    targets |= libraries_added(text)
     file.substitute(_VARIABLE, lambda match: VARIABLES[match[1]])
     headers = _INCLUDE_VARIABLE.search(text) is not None
-    version = _VERSION_VARIABLE.search(text)
-    asked = version[0] if version else ""
+    asked = tuple(dict.fromkeys(_VERSION_VARIABLE.findall(text)))
+    if _ROOT.search(text):
+        headers = True
+        file.replace_commands(_rocm_folders)
     own = interface_libraries(text)
     plain = {**TARGETS, "cuda": TARGETS["cuda_driver"]}
     links = plain_links(text, plain)
@@ -116,7 +130,9 @@ def translate_cmake(text: str) -> Translation:
         word for match in _PARAMETERS.finditer(text) for word in (*match[1].split(), "ARGN")
     )
     file.replace_commands(
-        lambda name, whole: _command(name, whole, targets, headers, asked, own, parameters)
+        lambda name, whole: _command(
+            name, whole, targets, headers, asked, own, parameters, file.words
+        )
     )
     file.substitute(_INCLUDE_VARIABLE, "hip_INCLUDE_DIRS")
     file.substitute(r"\bCUDA(?:Toolkit)?_FOUND\b", "hip_FOUND")
@@ -127,15 +143,19 @@ def translate_cmake(text: str) -> Translation:
         r"\bCMAKE_CUDA_(STANDARD\w*|FLAGS\w*|COMPILER\w*|EXTENSIONS|ARCHITECTURES)\b",
         r"CMAKE_HIP_\1",
     )
-    file.substitute(r"\bCUDA_NVCC_FLAGS\b", "CMAKE_HIP_FLAGS")
+    file.substitute(r"\bCUDA_NVCC_FLAGS(_[A-Z]+)?\b", r"CMAKE_HIP_FLAGS\1")
+    file.substitute(r"\bCUDA_SOURCE_PROPERTY_FORMAT\s+OBJ\b", "LANGUAGE HIP")
     file.substitute(r"\bCUDA_(ARCHITECTURES|STANDARD|STANDARD_REQUIRED|EXTENSIONS)\b", r"HIP_\1")
     file.substitute(r"\bcuda_std_(\d\d)\b", r"hip_std_\1")
     file.substitute(r"\b((?:LINKER_)?LANGUAGE\s+)CUDA\b", r"\1HIP")
     file.raise_standard()
     file.flags()
     file.replace_commands(_spared)
+    if (headers or _USES_HIP.search(file.text)) and not _FINDS_HIP.search(file.text):
+        _with_packages(file, targets, headers)
     for name in sorted(set(_TARGET.findall(text)) - TARGETS.keys()):
         file.report(f"CUDA::{name}", Severity.ERROR, f"the target CUDA::{name} has no counterpart")
+    _report_find_cuda(file)
     if "CUDA_SEPARABLE_COMPILATION" in text:
         file.report(
             "CUDA_SEPARABLE_COMPILATION",
@@ -144,6 +164,24 @@ def translate_cmake(text: str) -> Translation:
             "targets that are linked with these need it as well",
         )
     return file.done()
+
+
+def _report_find_cuda(file: BuildText) -> None:
+    """Commands of FindCUDA's that nothing stands for."""
+    found = BuildText(file.original)
+
+    def see(name: str, whole: str) -> str:
+        made = refused(name.lower(), whole[whole.index("(") + 1 : -1])
+        if made:
+            file.report(
+                whole.partition("(")[0].strip(),
+                Severity.ERROR,
+                f"FindCUDA's command {name} has no counterpart in ROCm: it makes {made}",
+                "build a code object by hipcc --genco, or leave it out of the build for AMD",
+            )
+        return whole
+
+    found.replace_commands(see)
 
 
 def _link(whole: str, links: Mapping[str, str], packages: str) -> str:
@@ -168,29 +206,28 @@ def _packages(targets: set[str], required: str) -> str:
     return "\n".join(f"find_package({package}{required})" for package in packages)
 
 
-def _link_cublas(match: re.Match[str]) -> str:
-    return f"target_link_libraries({match[1]} roc::hipblas)"
-
-
 def _command(
     name: str,
     whole: str,
     targets: set[str],
     headers: bool,
-    version: str,
+    version: tuple[str, ...],
     own: frozenset[str],
     parameters: frozenset[str],
+    flags: Callable[[str], str],
 ) -> str:
     lower, body = name.lower(), whole[whole.index("(") + 1 : -1]
     words = body.split()
     if lower == "project":
         return f"{name}({_LANGUAGE.sub(lambda match: match[1] or 'HIP', body)})"
+    if lower == "set" and words[:1] == ["CMAKE_CUDA_COMPILER"]:
+        return ""  # ROCm's compiler is found
     if lower == "enable_language" and "CUDA" in words:
         return f"{name}({body.replace('CUDA', 'HIP')})"
-    if lower == "cuda_select_nvcc_arch_flags" and words:
-        return f'set({words[0]} "")'  # FindCUDA's: flags that name Nvidia's architectures
     if lower == "check_language" and "CUDA" in words:
         return f"{name}(HIP)"
+    if lower == "include" and words[:1] == ["FindCUDA/select_compute_arch"]:
+        return ""
     if lower == "include" and words in (["FindCUDA"], ["FindCUDAToolkit"]):
         lower, words = "find_package", [words[0].removeprefix("Find"), "REQUIRED"]
     if lower == "find_package" and words and words[0] in {"CUDA", "CUDAToolkit"}:
@@ -198,15 +235,12 @@ def _command(
         found = _packages(targets, required)
         if words[0] == "CUDA":  # whose commands compile .cu files without CUDA as a language
             found += "\nenable_language(HIP)"
-        if version:
-            found += f"\nset({version} {_VERSION})  # of which HIP's interfaces are"
+        found += _versions(version)
         # For C++ files that include HIP's headers without a target of HIP's that says so.
-        return f"{found}\nadd_compile_definitions(__HIP_PLATFORM_AMD__=1)" if headers else found
-    if flags := nvcc_flags(lower, body):
-        return flags
-    if lower in {"cuda_add_executable", "cuda_add_library"}:
-        add, link = legacy_target(lower, body)
-        return f"{add}{_language(lower.removeprefix('cuda_'), words, body)}\n{link}"
+        return f"{found}\n{_PLATFORM}" if headers else found
+    made = find_cuda_command(lower, body, flags)
+    if made is not None:
+        return made.replace("{language}", _language("add_library", words, body))
     if lower == "aux_source_directory" and len(words) == 2:
         return f"{whole}\n{_glob(*words)}"
     if lower in {"set", "set_property", "set_target_properties"}:
@@ -214,6 +248,46 @@ def _command(
     if lower in _LISTING:
         return whole + _language(lower, words, body, parameters)
     return whole
+
+
+def _versions(names: tuple[str, ...]) -> str:
+    """The version that build files ask for."""
+    major, minor = _VERSION.split(".")
+    values = {"MAJOR": major, "MINOR": minor}
+    return "".join(
+        f"\nset({name} {values.get(name.rpartition('_')[2], _VERSION)})"
+        "  # of which HIP's interfaces are"
+        for name in names
+    )
+
+
+def _rocm_folders(name: str, whole: str) -> str:
+    """A command that names CUDA's folder, with ROCm's; one that sets or asks for it stays."""
+    if name.lower() in {"if", "elseif", "set", "find_package", "message", "option"}:
+        return whole
+    return _ROOT.sub(lambda match: _ROCM_ROOT + ("/lib" if match[1] else ""), whole)
+
+
+def _with_packages(file: BuildText, targets: set[str], headers: bool) -> None:
+    """Find what a file uses that finds no CUDA itself: behind ``project``, or before each use."""
+    packages = _packages(targets, " REQUIRED") + (f"\n{_PLATFORM}" if headers else "")
+    is_first = False
+
+    def is_project(name: str, whole: str) -> bool:
+        return bool(_PROJECT.fullmatch(name) and re.search(r"\bHIP\b", whole))
+
+    def see(name: str, whole: str) -> str:
+        nonlocal is_first
+        is_first = is_first or is_project(name, whole)
+        return whole
+
+    def found(name: str, whole: str) -> str:
+        if is_first:
+            return f"{whole}\n{packages}" if is_project(name, whole) else whole
+        return f"{packages}\n{whole}" if _USES_HIP.search(whole) else whole
+
+    file.replace_commands(see)
+    file.replace_commands(found)
 
 
 def _architectures(command: str) -> str:
