@@ -67,8 +67,8 @@ class Sources:
 def gather(unit: Unit) -> Sources:
     """The main file of ``unit`` and the local files that it includes, directly or not.
 
-    Headers of the toolchain are not among them; nor are files that are not found or are named by
-    a macro: the compiler will say so. Raises :class:`OSError` when the main file cannot be read.
+    Headers of the toolchain are not among them; nor are files that are not found: the compiler will
+    say so. Raises :class:`OSError` when the main file cannot be read.
     """
     root = unit.root
     main = str(unit.main)
@@ -81,7 +81,11 @@ def gather(unit: Unit) -> Sources:
 
     directories = tuple(str(directory) for directory in unit.include_directories)
     closure = include_closure(
-        main, includes_of, lambda path: is_regular(root / path), _GivenDirectories(directories)
+        main,
+        includes_of,
+        lambda path: is_regular(root / path),
+        _GivenDirectories(directories),
+        unit.definitions,
     )
     files = {path: (root / path).read_bytes() for path in (main, *closure.files)}
     return Sources(unit.main, files, unit.include_directories, unit.definitions)
