@@ -35,7 +35,9 @@ from cass_ray.toolchain.unit import CompileFailure
 _FORMAT = "1"
 _CHECKS = sorted(Path(evidence.__file__).parent.glob("*.py"))
 """What looks for cheating and hazards: a verdict is kept for as long as they are the same."""
-_TRANSIENT_REASONS = frozenset({Reason.TIME_LIMIT, Reason.MEMORY_LIMIT, Reason.INTERNAL_ERROR})
+_TRANSIENT_REASONS = frozenset(
+    {Reason.TIME_LIMIT, Reason.MEMORY_LIMIT, Reason.INTERNAL_ERROR, Reason.MISSING_HEADER}
+)
 _TRANSIENT_VERDICTS = frozenset({SandboxVerdict.TIME_LIMIT, SandboxVerdict.MEMORY_LIMIT})
 
 
@@ -203,7 +205,7 @@ def _device_sizes(task: BenchTask, texts: Assembly) -> tuple[int, int] | None:
 
 
 def _transient(made: Judgement) -> bool:
-    """Whether load on the machine may have decided it."""
+    """Whether the machine may have decided it: its load, or what is installed there."""
     return made.reason in _TRANSIENT_REASONS or any(
         run.record.verdict in _TRANSIENT_VERDICTS for run in made.runs
     )

@@ -15,6 +15,7 @@ from cass_ray.cache import digest
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.emulator.launches import Launch
 from cass_ray.execute.evidence.launches import recording
+from cass_ray.temporary import temporary_prefix
 from cass_ray.toolchain.sandbox.executable import Bounds, Exposure, SandboxRun, run_sandboxed
 from cass_ray.toolchain.sandbox.process import Companion
 from cass_ray.toolchain.unit import Unit
@@ -218,5 +219,5 @@ def program_key(program: Program, *tools: str) -> str:
 @contextmanager
 def unit_on_disk(sources: Sources) -> Iterator[Unit]:
     """The files of ``sources`` in a folder of their own."""
-    with tempfile.TemporaryDirectory(prefix="cass-build-") as name:
+    with tempfile.TemporaryDirectory(prefix=temporary_prefix("build")) as name:
         yield sources.write(Path(name).resolve())

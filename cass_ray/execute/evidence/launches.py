@@ -18,6 +18,7 @@ from pathlib import Path
 
 from cass_ray.cache import default_directory, digest
 from cass_ray.emulator.launches import RECORD_BYTES, Launch, parse_launches
+from cass_ray.temporary import temporary_prefix
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.hip.packages import unpack_once
 from cass_ray.toolchain.sandbox.isolation import isolates
@@ -50,7 +51,7 @@ def recording(*, skip: bool, check: bool) -> Iterator[Recording]:
     """A record for one run. With ``skip`` launches are only counted; with ``check`` a copy whose
     direction contradicts its pointers ends the program."""
     library = recorder_library(default_directory()).resolve()
-    with tempfile.TemporaryDirectory(prefix="cass-run-") as name:
+    with tempfile.TemporaryDirectory(prefix=temporary_prefix("run")) as name:
         record = Path(name) / "launches"
         record.touch()
         os.truncate(record, RECORD_BYTES)

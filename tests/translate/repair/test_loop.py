@@ -54,8 +54,8 @@ def test_errors_are_read_with_their_notes() -> None:
         ),
         (
             'printf("%"PRId64, a);',
-            "a.cu:1:11: error: invalid suffix on literal; C++11 requires a space between literal and"
-            " identifier [-Wreserved-user-defined-literal]",
+            "a.cu:1:11: error: invalid suffix on literal; C++11 requires a space between literal"
+            " and identifier [-Wreserved-user-defined-literal]",
             'printf("%" PRId64, a);',
         ),
         (
