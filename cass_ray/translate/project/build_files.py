@@ -176,7 +176,7 @@ def _report_find_cuda(file: BuildText) -> None:
             file.report(
                 whole.partition("(")[0].strip(),
                 Severity.ERROR,
-                f"FindCUDA's command {name} has no counterpart in ROCm: it makes {made}",
+                f"the command {name} of FindCUDA is left as it is: ROCm has nothing for {made}",
                 "build a code object by hipcc --genco, or leave it out of the build for AMD",
             )
         return whole

@@ -105,11 +105,12 @@ HOST_WORD = re.compile(
 )
 """Several options of the host's compiler between commas, of which nvcc makes words."""
 LEFT = re.compile(
-    r"(?<![\w-])(?:-{1,2}(?:gencode|generate-code|gpu-architecture|gpu-code|ptxas-options|maxrregcount"
+    r"(?<![\w-])(?:-{1,2}(?:gencode|generate-code)[ =]+arch=compute_\w*"
+    r"|-{1,2}(?:gencode|generate-code|gpu-architecture|gpu-code|ptxas-options|maxrregcount"
     r"|nvlink-options|compiler-options|relocatable-device-code|rdc|device-c|device-link|dlink|ptx"
     r"|diag-suppress|expt-[\w-]+|output-directory|odir|lib)(?![\w-])"
     r"|-X(?:compiler|ptxas|fatbin|cudafe|nvlink|archive)(?![\w-])"
     r"|-{1,2}(?:arch|code)=(?!gfx|x86|arm|i\d86|native)[^\s\"')]+|-arch\s+(?:sm|compute)_?"
-    r"|arch=compute_)"
+    r"|arch=compute_\w*)"
 )
 """What only nvcc understands."""
