@@ -73,13 +73,16 @@ FORKED = """
 import os, select, signal
 from cass_ray.interrupts import end_as_interrupted
 end_as_interrupted()
+ready, says = os.pipe()
 child = os.fork()
 if child == 0:
     try:
+        os.write(says, b".")  # Python forgets signals that come while it forks
         while True:  # a signal just before a call that waits is seen behind it
             select.select([], [], [], 0.05)
     finally:
         os._exit(7)
+os.read(ready, 1)
 os.kill(child, signal.SIGTERM)
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """

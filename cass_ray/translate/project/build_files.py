@@ -31,12 +31,14 @@ from cass_ray.translate.project.cmake_findcuda import (
     refused,
 )
 from cass_ray.translate.project.cmake_lists import find_by_file, link_listed
-from cass_ray.translate.project.makefiles import translate_makefile
+from cass_ray.translate.project.makefiles import translate_makefile, translate_script
 from cass_ray.translate.project.rocm_libraries import PACKAGES, TARGETS, VARIABLES
 from cass_ray.translate.project.setup_flags import without_nvcc
 from cass_ray.translate.project.setup_places import with_rocm
 from cass_ray.translate.protocol import Severity, Translation
 
+_MAKEFILE = re.compile(r"(?:gnu)?makefile(?:[.-].+)?|.+\.(?:mk|mak|make)(?:\.in)?", re.IGNORECASE)
+"""Those from which Autotools make others (``Makefile.am``, ``Makefile.in``) among them."""
 DEFAULT_ARCHITECTURE = DEFAULT_AMD_ARCHITECTURE
 
 _RUN_NVCC = re.compile(
@@ -83,8 +85,10 @@ def kind_of(path: str) -> Callable[[str], Translation] | None:
     name = PurePosixPath(path).name
     if name == "CMakeLists.txt" or name.endswith(".cmake"):
         return translate_cmake
-    if name.lower() in {"makefile", "gnumakefile"} or name.endswith((".mk", ".mak")):
+    if _MAKEFILE.fullmatch(name):
         return translate_makefile
+    if name in {"configure", "configure.ac", "configure.in"} or name.endswith((".m4", ".sh")):
+        return translate_script
     if name == "setup.py":
         return translate_setup
     return None

@@ -32,6 +32,7 @@ _ROCM_FOLDERS = {
     "-Wl,-rpath=": "-Wl,-rpath=$(ROCM_PATH)/lib",
     "-Wl,-rpath,": "-Wl,-rpath,$(ROCM_PATH)/lib",
 }
+_CALLS_NVCC = re.compile(r"(?<![\w.$({-])nvcc\b(?!\s*[=.])")
 _LINK = re.compile(r"(?<![\w-])-l([\w-]+)\b")
 _LOGICAL_LINE = re.compile(r"(?:[^\\\n]|\\.|\\\n)*\n?", re.DOTALL)
 _KEPT = re.compile(
@@ -72,6 +73,24 @@ def translate_makefile(text: str) -> Translation:
     _announce(file)
     if folders and not re.search(r"^\s*ROCM_PATH\s*[?:]?=", file.text, re.MULTILINE):
         file.text = "ROCM_PATH ?= /opt/rocm\n" + file.text
+    return file.done()
+
+
+def translate_script(text: str) -> Translation:
+    """A script of the shell, or what Autoconf makes one of: hipcc where it looks for nvcc or calls
+    it."""
+    file = BuildText(text)
+    if not _CALLS_NVCC.search(text):
+        return file.done()
+    file.substitute(r"(?:\$\{?\w*CUDA\w*\}?|/usr/local/cuda[\w.-]*)/bin/nvcc\b", "hipcc")
+    file.substitute(_CALLS_NVCC, "hipcc")
+    file.substitute(_LINK, lambda match: _library(match[1], False, "-l"))
+    file.substitute(HOST_OPTIONS, lambda match: match["options"].replace(",-", " -"))
+    file.text = "".join(
+        line if _COMMENT.match(line) else file.words(line)
+        for line in file.text.splitlines(keepends=True)
+    )
+    _announce(file)
     return file.done()
 
 

@@ -2,6 +2,7 @@
 int walk_all();
 int main() {
 #ifdef RECENT
-  std::cout << "steps " << walk_all() << std::endl;
+  const int steps = walk_all();
+  std::cout << "steps " << steps << std::endl;
 #endif
 }
