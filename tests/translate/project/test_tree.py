@@ -32,7 +32,7 @@ def test_a_tree_is_translated(project: Path, tmp_path: Path) -> None:
     result = translate_tree(project, out, make_translator())
     assert {file.path: file.action for file in result.files} == {
         "data.bin": "copied",
-        "run.sh": "copied",
+        "run.sh": "unchanged",
         "src/a.cu": "translated",
         "src/cuda.h": "unchanged",
         "src/plain.cpp": "unchanged",
