@@ -128,13 +128,13 @@ class _Expressions:
 
     def _function(self, name: str, head: str, arguments: list[str], tail: str) -> str:
         if name in {"addprefix", "addsuffix"} and len(arguments) == 2:
-            return self._added(name, head, *arguments, tail)
+            return self._added(name, head, (arguments[0], arguments[1]), tail)
         if name == "patsubst" and len(arguments) == 3:
             new = self.text(arguments[1])
             if arguments[1].strip() and not new.strip():
                 return ""
             arguments = [arguments[0], new, arguments[2]]
-        is_text = _TEXTS.get(name, lambda _: True)
+        is_text = _TEXTS.get(name, _always)
         texts = [
             self.text(argument) if is_text(index) else argument
             for index, argument in enumerate(arguments)
@@ -144,9 +144,9 @@ class _Expressions:
             return ""
         return f"{head}{','.join(texts)}{tail}"
 
-    def _added(self, name: str, head: str, affix: str, words: str, tail: str) -> str:
+    def _added(self, name: str, head: str, arguments: tuple[str, str], tail: str) -> str:
         """What is put before or behind each word: a flag may need it for its value."""
-        letter, words = chr(_FIRST + _MOST), self.text(words)
+        letter, affix, words = chr(_FIRST + _MOST), arguments[0], self.text(arguments[1])
         made = self.text(affix + letter if name == "addprefix" else letter + affix)
         if letter not in made:
             return ""
@@ -155,6 +155,11 @@ class _Expressions:
         if other.strip():
             new = affix
         return f"{head}{new},{words}{tail}" if new.strip() or new == affix else words
+
+
+def _always(index: int) -> bool:
+    del index
+    return True
 
 
 def _is_something(text: str) -> bool:
