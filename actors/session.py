@@ -20,6 +20,7 @@ from rich.console import Console
 from actors.lean_node import without_onlookers
 from actors.slow_start import START_SECONDS, noted_ports, patience
 from cass_ray.commands.waiting import waiting
+from cass_ray.interrupts import end_as_interrupted
 from cass_ray.toolchain.errors import ToolMissing
 
 _START_ATTEMPTS = 2
@@ -68,6 +69,7 @@ def start_local(*, shown: bool = True, lean: bool = False, **options: Any) -> No
                 if lean:
                     stack.enter_context(without_onlookers(options.get("log_to_driver", True)))
                 ray.init(address="local", include_dashboard=False, **options)
+            end_as_interrupted()
             global _own_node
             _own_node = str(ray.get_runtime_context().get_node_id()) if lean else None
             return
@@ -129,6 +131,7 @@ def join_submitted(**options: Any) -> bool:
         return False
     with _without_chatter():
         ray.init(**options)
+    end_as_interrupted()
     return True
 
 

@@ -57,6 +57,10 @@ class ContentCache:
             path.unlink(missing_ok=True)
             return None
 
+    def remove(self, key: str) -> None:
+        """Forget the entry, if there is one."""
+        self._path(key).unlink(missing_ok=True)
+
     def put(self, key: str, value: bytes) -> None:
         """Store ``value``; an existing entry is left as it is."""
         path = self._path(key)

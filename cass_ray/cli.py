@@ -16,6 +16,7 @@ import typer.main
 from typer.core import TyperCommand, TyperGroup
 
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_TOOL_MISSING, fail, no_room
+from cass_ray.interrupts import end_as_interrupted
 from cass_ray.version import __version__
 
 GROUP = "cass_ray.commands"
@@ -151,6 +152,7 @@ def _root(
 def main() -> None:
     """Entry point. Exit codes: 0 done, 1 work failed, 2 usage or settings, 3 tool missing,
     130 interrupted."""
+    end_as_interrupted()
     try:
         sys.exit(app(prog_name="cass"))
     except KeyboardInterrupt:  # where typer does not see it: while a command is imported

@@ -34,6 +34,7 @@ from cass_ray.corpus.synthetic.templates import templates_of
 from cass_ray.corpus.synthetic.validation import SyntheticVerdict
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
 from cass_ray.llm.client import ChatClient
+from cass_ray.temporary import temporary_prefix
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.unit import CompileFailure, Unit
@@ -49,7 +50,7 @@ def nvcc() -> Compile:
     toolchain = find_nvidia()
 
     def messages(source: str) -> str:
-        with tempfile.TemporaryDirectory(prefix="cass-synthesize-") as name:
+        with tempfile.TemporaryDirectory(prefix=temporary_prefix("synthesize")) as name:
             root = Path(name).resolve()
             (root / _MAIN).write_text(source)
             try:

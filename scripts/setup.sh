@@ -58,6 +58,12 @@ find_libclc() {
   [[ -n ${CASS_LIBCLC:-} ]] || compgen -G '/usr/lib/clc/nvptx64--nvidiacl.bc' >/dev/null
 }
 
+# OpenMP for clang, of its own version.
+find_openmp() {
+  compgen -G '/usr/lib/llvm-*/lib/clang/*/include/omp.h' >/dev/null ||
+    compgen -G '/opt/rocm*/llvm/lib/clang/*/include/omp.h' >/dev/null
+}
+
 find_opencl_driver() {
   { [[ -n ${OCL_ICD_VENDORS:-} ]] || compgen -G '/etc/OpenCL/vendors/*.icd' >/dev/null; } &&
     compgen -G '/usr/lib/*/libOpenCL.so.1' >/dev/null
@@ -80,11 +86,12 @@ missing_packages() {
     ! compgen -G '/usr/lib/llvm-2?/bin/llvm-mc' >/dev/null; then echo llvm; fi
 }
 
-# What only a part needs (OpenCL on Nvidia; with --dev the tests of OpenCL drivers, of the page and of
+# What only a part needs (OpenCL on Nvidia; OpenMP in projects; with --dev the tests of OpenCL drivers, of the page and of
 # projects that CMake builds).
 # Setup goes on where the system has no such package, or may not be changed.
 optional_packages() {
   find_libclc || echo libclc
+  find_openmp || echo libomp
   if $TEST_TOOLS; then
     find_opencl_driver || printf '%s\n' pocl-opencl-icd ocl-icd-libopencl1
     find_browser || echo chromium
@@ -122,6 +129,7 @@ with_versions() {
   for name in "$@"; do
     case $name in
       clang | lld | llvm | libclc) major=${major:-$(llvm_major)}; echo "$name-$major" ;;
+      libomp) major=${major:-$(llvm_major)}; echo "libomp-$major-dev" ;;
       *) echo "$name" ;;
     esac
   done

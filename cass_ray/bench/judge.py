@@ -32,7 +32,9 @@ from cass_ray.toolchain.sandbox.process import Starved
 from cass_ray.toolchain.unit import CompileFailure
 
 _FORMAT = "1"
-_TRANSIENT_REASONS = frozenset({Reason.TIME_LIMIT, Reason.MEMORY_LIMIT, Reason.INTERNAL_ERROR})
+_TRANSIENT_REASONS = frozenset(
+    {Reason.TIME_LIMIT, Reason.MEMORY_LIMIT, Reason.INTERNAL_ERROR, Reason.MISSING_HEADER}
+)
 _TRANSIENT_VERDICTS = frozenset({SandboxVerdict.TIME_LIMIT, SandboxVerdict.MEMORY_LIMIT})
 
 
@@ -200,7 +202,7 @@ def _device_sizes(task: BenchTask, texts: Assembly) -> tuple[int, int] | None:
 
 
 def _transient(made: Judgement) -> bool:
-    """Whether load on the machine may have decided it."""
+    """Whether the machine may have decided it: its load, or what is installed there."""
     return made.reason in _TRANSIENT_REASONS or any(
         run.record.verdict in _TRANSIENT_VERDICTS for run in made.runs
     )

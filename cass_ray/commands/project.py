@@ -156,6 +156,8 @@ def _summary(made: ProjectResult, folder: Path) -> None:
             what = f"{printable(found.kernel)}: {printable(found.what)}"
             typer.echo(f"  {what} ({found.runs} run(s))")
         _log(target)
+        for line in target.advice:
+            typer.echo(f"{target.architecture}: {printable(line)}")
     typer.echo(f"{folder / 'port.patch'}, {folder / 'report.html'}")
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from cass_ray.cache import digest
 from cass_ray.corpus.dialect import source_of
 from cass_ray.corpus.reading.trees import unpack
+from cass_ray.temporary import temporary_prefix
 from cass_ray.translate.project.tree import source_files, translate_tree
 from cass_ray.translate.protocol import Translator
 
@@ -34,7 +35,7 @@ class Workspace:
     def __init__(self, fetch: Callable[[str], bytes], kept: int = DEFAULT_KEPT) -> None:
         self._fetch = fetch
         self._kept = kept
-        self._folder = tempfile.TemporaryDirectory(prefix="cass-trees-")
+        self._folder = tempfile.TemporaryDirectory(prefix=temporary_prefix("trees"))
         self._trees: OrderedDict[str, Path] = OrderedDict()
 
     def original(self, row: Row) -> Path:

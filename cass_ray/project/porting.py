@@ -43,6 +43,7 @@ from cass_ray.translate.project.tree import (
     translate_tree,
 )
 from cass_ray.translate.protocol import Translator
+from cass_ray.whole_file import write_whole
 
 _OF_HIP = re.compile(
     r"^[ \t]*#[^\n]*\b__HIP(?:CC|_PLATFORM_AMD|_DEVICE_COMPILE)?__\b", re.MULTILINE
@@ -101,6 +102,7 @@ def port_project(
     root = checkout(source, work)
     say(f"translating {root}")
     translation = translate_tree(root, work / "hip", translator)
+    _keep_what_is_in(root, work / "hip")
     copy_links(root, work / "hip")
     shared = settings.style is PortStyle.SHARED
     if shared:
@@ -148,6 +150,8 @@ def _reference(
     """The project ``root`` itself, built and run below ``work``."""
     dependencies = {name: source.resolve() for name, source in settings.dependencies}
     tree = work / "tree"
+    if not _note_of(tree).exists():
+        shutil.rmtree(tree, ignore_errors=True)
     synchronize(root, tree)
     plan = find_plan(tree, settings.build, settings.test, settings.jobs, dependencies)
     tools = write_git(work / "tools", dependencies)
@@ -313,8 +317,14 @@ def _target(
     return TargetResult(architecture, build, test, comparison, violations)
 
 
+_LIST = ".cass-files"
+"""Beside a tree: what was brought into it."""
+
+
 def synchronize(source: Path, target: Path) -> list[str]:
     """Bring the files of ``source`` into ``target``; returns which were written.
+
+    What an earlier call brought and ``source`` no longer has is removed.
 
     Those that are the same keep their time.
 
@@ -323,10 +333,12 @@ def synchronize(source: Path, target: Path) -> list[str]:
     them files outside of ``target`` would be written.
     """
     written = []
+    brought = []
     for path in source_files(source):
         name = path.relative_to(source)
         if name.as_posix() == STATE:
             continue
+        brought.append(name.as_posix())
         own_folder(target, name.parent)
         copy = target / name
         _make_way(copy)
@@ -335,13 +347,51 @@ def synchronize(source: Path, target: Path) -> list[str]:
         shutil.copyfile(path, copy)
         shutil.copymode(path, copy)
         written.append(name.as_posix())
-    copy_links(source, target)
+    brought += copy_links(source, target)
+    written += _drop_what_is_gone(target, brought)
     return written
 
 
-def copy_links(source: Path, target: Path) -> None:
-    """Make the symbolic links of ``source`` in ``target``: those that stay inside, as they are."""
+def _drop_what_is_gone(target: Path, brought: list[str]) -> list[str]:
+    """Remove files and links that the last list beside ``target`` has and ``brought`` has not."""
+    note = _note_of(target)
+    try:
+        before = set(note.read_text("utf-8", "surrogateescape").split("\0"))
+    except OSError:
+        before = set()
+    gone = sorted(before - set(brought) - {""})
+    root = target.resolve()
+    for name in gone:
+        place = target / name
+        if place.parent.resolve().is_relative_to(root) and (place.is_file() or place.is_symlink()):
+            place.unlink()
+    write_whole(note, "\0".join(brought).encode("utf-8", "surrogateescape"))
+    return gone
+
+
+def _note_of(tree: Path) -> Path:
+    return tree.with_name(f"{tree.name}{_LIST}")
+
+
+def _keep_what_is_in(root: Path, tree: Path) -> None:
+    """Remove files and links of ``tree``, a copy of ``root``, that are none of ``root``."""
+    for folder, folders, names in os.walk(tree):
+        for name in (*folders, *names):
+            place = Path(folder) / name
+            there = root / place.relative_to(tree)
+            is_file = place.is_file() and there.is_file()
+            same = is_file and place.is_symlink() == there.is_symlink()
+            if (name in names or place.is_symlink()) and not same and place != tree / STATE:
+                place.unlink()
+
+
+def copy_links(source: Path, target: Path) -> list[str]:
+    """Make the symbolic links of ``source`` in ``target``: those that stay inside, as they are.
+
+    Returns their names.
+    """
     root = source.resolve()
+    brought = []
     for folder, folders, names in os.walk(source):
         folders[:] = [name for name in folders if name not in SKIPPED_FOLDERS]
         for name in (*folders, *names):
@@ -349,10 +399,13 @@ def copy_links(source: Path, target: Path) -> None:
             if not link.is_symlink() or not link.resolve().is_relative_to(root):
                 continue
             made, to = target / link.relative_to(source), link.readlink()
-            if to.is_absolute() or made.is_symlink() or made.exists():
+            if to.is_absolute():
                 continue
-            own_folder(target, made.parent.relative_to(target))
-            made.symlink_to(to)
+            brought.append(link.relative_to(source).as_posix())
+            if not made.is_symlink() and not made.exists():
+                own_folder(target, made.parent.relative_to(target))
+                made.symlink_to(to)
+    return brought
 
 
 def own_folder(root: Path, name: Path) -> None:

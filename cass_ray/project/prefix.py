@@ -113,6 +113,9 @@ def write_prefix(
         target.unlink(missing_ok=True)
         shutil.copy(script, target)
         target.chmod(0o755)
+    lib64 = folder / "lib64"
+    if not lib64.is_symlink():
+        lib64.symlink_to("lib")
     for name in ("amdclang++", "amdclang"):
         alias = folder / "bin" / name
         alias.unlink(missing_ok=True)
@@ -134,7 +137,8 @@ def _write_compiler(folder: Path, toolchain: AmdToolchain, toolchain_file: Path)
     """
     script = folder / "llvm" / "bin" / "clang++"
     script.parent.mkdir(parents=True, exist_ok=True)
-    options = [f"--rocm-path={folder}", f"-B{folder / 'bin'}", "-Wno-unused-command-line-argument"]
+    options = ["--driver-mode=g++", f"--rocm-path={folder}", f"-B{folder / 'bin'}"]
+    options += ["-Wno-unused-command-line-argument"]
     clang = device_compiler(folder, toolchain)
     command = shlex.join([str(clang), *options, *toolchain.workarounds])
     script.write_text(_COMPILER.format(command=command))

@@ -11,6 +11,7 @@ from typing import Any
 
 from cass_ray.project.build_system import BuildPlan
 from cass_ray.project.checking import Violation
+from cass_ray.project.missing import calls_nvcc, what_is_missing
 from cass_ray.project.reference.comparing import ProjectComparison
 from cass_ray.project.repairs import FileRepair
 from cass_ray.project.steps import Step
@@ -47,6 +48,18 @@ class TargetResult:
         prints something other than the original."""
         tested = self.test.passed or not self.test.command
         return self.build.passed and tested and not self.differs
+
+    @property
+    def advice(self) -> tuple[str, ...]:
+        """What to install for a step that failed, and what the patch does not hold."""
+        failed = next((step for step in (self.build, self.test) if not step.passed), None)
+        lines = what_is_missing(failed.log) if failed is not None else ()
+        if calls_nvcc(self.build.log) or calls_nvcc(self.test.log):
+            lines += (
+                "the build calls nvcc, for which it gets hipcc here; ROCm has no nvcc: the place"
+                " that names it has to be changed by hand",
+            )
+        return lines
 
     @property
     def differs(self) -> bool:
@@ -112,6 +125,7 @@ def as_json(result: ProjectResult, translator: Translator) -> dict[str, Any]:
                 "test": _step(target.test),
                 "comparison": target.comparison and target.comparison.model_dump(mode="json"),
                 "violations": [asdict(item) for item in target.violations],
+                "advice": list(target.advice),
             }
             for target in result.targets
         ],
@@ -149,6 +163,7 @@ def _page(result: ProjectResult) -> str:
         f'<html lang="en"><meta charset="utf-8"><title>{title}</title><style>{_STYLE}</style>',
         f"<h1>{title}</h1>",
         _targets(result),
+        *(_advice(target) for target in result.targets),
         *(_comparison(target) for target in result.targets),
         *(_violations(target) for target in result.targets),
         _repairs(result),
@@ -173,6 +188,13 @@ def _targets(result: ProjectResult) -> str:
         for target in result.targets
     ]
     return f"<h2>Targets</h2>{_table(['target', 'build', 'tests'], rows)}"
+
+
+def _advice(target: TargetResult) -> str:
+    if not target.advice:
+        return ""
+    lines = "".join(f"<li>{html.escape(line)}</li>" for line in target.advice)
+    return f"<h2>{html.escape(target.architecture)}: what to do</h2><ul>{lines}</ul>"
 
 
 def _comparison(target: TargetResult) -> str:

@@ -44,6 +44,11 @@ class TieredCache(ContentCache):
         super().put(key, found)
         return found
 
+    def remove(self, key: str) -> None:
+        """Forget the entry, on this node and for the others."""
+        super().remove(key)
+        self._asked(lambda store: store.remove(_name(key)))
+
     def put(self, key: str, value: bytes) -> None:
         """Store ``value`` on this node and for the others."""
         super().put(key, value)

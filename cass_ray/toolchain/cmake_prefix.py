@@ -14,6 +14,8 @@ What is built runs on the library that it was linked with: ROCm's runtime, or th
 
 from __future__ import annotations
 
+import shlex
+import shutil
 import sys
 from pathlib import Path
 
@@ -108,12 +110,35 @@ def write_cmake_prefix(
     for program in _PROGRAMS:
         _write(folder / "bin" / program.name, program.read_text())
         (folder / "bin" / program.name).chmod(0o755)
-    _link(folder / "bin" / "llvm-objcopy", toolchain.clang.parent / "llvm-objcopy")
-    text = _TOOLCHAIN.replace("@clang@", str(device_compiler(folder, toolchain)))
+    _link_objcopy(folder / "bin", toolchain.clang)
+    compiler = folder / "llvm" / "bin" / "clang++"
+    clang = shlex.quote(str(device_compiler(folder, toolchain)))
+    _write(compiler, f'#!/bin/sh\nexec {clang} --driver-mode=g++ "$@"\n')
+    compiler.chmod(0o755)
+    text = _TOOLCHAIN.replace("@clang@", str(compiler))
     text = text.replace("@workarounds@", " ".join(toolchain.workarounds))
     file = folder / "toolchain.cmake"
     _write(file, text.replace("@architecture@", architecture))
     return file
+
+
+def find_objcopy(clang: Path) -> Path | None:
+    """What takes sections of objects: LLVM's, of the package ``llvm``, else that of binutils, which
+    every host compiler brings."""
+    beside = clang.resolve().with_name("llvm-objcopy")
+    if beside.exists():
+        return beside
+    found = shutil.which("llvm-objcopy") or shutil.which("objcopy")
+    return Path(found) if found else None
+
+
+def _link_objcopy(folder: Path, clang: Path) -> None:
+    """``llvm-objcopy`` for the bundler, which says so where there is none."""
+    objcopy = find_objcopy(clang)
+    if objcopy is None:
+        (folder / "llvm-objcopy").unlink(missing_ok=True)
+    else:
+        _link(folder / "llvm-objcopy", objcopy)
 
 
 def device_compiler(folder: Path, toolchain: AmdToolchain) -> Path:

@@ -9,6 +9,32 @@ from pathlib import Path, PurePosixPath
 from cass_ray.dataset.schema import Reason
 from cass_ray.toolchain.unit import CompileFailure, unopened_file
 
+_LIBRARIES = {
+    "omp": "Debian's libomp-19-dev: of clang's version (make setup installs it)",
+    "mpi": "Debian's libopenmpi-dev",
+    "gtest": "Debian's libgtest-dev",
+    "gomp": "Debian's libgomp1",
+    "boost_system": "Debian's libboost-system-dev",
+    "boost_program_options": "Debian's libboost-program-options-dev",
+    "GL": "Debian's libgl-dev",
+    "glut": "Debian's freeglut3-dev",
+    "GLEW": "Debian's libglew-dev",
+    "fftw3": "Debian's libfftw3-dev",
+    "fftw3f": "Debian's libfftw3-dev",
+    "hdf5": "Debian's libhdf5-dev",
+    "png": "Debian's libpng-dev",
+    "jpeg": "Debian's libjpeg-dev",
+    "z": "Debian's zlib1g-dev",
+    "numa": "Debian's libnuma-dev",
+    "openblas": "Debian's libopenblas-dev",
+    "lapacke": "Debian's liblapacke-dev",
+    **dict.fromkeys(
+        ("hipblas", "hipfft", "hiprand", "hipsparse", "hipsolver", "rccl", "MIOpen"),
+        "AMD's libraries: cass setup libraries",
+    ),
+}
+"""Library -> where it is."""
+
 
 def missing_header_advice(failure: CompileFailure) -> str:
     """What to do about the header that ``failure`` is about; empty where it is about none."""
@@ -17,13 +43,15 @@ def missing_header_advice(failure: CompileFailure) -> str:
     header = unopened_file(failure.diagnostic)
     if not header:
         return ""
-    known = _remedy(header)
+    known = header_remedy(header)
     advice = f"it is in {known}" if known else "give the folder that holds it with -I"
     return f"missing header {header}: {advice}"
 
 
-def _remedy(header: str) -> str:
-    """The longest entry of ``headers.csv`` that ``header``, or its last part, begins with."""
+def header_remedy(header: str) -> str:
+    """Which package has ``header``, empty where that is not known.
+
+    The longest entry of ``headers.csv`` that ``header``, or its last part, begins with."""
     names = {header, PurePosixPath(header).name}
     found = [
         (len(start), remedy)
@@ -38,3 +66,8 @@ def _remedies() -> dict[str, str]:
     """The beginning of a header's path -> where it is. A folder ends in ``/``."""
     with Path(__file__).with_name("headers.csv").open(encoding="utf-8", newline="") as file:
         return {row["header"]: row["remedy"] for row in csv.DictReader(file)}
+
+
+def library_remedy(name: str) -> str:
+    """Which package has the library ``lib{name}``, empty where that is not known."""
+    return _LIBRARIES.get(name, "")

@@ -21,6 +21,7 @@ from cass_ray.architectures import (
     known_instead,
 )
 from cass_ray.cache import default_directory, digest
+from cass_ray.temporary import temporary_prefix
 from cass_ray.toolchain.amd.clang import CLANG_REMEDY, NEWER_CLANG_REMEDY, Clang, find_clangs
 from cass_ray.toolchain.amd.second import SECOND_CLANG_REMEDY, with_second_compiler
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
@@ -255,7 +256,7 @@ def _check_nvidia(toolchain: NvidiaToolchain, cache: Path) -> None:
     """Compile a probe to SASS."""
 
     def compile_probe() -> str:
-        with tempfile.TemporaryDirectory(prefix="cass-probe-") as folder:
+        with tempfile.TemporaryDirectory(prefix=temporary_prefix("probe")) as folder:
             toolchain.compile(
                 _probe_unit(Path(folder), "probe.cu", _CUDA_PROBE), (DEFAULT_NVIDIA_ARCHITECTURE,)
             )
@@ -269,7 +270,7 @@ def _check_amd(toolchain: AmdToolchain, cache: Path) -> None:
     """Compile a probe for both sides and assemble it."""
 
     def compile_probe() -> str:
-        with tempfile.TemporaryDirectory(prefix="cass-probe-") as folder:
+        with tempfile.TemporaryDirectory(prefix=temporary_prefix("probe")) as folder:
             output = toolchain.compile(_probe_unit(Path(folder), "probe.hip", _HIP_PROBE))
             toolchain.assemble(output.device_assembly)
         return "compiles"

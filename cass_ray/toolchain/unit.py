@@ -78,10 +78,18 @@ _OUT_OF_MEMORY = re.compile(
 _OUT_OF_ROOM = re.compile(r"File too large|No space left on device|file size limit", re.IGNORECASE)
 _OUT_OF_TIME = re.compile(r"CPU time limit exceeded", re.IGNORECASE)
 _CRASH = re.compile(
-    r"internal (compiler )?error|assertion failed|PLEASE submit a bug report"
+    r"internal (compiler )?error|Assertion [`'].*' failed|PLEASE submit a bug report"
     r"|(frontend|compiler|nvcc error *:.*) (command failed due to signal|died due to signal)"
     r"|Segmentation fault|Stack dump:|unable to execute command: (Aborted|Segmentation)",
     re.IGNORECASE,
+)
+
+# What is said of the program and shows its text, whatever words stand in that: errors with a place
+# (those that end the compiler at once aside), lines of source and the marks below them.
+_OF_THE_PROGRAM = re.compile(
+    r"^(?:[^\n]*?(?::\d+:\d+|:\d+|\(\d+\)): (?:(?:error|warning|remark|note)(?: #[\w-]+)?:"
+    r"|[^\n]*#error directive)[^\n]*|[ \t][^\n]*)$",
+    re.MULTILINE | re.IGNORECASE,
 )
 
 # Each names the file that could not be opened (`path`) and, where the tool tells, the file that
@@ -153,14 +161,15 @@ def _reason(completed: Completed, text: str, unit: Unit) -> Reason:
         if match := pattern.search(text):
             forbidden = _is_forbidden(match["path"], match["by"] or str(unit.main))
             return Reason.FORBIDDEN_INCLUDE if forbidden else Reason.MISSING_HEADER
+    said = _OF_THE_PROGRAM.sub("", text)
     for limit, reason in (
         (_OUT_OF_MEMORY, Reason.MEMORY_LIMIT),
         (_OUT_OF_ROOM, Reason.OUTPUT_LIMIT),
         (_OUT_OF_TIME, Reason.TIME_LIMIT),
     ):
-        if limit.search(text):
+        if limit.search(said):
             return reason
-    if completed.outcome is ProcessOutcome.SIGNAL or _CRASH.search(text):
+    if completed.outcome is ProcessOutcome.SIGNAL or _CRASH.search(said):
         return Reason.COMPILER_CRASHED
     if completed.outcome is ProcessOutcome.NOT_FOUND:
         return Reason.INTERNAL_ERROR
@@ -173,6 +182,12 @@ def unopened_file(diagnostic: str) -> str:
         if match := pattern.search(diagnostic):
             return match["path"]
     return ""
+
+
+def unopened_files(log: str) -> list[str]:
+    """All files that compilers say they could not open, each once."""
+    found = (match["path"] for pattern in _UNOPENED for match in pattern.finditer(log))
+    return list(dict.fromkeys(found))
 
 
 def _is_forbidden(path: str, included_by: str) -> bool:

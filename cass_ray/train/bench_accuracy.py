@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 from cass_ray.llm.pretrained import load_tokenizer
+from cass_ray.temporary import temporary_prefix
 from cass_ray.train.checkpoint.export import export
 from cass_ray.train.distributed import DistributedContext
 from cass_ray.train.engines.base import TrainingEngine
@@ -27,7 +28,7 @@ def bench_accuracy(
     The first worker exports the weights to a temporary folder and asks the model as any user would;
     the others wait.
     """
-    folder = Path(tempfile.mkdtemp(prefix="cass-bench-model-"))
+    folder = Path(tempfile.mkdtemp(prefix=temporary_prefix("bench-model")))
     try:
         tokenizer = load_tokenizer(str(settings.out / "tokenizer"))
         results = {"steps": 0, "tokens": 0, "loss": 0.0, "kilowatt_hours": 0.0}

@@ -275,6 +275,20 @@ DIAGNOSTICS: tuple[Diagnostic, ...] = (
         "The report has the end of what it wrote.",
     ),
     Diagnostic(
+        "CASS2002",
+        "An option of nvcc that is left in a build file",
+        "The expression around it is not understood: it stays as it is, and hipcc refuses it.",
+        "Write what hipcc has in its place, or leave it out.",
+        r"an option of nvcc that hipcc does not have",
+    ),
+    Diagnostic(
+        "CASS2003",
+        "A command of FindCUDA without a counterpart",
+        "It makes files for Nvidia's cards, or finds what only CUDA has.",
+        "Build code objects by hipcc --genco, or leave the command out of the build for AMD.",
+        r"^the command \w+ of FindCUDA",
+    ),
+    Diagnostic(
         "CASS3001",
         "The port's tests fail",
         "The project's own tests fail on the emulated device.",

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from cass_ray.project import prefix
+from cass_ray.project.missing import NVCC_CALLED
 
 SCRIPTS = Path(prefix.__file__).parent / "rocm"
 TARGET = "--offload-arch=gfx1100"
@@ -76,3 +77,55 @@ def test_hipcc_optimizes_where_nothing_is_asked_for(
     given = hipcc(tmp_path, *asked, "-c", "a.cu", "-o", "a.o")
     assert [flag for flag in given if flag.startswith("-O")] == levels
     assert not [flag for flag in hipcc(tmp_path, "a.o", "-o", "a") if flag.startswith("-O")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "languages"),
+    [
+        (("-c", "a.c", "-o", "a.o"), ["c", "none"]),
+        (("a.c", "b.cu"), ["c", "none", "hip", "none"]),
+        (("-x", "c++", "a.c"), ["c++"]),
+        (("-xhip", "a.c"), []),
+        (("a.cpp", "-x", "none", "b.c"), ["hip", "none", "none", "c", "none"]),
+    ],
+)
+def test_c_stays_c_and_is_linked_as_cxx(
+    arguments: tuple[str, ...], languages: list[str], tmp_path: Path
+) -> None:
+    """As nvcc and ROCm's hipcc: clang alone takes the language of the link from its own name."""
+    given = hipcc(tmp_path, *arguments)
+    assert "--driver-mode=g++" in given
+    assert [given[place + 1] for place, word in enumerate(given) if word == "-x"] == languages
+
+
+def test_an_object_of_objects_has_no_runtime(tmp_path: Path) -> None:
+    given = hipcc(tmp_path, "-fgpu-rdc", "--hip-link", "-r", "a.o", "-o", "b.o")
+    assert "-lamdhip64" not in given and "--hip-link" in given
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("-gencode", "arch=compute_80,code=sm_80", "-c", "a.cu"), ["-c", "a.cu"]),
+        (("-gencode=arch=compute_80,code=sm_80", "--use_fast_math"), ["-ffast-math"]),
+        (("-Xcompiler", "-fPIC,-Wall", "-shared"), ["-fPIC", "-Wall", "-shared"]),
+        (("--compiler-options", "'-fPIC'"), ["-fPIC"]),
+        (("-Xcompiler=-O2", "-rdc=true"), ["-O2", "-fgpu-rdc", "--hip-link"]),
+        (("-dc", "a.cu"), ["-fgpu-rdc", "-c", "a.cu"]),
+        (("-lcudart", "-lcublas", "-lm"), ["-lhipblas", "-lm"]),
+        (("-x", "cu", "a.cpp"), ["-x", "hip", "a.cpp"]),
+        (("-maxrregcount", "32", "-G", "-lineinfo"), ["-g", "-gline-tables-only"]),
+        (("-DA=a b", "a.cu"), ["-DA=a b", "a.cu"]),
+    ],
+)
+def test_nvcc_is_hipcc_with_its_flags(
+    arguments: tuple[str, ...], expected: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "nvcc").write_text((SCRIPTS / "nvcc").read_text())
+    echo = tmp_path / "hipcc"
+    echo.write_text("#!/bin/sh\nprintf '%s\\n' \"$@\"\n")
+    echo.chmod(0o755)
+    command = ["bash", str(tmp_path / "nvcc"), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == expected
+    assert NVCC_CALLED in done.stderr

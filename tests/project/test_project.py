@@ -401,3 +401,19 @@ def test_pipes_and_folders_in_the_place_of_files_make_way(tmp_path: Path) -> Non
         (source / name).write_text("new")
     synchronize(source, target)
     assert {path.read_text() for path in target.iterdir()} == {"new"}
+
+
+def test_a_removed_file_is_not_in_the_next_patch(tmp_path: Path) -> None:
+    """Neither a source nor a link or a build file; what builds made in the tree stays."""
+    root, tree = tmp_path / "root", tmp_path / "tree"
+    write(root, {"a.cu": "a", "old/b.cu": "b", "old/Makefile": "m"})
+    (root / "link").symlink_to("a.cu")
+    synchronize(root, tree)
+    (tree / "old" / "b.o").write_text("object")
+    (root / "old/b.cu").unlink()
+    (root / "old/Makefile").unlink()
+    (root / "link").unlink()
+    write(root, {"c.cu": "c"})
+    assert sorted(synchronize(root, tree)) == ["c.cu", "link", "old/Makefile", "old/b.cu"]
+    left = sorted(path.relative_to(tree).as_posix() for path in tree.rglob("*") if path.is_file())
+    assert left == ["a.cu", "c.cu", "old/b.o"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -19,17 +19,24 @@ class Include(NamedTuple):
     line: int
     operand: str
     """As written, quotes or angle brackets included."""
+    macro: str = ""
+    """What a line defines that includes nothing itself: ``#define SETTINGS "settings.h"``."""
 
 
 _CONTINUATION = r"\\[ \t]*\n"
 _GAP = rf"(?:[ \t]|{_CONTINUATION})*+"
+_OPERAND = r'"[^"\n]{0,1024}"|<[^>\n]{0,1024}>|\w{1,256}(?:\([^()\n]{0,1024}\))?'
+_VALUE = _OPERAND.replace(r"\w{1,256}(", r"[A-Z_][A-Z0-9_]{0,255}\b(")
+"""Of a macro that may name a file: with the name of another one in capitals."""
+_DEFINES = re.compile(r"\bdefine\b[^\n]{1,999}[\w>\")]")
 _SCAN = re.compile(
     rf"""
       //(?:{_CONTINUATION}|[^\n])*+
     | /\*(?s:.*?)(?:\*/|\Z)
     | (?:(?<!\\\n)^|(?<=\*/)){_GAP}(?:\#|%:){_GAP}
-      (?P<directive>include_next|include|import|ifdef|ifndef|if|elif\w*|else|endif)\b
-      {_GAP}(?P<operand>"[^"\n]{{0,1024}}"|<[^>\n]{{0,1024}}>|\w+)?
+      (?:(?P<directive>include_next|include|import|ifdef|ifndef|if|elif\w*|else|endif)\b
+      {_GAP}(?P<operand>{_OPERAND})?
+      |define\b{_GAP}(?P<macro>\w{{1,256}}){_GAP}(?P<value>{_VALUE})[ \t]*(?=\n|\Z|//|/\*))
     | \bR"(?P<delimiter>[^()\\\s"]{{0,16}})\((?s:.*?)(?:\)(?P=delimiter)"|\Z)
     | "(?:{_CONTINUATION}|\\[^\n]|[^"\\\n])*+"?
     | '(?:{_CONTINUATION}|\\[^\n]|[^'\\\n])*+'?
@@ -43,9 +50,10 @@ _INCLUDES = frozenset({"include", "include_next", "import"})
 def scan_includes(source: str) -> list[Include]:
     """The ``#include`` lines of ``source`` in order, outside comments, literals and ``#if 0``.
 
-    Other conditions are not evaluated: an include counts whichever branch it is in.
+    Among them are definitions of macros that may name a file. Other conditions are not evaluated:
+    an include counts whichever branch it is in.
     """
-    if "include" not in source and "import" not in source:
+    if not any(word in source for word in ("include", "import")) and not _DEFINES.search(source):
         return []
     if "\r" in source:
         source = source.replace("\r\n", "\n").replace("\r", "\n")
@@ -53,21 +61,28 @@ def scan_includes(source: str) -> list[Include]:
     conditions = _Conditions()
     line, counted = 1, 0
     for match in _SCAN.finditer(source):
-        directive = match["directive"]
-        if directive is None:
+        directive, macro = match["directive"], match["macro"]
+        if directive is None and macro is None:
             continue
-        operand = match["operand"] or ""
-        if directive not in _INCLUDES:
+        operand = match["operand"] or match["value"] or ""
+        if directive is not None and directive not in _INCLUDES:
             conditions.enter(directive, operand)
         elif operand and not conditions.dead:
-            start = match.start("operand")
+            start = match.start("value" if macro else "operand")
             line += source.count("\n", counted, start)
             counted = start
             quoted = operand.startswith('"')
             named = quoted or operand.startswith("<")
             name = operand[1:-1].strip() if named else ""
-            found.append(Include(name, quoted, line, operand))
+            found.append(Include(name, quoted, line, operand, macro or ""))
     return found
+
+
+def named_by(operand: str) -> tuple[str, str]:
+    """What an operand without quotes or brackets names: a macro, and the text that a macro with an
+    argument would make a string of, ``STRING(settings.h)``."""
+    macro, _, argument = operand.partition("(")
+    return macro, argument.rstrip(")").strip()
 
 
 class _Conditions:
@@ -117,7 +132,7 @@ class Closure:
     missing: tuple[str, ...]
     """``path:line: operand`` of includes found neither in the tree nor among known headers."""
     computed: tuple[str, ...]
-    """``path:line: operand`` of includes named by a macro."""
+    """``path:line: operand`` of includes named by a macro that no definition is known of."""
     forbidden: tuple[str, ...]
     """``path:line: message`` of includes that are absolute or leave the tree."""
 
@@ -132,6 +147,7 @@ def include_closure(
     includes_of: Callable[[str], Sequence[Include] | None],
     is_file: Callable[[str], bool],
     search: IncludeSearch,
+    definitions: Sequence[str] = (),
 ) -> Closure:
     """Follow the includes of ``main`` through its tree, as a compiler would.
 
@@ -140,21 +156,31 @@ def include_closure(
         includes_of: the includes of a file of the tree; None when it cannot be read.
         is_file: whether a path of the tree is a readable file.
         search: include directories, and the last resort of searching the tree by name.
+        definitions: macros of the command line, ``NAME="file.h"``.
 
     A quoted name is looked for beside the file that includes it, then in the include
     directories; a name in angle brackets only in the latter. What no directory holds is
     searched for in the whole tree, and the directory found then counts for later includes.
     """
     walk = _ClosureWalk(main, is_file, search)
+    walk.visit(main, [item for text in definitions for item in scan_includes(_as_line(text))])
     walk.visit(main, includes_of(main) or ())
     position = 0
+    walk.visit_named_by_macros()
     while position < len(walk.files):
         path = walk.files[position]
         position += 1
         includes = includes_of(path)
         if includes is not None:
             walk.visit(path, includes)
+        if position == len(walk.files):
+            walk.visit_named_by_macros()
     return walk.closure()
+
+
+def _as_line(definition: str) -> str:
+    name, _, value = definition.partition("=")
+    return f"#define {name} {value}\n"
 
 
 class _ClosureWalk:
@@ -170,16 +196,45 @@ class _ClosureWalk:
         self._missing: dict[str, None] = {}
         self._computed: dict[str, None] = {}
         self._forbidden: dict[str, None] = {}
+        self._macros: dict[str, list[Include]] = {}
+        self._by_macro: list[tuple[str, Include]] = []
+        self._resolved: set[int] = set()
 
     def visit(self, includer: str, includes: Sequence[Include]) -> None:
         for include in includes:
             where = f"{includer}:{include.line}"
-            if not include.name:
-                self._computed[f"{where}: {include.operand}"] = None
+            if include.macro:
+                self._macros.setdefault(include.macro, []).append(include)
+            elif not include.name:
+                self._by_macro.append((includer, include))
             elif _is_absolute(include.name):
                 self._forbidden[f"{where}: #include {include.operand} is an absolute path"] = None
             else:
                 self._visit_name(includer, include, where)
+
+    def visit_named_by_macros(self) -> None:
+        """Follow what macros name, by whichever definition: conditions are not evaluated."""
+        for number, (includer, include) in enumerate(self._by_macro):
+            for name, quoted in self._names_of(include.operand, set()):
+                found = self._resolve(includer, Include(name, quoted, include.line, name))
+                if found is not None or is_system_header(name):
+                    self._resolved.add(number)
+                if found is not None and found not in self._seen:
+                    self._seen.add(found)
+                    self.files.append(found)
+
+    def _names_of(self, operand: str, seen: set[str]) -> Iterator[tuple[str, bool]]:
+        """The file names that a macro stands for, each with whether it is quoted."""
+        macro, argument = named_by(operand)
+        if argument:
+            yield argument.strip('"'), True
+        if macro in seen:
+            return
+        for definition in self._macros.get(macro, ()):
+            if definition.name:
+                yield definition.name, definition.quoted
+            else:
+                yield from self._names_of(definition.operand, {*seen, macro})
 
     def _visit_name(self, includer: str, include: Include, where: str) -> None:
         found = self._resolve(includer, include)
@@ -230,6 +285,9 @@ class _ClosureWalk:
         return self._configured
 
     def closure(self) -> Closure:
+        for number, (includer, include) in enumerate(self._by_macro):
+            if number not in self._resolved:
+                self._computed[f"{includer}:{include.line}: {include.operand}"] = None
         directories = [path for path in self._configured or () if path in self._used]
         return Closure(
             files=tuple(self.files),

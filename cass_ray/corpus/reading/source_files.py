@@ -75,8 +75,8 @@ class Sources:
 def gather(unit: Unit) -> Sources:
     """The main file of ``unit`` and the local files that it includes, directly or not.
 
-    Headers of the toolchain are not among them; nor are files that are not found or are named by
-    a macro, lead out of the tree or are larger than :data:`FILE_BYTES`: the compiler will say so.
+    Headers of the toolchain are not among them; nor are files that are not found, lead out of the
+    tree or are larger than :data:`FILE_BYTES`: the compiler will say so.
 
     Raises:
         OSError: the main file cannot be read.
@@ -105,7 +105,11 @@ def gather(unit: Unit) -> Sources:
 
     directories = tuple(str(directory) for directory in unit.include_directories)
     include_closure(
-        main, includes_of, lambda path: is_file_inside(root, path), _GivenDirectories(directories)
+        main,
+        includes_of,
+        lambda path: is_file_inside(root, path),
+        _GivenDirectories(directories),
+        unit.definitions,
     )
     read(main)
     return Sources(unit.main, contents, unit.include_directories, unit.definitions)

@@ -18,6 +18,7 @@ from cass_ray.emulator.perturbation import Perturbation
 from cass_ray.emulator.transcript import Transcript
 from cass_ray.execute.evidence.launches import recording
 from cass_ray.execute.evidence.varied_clocks import with_varied_clocks
+from cass_ray.temporary import temporary_prefix
 from cass_ray.toolchain.sandbox.executable import Bounds, Exposure, SandboxRun, run_sandboxed
 from cass_ray.toolchain.sandbox.process import Companion
 from cass_ray.toolchain.unit import Unit
@@ -227,5 +228,5 @@ def program_key(program: Program, *tools: str) -> str:
 @contextmanager
 def unit_on_disk(sources: Sources) -> Iterator[Unit]:
     """The files of ``sources`` in a folder of their own."""
-    with tempfile.TemporaryDirectory(prefix="cass-build-") as name:
+    with tempfile.TemporaryDirectory(prefix=temporary_prefix("build")) as name:
         yield sources.write(Path(name).resolve())

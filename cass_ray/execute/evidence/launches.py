@@ -18,6 +18,7 @@ from pathlib import Path
 from cass_ray.cache import default_directory
 from cass_ray.emulator.launches import RECORD_BYTES, Launch, parse_launches
 from cass_ray.execute.evidence.preloaded import preloadable
+from cass_ray.temporary import temporary_prefix
 from cass_ray.toolchain.sandbox.isolation import isolates
 from cass_ray.toolchain.sandbox.outputs import read_written
 
@@ -48,7 +49,7 @@ def recording(*, skip: bool, check: bool) -> Iterator[Recording]:
     """A record for one run. With ``skip`` launches are only counted; with ``check`` a copy whose
     direction contradicts its pointers ends the program."""
     library = recorder_library(default_directory()).resolve()
-    with tempfile.TemporaryDirectory(prefix="cass-run-") as name:
+    with tempfile.TemporaryDirectory(prefix=temporary_prefix("run")) as name:
         record = Path(name) / "launches"
         record.touch()
         os.truncate(record, RECORD_BYTES)

@@ -52,6 +52,13 @@ _KNOWN = 4096
 _BY_LOAD = frozenset({Reason.TIME_LIMIT, Reason.MEMORY_LIMIT, Reason.INTERNAL_ERROR})
 
 
+def _may_be_installed(made: RewardVerdict) -> bool:
+    """Whether a header is missing, which another day may find."""
+    return made.outcome in {Outcome.NOT_COMPILED, Outcome.UNPROVED} and (
+        f": {Reason.MISSING_HEADER.value}: " in made.reason
+    )
+
+
 class CompileCredit(StrictModel):
     """The reward of an answer by how far it gets; one that leaves code out gets nothing."""
 
@@ -144,7 +151,7 @@ class CompileJudge:
         if (found := self.cache.get(key)) is not None:
             return RewardVerdict.model_validate_json(found)
         made = self._judged(question, code)
-        if made.outcome is not Outcome.UNDECIDED:
+        if made.outcome is not Outcome.UNDECIDED and not _may_be_installed(made):
             self.cache.put(key, made.model_dump_json().encode())
         return made
 
@@ -225,7 +232,7 @@ class CompileJudge:
         try:
             made = self._compiled(code)
         except CompileFailure as failure:
-            if failure.reason not in _BY_LOAD:
+            if failure.reason not in {*_BY_LOAD, Reason.MISSING_HEADER}:
                 said = clip_diagnostic(failure.diagnostic)
                 self._keep(key, _FAILED + json.dumps([failure.reason.value, said, failure.tool]))
             raise

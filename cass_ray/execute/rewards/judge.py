@@ -138,11 +138,12 @@ class RewardJudge:
         try:
             built = self.backend.build(answer)
         except CompileFailure as failure:
-            lasting = failure.reason not in _BY_LOAD
-            if not lasting:
+            if failure.reason in _BY_LOAD:
                 return undecided(f"{failure.reason.value}: {failure.tool}"), False
             reason = clip_diagnostic(failure.diagnostic)
-            return RewardVerdict(reward=0.0, outcome=Outcome.NOT_COMPILED, reason=reason), True
+            lasting = failure.reason is not Reason.MISSING_HEADER  # it may be installed
+            verdict = RewardVerdict(reward=0.0, outcome=Outcome.NOT_COMPILED, reason=reason)
+            return verdict, lasting
         try:
             reference = self._reference(item, question)
         except CompileFailure as failure:

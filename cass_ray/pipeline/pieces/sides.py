@@ -31,6 +31,7 @@ from cass_ray.pipeline.stages.base import Row
 from cass_ray.storage.ahead import in_order
 from cass_ray.storage.manifest import Entry
 from cass_ray.storage.store import Store
+from cass_ray.temporary import temporary_prefix
 
 PIECES_OF_A_SPAN = 64
 
@@ -152,7 +153,7 @@ class SideFiles:
         for done in self.runner.each(GatherLines(self.work, self.rows_per_block), spans):
             for name, count in done.counts.items():
                 selected[name] += count
-        with TemporaryDirectory(prefix="cass-build-") as folder:
+        with TemporaryDirectory(prefix=temporary_prefix("build")) as folder:
             self._put_together(spans, Path(folder))
             for path in sorted(Path(folder).iterdir()):
                 self.store.upload(path.name, path)

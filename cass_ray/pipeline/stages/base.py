@@ -58,9 +58,11 @@ _TRANSIENT = frozenset(
         Reason.MEMORY_LIMIT,
         Reason.INTERNAL_ERROR,
         Reason.TOOL_MISSING,
+        Reason.MISSING_HEADER,
     }
 )
-"""Failures that depend on the machine or its load and are not remembered in the cache."""
+"""Failures that depend on the machine, what is installed on it or its load: not remembered in the
+cache."""
 
 
 def compiler_limits(settings: BuildSettings) -> Limits:
@@ -152,6 +154,9 @@ class CachedResults:
                 raise NotCached(key)
             return None
         value: dict[str, Any] = json.loads(found)
+        if "reason" in value and Reason(value["reason"]) in _TRANSIENT and self.cache is not None:
+            self.cache.remove(key)  # kept by an older version
+            return self.get(key)
         if "reason" in value:
             raise CompileFailure(
                 reason=Reason(value["reason"]), diagnostic=value["diagnostic"], tool=value["tool"]

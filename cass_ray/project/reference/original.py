@@ -41,6 +41,7 @@ from cass_ray.project.reference.recording import (
 )
 from cass_ray.project.reference.toolkit import Toolkit, ToolkitError, write_toolkit
 from cass_ray.project.steps import DeviceStep, Step, limits_of, run_on_device, run_step
+from cass_ray.temporary import temporary_prefix
 from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE, AmdToolchain
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_nvidia
@@ -254,7 +255,7 @@ class _Session:
 @contextmanager
 def recording(tree: Path, programs: Sequence[str]) -> Iterator[Path]:
     """The folder to which the runs of ``programs`` below ``tree`` are written."""
-    with tempfile.TemporaryDirectory(prefix="cass-record-") as name:
+    with tempfile.TemporaryDirectory(prefix=temporary_prefix("record")) as name:
         record = Path(name).resolve()
         with watched(tree, programs, launcher()):
             yield record

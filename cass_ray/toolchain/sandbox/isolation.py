@@ -18,6 +18,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from cass_ray.temporary import temporary_prefix
+
 ALLOW_UNISOLATED = "CASS_ALLOW_UNISOLATED"
 """Environment variable; ``1`` permits running without a sandbox where none can be made."""
 
@@ -153,7 +155,8 @@ def new_private_folder() -> Path:
     memory = Path("/dev/shm")
     roomy = memory.is_dir() and shutil.disk_usage(memory).free >= PRIVATE_FOLDER_BYTES
     usable = roomy and os.access(memory, os.W_OK)
-    return Path(tempfile.mkdtemp(prefix="cass-", dir=memory if usable else None)).resolve()
+    prefix = temporary_prefix("private")
+    return Path(tempfile.mkdtemp(prefix=prefix, dir=memory if usable else None)).resolve()
 
 
 def isolates() -> bool:

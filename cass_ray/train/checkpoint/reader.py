@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from safetensors import safe_open
 
+from cass_ray.temporary import temporary_prefix
 from cass_ray.train.checkpoint.store import (
     CheckpointError,
     CheckpointStore,
@@ -21,7 +22,7 @@ class CheckpointReader:
     def __init__(self, store: CheckpointStore, step: int) -> None:
         """Open the checkpoint of ``step``. Raises ``CheckpointError``."""
         self.manifest = store.manifest(step)
-        self._folder = tempfile.mkdtemp(prefix="cass-resume-")
+        self._folder = tempfile.mkdtemp(prefix=temporary_prefix("resume"))
         self._index: dict[tuple[str, str], list[tuple[int, int, str, str]]] = {}
         self._open: dict[str, Any] = {}
         for name in self.manifest.files:

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from safetensors.torch import save_file
 
+from cass_ray.temporary import temporary_prefix
 from cass_ray.train.checkpoint.store import (
     MANIFEST,
     CheckpointError,
@@ -79,7 +80,7 @@ class CheckpointWriter:
         piece: dict[str, torch.Tensor],
         written: dict[str, tuple[int, int]],
     ) -> None:
-        with tempfile.TemporaryDirectory(prefix="cass-checkpoint-") as folder:
+        with tempfile.TemporaryDirectory(prefix=temporary_prefix("checkpoint")) as folder:
             path = Path(folder) / name
             save_file(piece, path)
             with path.open("rb") as stream:

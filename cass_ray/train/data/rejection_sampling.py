@@ -19,6 +19,7 @@ from cass_ray.pipeline.stages.align import AlignStage
 from cass_ray.pipeline.stages.execute import ExecuteStage
 from cass_ray.pipeline.stages.reference import reference_of
 from cass_ray.task import Task
+from cass_ray.temporary import temporary_prefix
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.unit import CompileFailure, Unit
 from cass_ray.train.data.examples import is_held_out
@@ -52,7 +53,7 @@ class ExecutionJudge:
     def judge(self, row: Mapping[str, Any], hip_source: str) -> tuple[Row | None, str]:
         if reference_of(dict(row)) is None:
             return None, "no reference output"
-        with tempfile.TemporaryDirectory(prefix="cass-sample-") as folder:
+        with tempfile.TemporaryDirectory(prefix=temporary_prefix("sample")) as folder:
             main = PurePosixPath(row["filename"] or "program.cu").with_suffix(".hip").name
             (Path(folder) / main).write_text(hip_source)
             unit = Unit(Path(folder), PurePosixPath(main), (PurePosixPath("."),))

@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from cass_ray.temporary import temporary_prefix
 from cass_ray.train.rl.rollouts import Question, Rollout, RolloutMaker
 from cass_ray.train.rl.rollouts_lost import RolloutsLost
 
@@ -35,7 +36,7 @@ class RolloutProcess:
         self._make = make
         memory = Path("/dev/shm")
         self._folder = tempfile.TemporaryDirectory(
-            prefix="cass-rl-", dir=memory if memory.is_dir() else None
+            prefix=temporary_prefix("rl"), dir=memory if memory.is_dir() else None
         )
         self._child: _Child | None = None
         self._asking = RLock()

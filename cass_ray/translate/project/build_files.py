@@ -7,43 +7,44 @@ knows are replaced or dropped. What cannot be decided from the file is a finding
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
+from cass_ray.translate.project.build_text import (
+    ALL_ERRORS,
+    SPARED,
+    SPARED_BY_LANGUAGE,
+    BuildText,
+    with_spared,
+)
 from cass_ray.translate.project.cmake_features import (
     downloads,
     interface_libraries,
-    legacy_target,
     link,
-    nvcc_flags,
     plain_links,
     separable_compilation,
 )
+from cass_ray.translate.project.cmake_findcuda import (
+    find_cuda_command,
+    libraries_added,
+    refused,
+)
 from cass_ray.translate.project.cmake_lists import find_by_file, link_listed
-from cass_ray.translate.project.makefile_rules import HOST_RULE, compile_for_host, link_device_code
-from cass_ray.translate.project.nvcc_flags import DEVICE_DEBUG, FLAG_RULES, HOST_OPTIONS, STANDARD
-from cass_ray.translate.project.rocm_libraries import LIBRARIES, PACKAGES, TARGETS, VARIABLES
+from cass_ray.translate.project.makefiles import translate_makefile, translate_script
+from cass_ray.translate.project.rocm_libraries import PACKAGES, TARGETS, VARIABLES
 from cass_ray.translate.project.setup_flags import without_nvcc
-from cass_ray.translate.protocol import Counts, Finding, Severity, Translation
+from cass_ray.translate.project.setup_places import with_rocm
+from cass_ray.translate.protocol import Severity, Translation
 
+_MAKEFILE = re.compile(r"(?:gnu)?makefile(?:[.-].+)?|.+\.(?:mk|mak|make)(?:\.in)?", re.IGNORECASE)
+"""Those from which Autotools make others (``Makefile.am``, ``Makefile.in``) among them."""
 DEFAULT_ARCHITECTURE = DEFAULT_AMD_ARCHITECTURE
 
 _RUN_NVCC = re.compile(
     r"(\b(?:(?:check_)?(?:call|output)|run|Popen|which|find_executable)\(\s*\[?\s*[\"'])nvcc\b"
 )
 """In Python: nvcc as a command, not as the key of a table of flags."""
-_CMAKE_COMMENT = r"#\[(?P<comment>=*)\[.*?(?:\](?P=comment)\]|\Z)|#[^\n]*"
-_COMMAND = re.compile(
-    rf"{_CMAKE_COMMENT}|(?P<name>\b[A-Za-z_]\w{{0,60}})[ \t]*(?P<opening>\()", re.DOTALL
-)
-_CMAKE_TOKEN = re.compile(
-    rf"{_CMAKE_COMMENT}"
-    r"|\[(?P<bracket>=+)\[.*?(?:\](?P=bracket)\]|\Z)"
-    r'|"(?:[^"\\]|\\.)*(?:"|\Z)'
-    r"|[()]",
-    re.DOTALL,
-)
 _CUDA_SOURCE = re.compile(r"(?<![\w./*$@{}%-])[\w./${}-]+\.cu\b(?![\w(])")
 _OPEN_END = re.compile(r"(?<![\w./*$@{}%-])[\w./${}-]+\.\$\{\w+\}(?![\w.(])")
 _BARE = re.compile(r"\"?\$\{(\w+)\}\"?")
@@ -57,7 +58,17 @@ _LANGUAGE = re.compile(rf'("(?:[^"\\]|\\.)*")|{_CUDA_WORD.pattern}', re.DOTALL)
 _INCLUDE_VARIABLE = re.compile(
     r"\bCUDA(?:Toolkit)?_INCLUDE_DIRS?\b|\bCMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES\b"
 )
-_VERSION_VARIABLE = re.compile(r"\bCUDA(?:Toolkit)?_VERSION\b")
+_VERSION_VARIABLE = re.compile(r"\bCUDA(?:Toolkit)?_VERSION(?:_STRING|_MAJOR|_MINOR)?\b")
+_ROOT = re.compile(
+    r"(?:\$\{(?:CUDA_TOOLKIT_ROOT_DIR|CUDAToolkit_(?:ROOT|TARGET_DIR|ROOT_DIR)|CUDA_(?:HOME|PATH))\}"
+    r"|\$ENV\{CUDA_(?:HOME|PATH|ROOT)\}|/usr/local/cuda(?:-[\d.]+)?(?![\w-]))(/lib64\b)?"
+)
+"""Where CUDA is, and its libraries."""
+_ROCM_ROOT = "${CMAKE_HIP_COMPILER_ROCM_ROOT}"
+_PROJECT = re.compile(r"project|enable_language", re.IGNORECASE)
+_USES_HIP = re.compile(r"\$\{hip_INCLUDE_DIRS\}|(?<![\w:])(?:hip|roc|hiprtc)::\w+")
+_FINDS_HIP = re.compile(r"\bfind_package\s*\(\s*hip\b")
+_PLATFORM = "add_compile_definitions(__HIP_PLATFORM_AMD__=1)"
 _VERSION = "11.8"  # as the version macros of translated sources say
 _FIND_CUDA = re.compile(
     r"\b(?:find_package\s*\(\s*|include\s*\(\s*Find)CUDA(?:Toolkit)?\b", re.IGNORECASE
@@ -66,24 +77,7 @@ _SEEMS_CUDA = re.compile(r"CUDA|\.cu|(?i:cuda)_|\bcu\w+_static\b")
 _TARGET = re.compile(r"\bCUDA::(\w+)")
 _VARIABLE = re.compile(r"\$\{(" + "|".join(VARIABLES) + r")\}")
 _LISTING = {"add_executable", "add_library", "target_sources", "set", "list", "file"}
-_ALL_ERRORS = re.compile(r"(?<![\w=-])(?P<quote>[\"']?)-Werror(?P=quote)(?![\w=-])")
-_SPARED = tuple(f"-Wno-error=unused-{kind}" for kind in ("result", "variable", "parameter"))
-"""HIP says of its functions that their result is to be looked at, CUDA does not; and the mask of a
-shuffle has no use where HIP's function takes none."""
-_SPARED_BY_LANGUAGE = (_SPARED[0], "$<$<COMPILE_LANGUAGE:HIP>:-Wno-error>")
-"""Where CMake knows the language: nvcc's host compiler, which these are for, sees no kernel."""
 _COMPILE_OPTIONS = {"add_compile_options", "target_compile_options"}
-_CUDA_FOLDER = re.compile(
-    r"(?P<use>-I|-isystem|-L|-Wl,-rpath[=,])\s*(?:\$[({]\w*CUDA\w*[)}]|/usr/local/cuda[\w.-]*)[\w/]*"
-)
-_ROCM_FOLDERS = {
-    "-I": "-I$(ROCM_PATH)/include -D__HIP_PLATFORM_AMD__",
-    "-isystem": "-isystem $(ROCM_PATH)/include -D__HIP_PLATFORM_AMD__",
-    "-L": "-L$(ROCM_PATH)/lib",
-    "-Wl,-rpath=": "-Wl,-rpath=$(ROCM_PATH)/lib",
-    "-Wl,-rpath,": "-Wl,-rpath,$(ROCM_PATH)/lib",
-}
-_LINK = re.compile(r"(?<![\w-])-l([\w-]+)\b")
 
 
 def kind_of(path: str) -> Callable[[str], Translation] | None:
@@ -91,82 +85,24 @@ def kind_of(path: str) -> Callable[[str], Translation] | None:
     name = PurePosixPath(path).name
     if name == "CMakeLists.txt" or name.endswith(".cmake"):
         return translate_cmake
-    if name.lower() in {"makefile", "gnumakefile"} or name.endswith((".mk", ".mak")):
+    if _MAKEFILE.fullmatch(name):
         return translate_makefile
+    if name in {"configure", "configure.ac", "configure.in"} or name.endswith((".m4", ".sh")):
+        return translate_script
     if name == "setup.py":
         return translate_setup
     return None
 
 
-class _Text:
-    """A build file being rewritten, counting what was changed."""
-
-    def __init__(self, text: str) -> None:
-        self.original = text
-        self.text = text
-        self.converted = 0
-        self.findings: list[Finding] = []
-
-    def substitute(
-        self, pattern: str | re.Pattern[str], new: str | Callable[[re.Match[str]], str]
-    ) -> None:
-        self.text, count = re.subn(pattern, new, self.text)
-        self.converted += count
-
-    def replace_commands(self, new: Callable[[str, str], str]) -> None:
-        """Replace each CMake command by what ``new`` makes of its name and its text."""
-        done: list[str] = []
-        position = 0
-        while found := _COMMAND.search(self.text, position):
-            end = _closing(self.text, found.end()) if found["opening"] else found.end()
-            if end is None:
-                break
-            whole = self.text[found.start() : end]
-            made = new(found["name"], whole) if found["opening"] else whole
-            self.converted += made != whole
-            done += [self.text[position : found.start()], made]
-            position = end
-        self.text = "".join(done) + self.text[position:]
-
-    def report(self, construct: str, severity: Severity, message: str, advice: str = "") -> None:
-        """A finding at the first place where the original has ``construct``."""
-        before = self.original[: max(self.original.find(construct), 0)]
-        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
-        self.findings.append(Finding(line, column, construct, severity, message, advice))
-
-    def flags(self) -> None:
-        for pattern, new in FLAG_RULES:
-            self.substitute(pattern, new)
-
-    def spare_warnings(self) -> None:
-        """Where warnings are errors: none of what CUDA's compiler does not warn of."""
-        self.substitute(_ALL_ERRORS, lambda match: _with_spared(match, _SPARED))
-
-    def raise_standard(self) -> None:
-        for pattern, new in STANDARD:
-            self.substitute(pattern, new)
-
-    def done(self) -> Translation:
-        errors = sum(item.severity is Severity.ERROR for item in self.findings)
-        return Translation(self.text, tuple(self.findings), Counts(self.converted, 0, errors))
-
-
 def _spared(name: str, whole: str) -> str:
     """A command of CMake where warnings are errors."""
-    flags = _SPARED_BY_LANGUAGE if name.lower() in _COMPILE_OPTIONS else _SPARED
-    return _ALL_ERRORS.sub(lambda match: _with_spared(match, flags), whole)
-
-
-def _with_spared(match: re.Match[str], flags: Sequence[str]) -> str:
-    text, quote = match.string, match["quote"]
-    listed = ";" in (text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1])
-    separator = ";" if listed else " "
-    return separator.join([match.group(), *(f"{quote}{flag}{quote}" for flag in flags)])
+    flags = SPARED_BY_LANGUAGE if name.lower() in _COMPILE_OPTIONS else SPARED
+    return ALL_ERRORS.sub(lambda match: with_spared(match, flags), whole)
 
 
 def translate_cmake(text: str) -> Translation:
     """CMake's CUDA language becomes its HIP language, CUDA's targets ROCm's."""
-    file = _Text(text)
+    file = BuildText(text)
     for construct, name in downloads(text):
         file.report(
             construct,
@@ -178,12 +114,13 @@ def translate_cmake(text: str) -> Translation:
         return file.done()
     targets = {TARGETS[name] for name in _TARGET.findall(text) if name in TARGETS}
     targets |= {VARIABLES[name] for name in _VARIABLE.findall(text)}
-    file.substitute(r"(?i)\bcuda_include_directories\b", "include_directories")
-    file.substitute(r"(?i)\bcuda_add_cublas_to_target\s*\(\s*([\w${}-]+)\s*\)", _link_cublas)
+    targets |= libraries_added(text)
     file.substitute(_VARIABLE, lambda match: VARIABLES[match[1]])
     headers = _INCLUDE_VARIABLE.search(text) is not None
-    version = _VERSION_VARIABLE.search(text)
-    asked = version[0] if version else ""
+    asked = tuple(dict.fromkeys(_VERSION_VARIABLE.findall(text)))
+    if _ROOT.search(text):
+        headers = True
+        file.replace_commands(_rocm_folders)
     own = interface_libraries(text)
     plain = {**TARGETS, "cuda": TARGETS["cuda_driver"]}
     links = plain_links(text, plain)
@@ -197,7 +134,9 @@ def translate_cmake(text: str) -> Translation:
         word for match in _PARAMETERS.finditer(text) for word in (*match[1].split(), "ARGN")
     )
     file.replace_commands(
-        lambda name, whole: _command(name, whole, targets, headers, asked, own, parameters)
+        lambda name, whole: _command(
+            name, whole, targets, headers, asked, own, parameters, file.words
+        )
     )
     file.substitute(_INCLUDE_VARIABLE, "hip_INCLUDE_DIRS")
     file.substitute(r"\bCUDA(?:Toolkit)?_FOUND\b", "hip_FOUND")
@@ -208,15 +147,19 @@ def translate_cmake(text: str) -> Translation:
         r"\bCMAKE_CUDA_(STANDARD\w*|FLAGS\w*|COMPILER\w*|EXTENSIONS|ARCHITECTURES)\b",
         r"CMAKE_HIP_\1",
     )
-    file.substitute(r"\bCUDA_NVCC_FLAGS\b", "CMAKE_HIP_FLAGS")
+    file.substitute(r"\bCUDA_NVCC_FLAGS(_[A-Z]+)?\b", r"CMAKE_HIP_FLAGS\1")
+    file.substitute(r"\bCUDA_SOURCE_PROPERTY_FORMAT\s+OBJ\b", "LANGUAGE HIP")
     file.substitute(r"\bCUDA_(ARCHITECTURES|STANDARD|STANDARD_REQUIRED|EXTENSIONS)\b", r"HIP_\1")
     file.substitute(r"\bcuda_std_(\d\d)\b", r"hip_std_\1")
     file.substitute(r"\b((?:LINKER_)?LANGUAGE\s+)CUDA\b", r"\1HIP")
     file.raise_standard()
     file.flags()
     file.replace_commands(_spared)
+    if (headers or _USES_HIP.search(file.text)) and not _FINDS_HIP.search(file.text):
+        _with_packages(file, targets, headers)
     for name in sorted(set(_TARGET.findall(text)) - TARGETS.keys()):
         file.report(f"CUDA::{name}", Severity.ERROR, f"the target CUDA::{name} has no counterpart")
+    _report_find_cuda(file)
     if "CUDA_SEPARABLE_COMPILATION" in text:
         file.report(
             "CUDA_SEPARABLE_COMPILATION",
@@ -225,6 +168,24 @@ def translate_cmake(text: str) -> Translation:
             "targets that are linked with these need it as well",
         )
     return file.done()
+
+
+def _report_find_cuda(file: BuildText) -> None:
+    """Commands of FindCUDA's that nothing stands for."""
+    found = BuildText(file.original)
+
+    def see(name: str, whole: str) -> str:
+        made = refused(name.lower(), whole[whole.index("(") + 1 : -1])
+        if made:
+            file.report(
+                whole.partition("(")[0].strip(),
+                Severity.ERROR,
+                f"the command {name} of FindCUDA is left as it is: ROCm has nothing for {made}",
+                "build a code object by hipcc --genco, or leave it out of the build for AMD",
+            )
+        return whole
+
+    found.replace_commands(see)
 
 
 def _link(whole: str, links: Mapping[str, str], packages: str) -> str:
@@ -249,39 +210,28 @@ def _packages(targets: set[str], required: str) -> str:
     return "\n".join(f"find_package({package}{required})" for package in packages)
 
 
-def _link_cublas(match: re.Match[str]) -> str:
-    return f"target_link_libraries({match[1]} roc::hipblas)"
-
-
-def _closing(text: str, start: int) -> int | None:
-    """Where the command whose parenthesis opened before ``start`` ends; None without an end."""
-    depth = 1
-    for token in _CMAKE_TOKEN.finditer(text, start):
-        depth += (token.group() == "(") - (token.group() == ")")
-        if depth == 0:
-            return token.end()
-    return None
-
-
 def _command(
     name: str,
     whole: str,
     targets: set[str],
     headers: bool,
-    version: str,
+    version: tuple[str, ...],
     own: frozenset[str],
     parameters: frozenset[str],
+    flags: Callable[[str], str],
 ) -> str:
     lower, body = name.lower(), whole[whole.index("(") + 1 : -1]
     words = body.split()
     if lower == "project":
         return f"{name}({_LANGUAGE.sub(lambda match: match[1] or 'HIP', body)})"
+    if lower == "set" and words[:1] == ["CMAKE_CUDA_COMPILER"]:
+        return ""  # ROCm's compiler is found
     if lower == "enable_language" and "CUDA" in words:
         return f"{name}({body.replace('CUDA', 'HIP')})"
-    if lower == "cuda_select_nvcc_arch_flags" and words:
-        return f'set({words[0]} "")'  # FindCUDA's: flags that name Nvidia's architectures
     if lower == "check_language" and "CUDA" in words:
         return f"{name}(HIP)"
+    if lower == "include" and words[:1] == ["FindCUDA/select_compute_arch"]:
+        return ""
     if lower == "include" and words in (["FindCUDA"], ["FindCUDAToolkit"]):
         lower, words = "find_package", [words[0].removeprefix("Find"), "REQUIRED"]
     if lower == "find_package" and words and words[0] in {"CUDA", "CUDAToolkit"}:
@@ -289,15 +239,12 @@ def _command(
         found = _packages(targets, required)
         if words[0] == "CUDA":  # whose commands compile .cu files without CUDA as a language
             found += "\nenable_language(HIP)"
-        if version:
-            found += f"\nset({version} {_VERSION})  # of which HIP's interfaces are"
+        found += _versions(version)
         # For C++ files that include HIP's headers without a target of HIP's that says so.
-        return f"{found}\nadd_compile_definitions(__HIP_PLATFORM_AMD__=1)" if headers else found
-    if flags := nvcc_flags(lower, body):
-        return flags
-    if lower in {"cuda_add_executable", "cuda_add_library"}:
-        add, link = legacy_target(lower, body)
-        return f"{add}{_language(lower.removeprefix('cuda_'), words, body)}\n{link}"
+        return f"{found}\n{_PLATFORM}" if headers else found
+    made = find_cuda_command(lower, body, flags)
+    if made is not None:
+        return made.replace("{language}", _language("add_library", words, body))
     if lower == "aux_source_directory" and len(words) == 2:
         return f"{whole}\n{_glob(*words)}"
     if lower in {"set", "set_property", "set_target_properties"}:
@@ -305,6 +252,46 @@ def _command(
     if lower in _LISTING:
         return whole + _language(lower, words, body, parameters)
     return whole
+
+
+def _versions(names: tuple[str, ...]) -> str:
+    """The version that build files ask for."""
+    major, minor = _VERSION.split(".")
+    values = {"MAJOR": major, "MINOR": minor}
+    return "".join(
+        f"\nset({name} {values.get(name.rpartition('_')[2], _VERSION)})"
+        "  # of which HIP's interfaces are"
+        for name in names
+    )
+
+
+def _rocm_folders(name: str, whole: str) -> str:
+    """A command that names CUDA's folder, with ROCm's; one that sets or asks for it stays."""
+    if name.lower() in {"if", "elseif", "set", "find_package", "message", "option"}:
+        return whole
+    return _ROOT.sub(lambda match: _ROCM_ROOT + ("/lib" if match[1] else ""), whole)
+
+
+def _with_packages(file: BuildText, targets: set[str], headers: bool) -> None:
+    """Find what a file uses that finds no CUDA itself: behind ``project``, or before each use."""
+    packages = _packages(targets, " REQUIRED") + (f"\n{_PLATFORM}" if headers else "")
+    is_first = False
+
+    def is_project(name: str, whole: str) -> bool:
+        return bool(_PROJECT.fullmatch(name) and re.search(r"\bHIP\b", whole))
+
+    def see(name: str, whole: str) -> str:
+        nonlocal is_first
+        is_first = is_first or is_project(name, whole)
+        return whole
+
+    def found(name: str, whole: str) -> str:
+        if is_first:
+            return f"{whole}\n{packages}" if is_project(name, whole) else whole
+        return f"{packages}\n{whole}" if _USES_HIP.search(whole) else whole
+
+    file.replace_commands(see)
+    file.replace_commands(found)
 
 
 def _architectures(command: str) -> str:
@@ -387,50 +374,17 @@ def _language(
     )
 
 
-def translate_makefile(text: str) -> Translation:
-    """nvcc becomes hipcc, CUDA's libraries ROCm's.
-
-    hipcc knows where ROCm is. A file that names CUDA's folders does so for the host's compiler and
-    linker: they get ROCm's, and with it what hipcc would have added.
-    """
-    file = _Text(text)
-    if "nvcc" not in text.lower() and "cuda" not in text.lower():
-        return file.done()
-    file.substitute(HOST_RULE, compile_for_host)
-    folders = _CUDA_FOLDER.search(text) is not None
-    file.substitute(r"(?:\$[({]\w*CUDA\w*[)}]|/usr/local/cuda[\w.-]*)/bin/nvcc\b", "hipcc")
-    file.substitute(r"(?<![\w./$({-])nvcc\b(?!\s*[?:+]?=)", "hipcc")
-    file.substitute(DEVICE_DEBUG, r"\1-g")  # clang's -G takes a number
-    file.substitute(_CUDA_FOLDER, lambda match: _ROCM_FOLDERS[match["use"]])
-    file.substitute(_LINK, lambda match: _library(match, folders))
-    file.raise_standard()
-    file.substitute(HOST_OPTIONS, lambda match: match["options"].replace(",-", " -"))
-    file.flags()
-    file.spare_warnings()
-    file.text = link_device_code(file.original, file.text)
-    if folders and not re.search(r"^\s*ROCM_PATH\s*[?:]?=", file.text, re.MULTILINE):
-        file.text = "ROCM_PATH ?= /opt/rocm\n" + file.text
-    return file.done()
-
-
-def _library(match: re.Match[str], by_the_host: bool) -> str:
-    library = LIBRARIES.get(match[1])
-    if library is None:
-        return match.group()
-    if not library and by_the_host and match[1] != "cudadevrt":
-        library = "amdhip64"
-    return f"-l{library}" if library else ""
-
-
 def translate_setup(text: str) -> Translation:
     """``setup.py`` of a PyTorch extension: PyTorch for ROCm builds ``CUDAExtension`` with hipcc."""
-    file = _Text(text)
+    file = BuildText(text)
     if "CUDAExtension" not in text and "nvcc" not in text:
         return file.done()
     file.substitute(_RUN_NVCC, r"\g<1>hipcc")
-    if (made := without_nvcc(file.text)) is not None:
-        file.text, changed = made
-        file.converted += changed
+    passes = [without_nvcc] if "CUDAExtension" in text else [without_nvcc, with_rocm]
+    for change in passes:
+        if (made := change(file.text)) is not None:
+            file.text, changed = made
+            file.converted += changed
     if "CUDAExtension" in text:
         file.report(
             "CUDAExtension",

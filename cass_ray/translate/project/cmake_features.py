@@ -1,7 +1,5 @@
 """CMake's commands of CUDA that the HIP language has no counterpart of, written out.
 
-FindCUDA's ``cuda_add_…`` links the runtime and makes CUDA's headers visible to C++ files as well;
-its flags of nvcc are a list.
 Separable compilation is clang's ``-fgpu-rdc``, for each unit and again where all are linked.
 What a build downloads is named, for a sandbox has no network.
 """
@@ -17,6 +15,8 @@ _LINK = (
     '"$<$<LINK_LANGUAGE:HIP>:-fgpu-rdc;--hip-link;--offload-arch='
     '$<JOIN:${CMAKE_HIP_ARCHITECTURES},$<SEMICOLON>--offload-arch=>>"'
 )
+_SEPARABLE_FOR_ALL = (["CMAKE_CUDA_SEPARABLE_COMPILATION"], ["CUDA_SEPARABLE_COMPILATION"])
+"""The variables of CMake's language and of FindCUDA."""
 _SEPARABLE = re.compile(r"\bCUDA_SEPARABLE_COMPILATION\s+([^\s()]+)")
 _INTERFACE = re.compile(r"\badd_library\s*\(\s*([^\s()]+)\s+INTERFACE\b", re.IGNORECASE)
 _LINKS = re.compile(
@@ -25,7 +25,6 @@ _LINKS = re.compile(
 )
 _LIBRARY = re.compile(r"(?<![\w:.$/{}<>-])(?:-l)?(\w+)(?![\w:./}>-])")
 _OWN = re.compile(r"\badd_(?:library|executable)\s*\(\s*(\w+)", re.IGNORECASE)
-_NVCC_OPTIONS = re.compile(r"\s+OPTIONS\b.*\Z", re.DOTALL)
 _COMMENT = re.compile(r"#[^\n]*")
 
 _DOWNLOADS = (
@@ -38,18 +37,6 @@ _DOWNLOADS = (
     re.compile(r"\brapids_cpm_(?!init\b)(\w{1,80})\s*\(", re.IGNORECASE),
     re.compile(r"\bfile\s*\(\s*DOWNLOAD\s+([^\s()]{1,200})", re.IGNORECASE),
 )
-
-
-def legacy_target(name: str, body: str) -> tuple[str, str]:
-    """``cuda_add_executable`` and ``cuda_add_library`` with their arguments ``body``.
-
-    The command that adds the target, and the one that links CUDA's runtime to it.
-    """
-    kept = _NVCC_OPTIONS.sub("", body)
-    target = kept.split()[0] if kept.split() else ""
-    # Without PRIVATE, as FindCUDA links: a target's commands must all be with or without.
-    add = f"add_{name.lower().removeprefix('cuda_add_')}({kept})"
-    return add, f"target_link_libraries({target} hip::host)"
 
 
 def interface_libraries(text: str) -> frozenset[str]:
@@ -84,7 +71,7 @@ def separable_compilation(command: str, body: str, headers: frozenset[str] = fro
     Empty where it asks for no separable compilation. ``headers`` are libraries of headers alone.
     """
     words = _COMMENT.sub("", body).split()
-    if command == "set" and words[:1] == ["CMAKE_CUDA_SEPARABLE_COMPILATION"]:
+    if command == "set" and words[:1] in _SEPARABLE_FOR_ALL:
         if len(words) < 2 or words[1].upper() in _OFF:
             return ""
         return f"\nadd_compile_options({_COMPILE})\nadd_link_options({_LINK})"
@@ -103,25 +90,6 @@ def separable_compilation(command: str, body: str, headers: frozenset[str] = fro
         for target in targets
         if target not in headers
     )
-
-
-def nvcc_flags(command: str, body: str) -> str:
-    """FindCUDA's ``CUDA_NVCC_FLAGS``, a list, as the text that CMake's languages want.
-
-    Empty for a command that does not set it.
-    """
-    words = _COMMENT.sub("", body).split()
-    if command == "list" and words[:2] == ["APPEND", "CUDA_NVCC_FLAGS"]:
-        return f'string(APPEND CUDA_NVCC_FLAGS " {_as_text(words[2:])}")'
-    if command == "set" and words[:1] == ["CUDA_NVCC_FLAGS"] and "CACHE" not in words:
-        return f'set(CUDA_NVCC_FLAGS "{_as_text(words[1:])}")'
-    return ""
-
-
-def _as_text(words: list[str]) -> str:
-    text = " ".join(words)
-    # Quotes around the whole of an argument; a definition with quotes of its own has backslashes.
-    return re.sub(r'(?<!\\)"', "", text).replace(";", " ")
 
 
 def downloads(text: str) -> list[tuple[str, str]]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+from cass_ray.translate.project.make_expressions import REFERENCE
+
+_REFERENCE = REFERENCE[1:-1]
 FLAGS = (
     # nvcc's flag, with its argument -> hipcc's; the longest spelling first.
     (
@@ -11,6 +14,8 @@ FLAGS = (
         r"(?:=\\?\"[^\"\\\s]*\\?\"|[^\s\"')>;])+",
         "",
     ),
+    (rf"-{{1,2}}(?:arch|gpu-architecture|gpu-code|code)=[{_REFERENCE}][^\s\"')>;]*", ""),
+    (rf"-{{1,2}}(?:gpu-architecture|gpu-code)\s+[{_REFERENCE}][^\s\"')>;]*", ""),
     (
         r"-{1,2}(?:arch|gpu-architecture)[= ](?:sm|compute)_?"
         r"\$(?:\((?:[^(){}]|\([^()]*\)|\{[^{}]*\})*\)|\{[^{}]*\})",
@@ -22,7 +27,11 @@ FLAGS = (
         r"(?![\w.$-])",
         "",
     ),
-    (r"-{1,2}(?:arch|gpu-architecture|gpu-code|code)[= ](?:sm|compute|lto|native|all)[\w-]*", ""),
+    (
+        r"-{1,2}(?:arch|gpu-architecture|gpu-code|code)(?:=|\s+)(?:sm|compute|lto|native|all)[\w%-]*"
+        r"(?:,(?:sm|compute|lto)_[\w%]+)*",
+        "",
+    ),
     (r"-{1,2}(?:fatbin|cubin)(?=[\s\"']|$)", "--genco"),
     (r"-t(?:=|\s+)\d+(?![\w.])", ""),
     (r"-{1,2}expt-relaxed-constexpr", ""),
@@ -41,11 +50,14 @@ FLAGS = (
     (r"-{1,2}fmad=false", "-ffp-contract=off"),
     (r"-{1,2}ftz=true", "-fgpu-flush-denormals-to-zero"),
     (
-        r"-{1,2}(?:maxrregcount|ptxas-options|diag-suppress|threads|split-compile)[= ][^\s\"')>;]+",
+        r"-{1,2}(?:maxrregcount|ptxas-options|nvlink-options|diag-suppress|diag-warn|diag-error|threads"
+        r"|split-compile|cudart)(?:=|\s+)[^\s\"')>;]+",
         "",
     ),
-    (r"-X(?:ptxas|fatbin|cudafe)(?:=|\s+)(?:\"[^\"]*\"|'[^']*'|[^\s\"')>;]+)", ""),
+    (r"-X(?:ptxas|fatbin|cudafe|nvlink)(?:=|\s+)(?:\"[^\"]*\"|'[^']*'|[^\s\"')>;]+)", ""),
     (r"-{1,2}(?:dc|device-c)(?=\s|$)", "-fgpu-rdc -c"),
+    (r"-{1,2}(?:dlink|device-link)(?=\s|$)", "-fgpu-rdc --hip-link -r"),
+    (r"-{1,2}(?:dlto|dlink-time-opt)(?=[\s\"']|$)", ""),
     (
         r"-{1,2}Werror[= ](?:all-warnings|cross-execution-space-call|default-stream-launch"
         r"|ext-lambda-captures-this|missing-launch-bounds)\b",
@@ -53,11 +65,11 @@ FLAGS = (
     ),
     (
         r"-{1,2}(?:ccbin|compiler-bindir)(?:=|\s+)"
-        r"(?:\$(?:\([\w.-]+\)|\{[\w.-]+\})|[\w./+-]+)",
+        rf"(?:\$(?:\([\w.-]+\)|\{{[\w.-]+\}})|[\w./+-]|[{_REFERENCE}])+",
         "",
     ),
-    (r"-Xcompiler(?:=|\s+)(?=[-\"'$])", ""),
-    (r"-{1,2}compiler-options(?:=|\s+)(?=[-\"'$])", ""),
+    (rf"-Xcompiler(?:=|\s+)(?=[-\"'${_REFERENCE}])", ""),
+    (rf"-{{1,2}}compiler-options(?:=|\s+)(?=[-\"'${_REFERENCE}])", ""),
     (r"-(?:prec-div|prec-sqrt)=(?:true|false)", ""),
     (r"-x\s+cu\b", "-x hip"),
     *(
@@ -88,3 +100,17 @@ HOST_OPTIONS = re.compile(
     r"-{1,2}(?:Xcompiler|compiler-options)(?:=|\s+)([\"'])(?P<options>[^\"'\n]{0,999})\1"
 )
 """Options of the host's compiler, one word of a shell for nvcc."""
+HOST_WORD = re.compile(
+    r"(?<![\w-])-{1,2}(?:Xcompiler|compiler-options)(?:=|\s+)(?P<options>-[^\s\"']*,[^\s\"']*)"
+)
+"""Several options of the host's compiler between commas, of which nvcc makes words."""
+LEFT = re.compile(
+    r"(?<![\w-])(?:-{1,2}(?:gencode|generate-code)[ =]+arch=compute_\w*"
+    r"|-{1,2}(?:gencode|generate-code|gpu-architecture|gpu-code|ptxas-options|maxrregcount"
+    r"|nvlink-options|compiler-options|relocatable-device-code|rdc|device-c|device-link|dlink|ptx"
+    r"|diag-suppress|expt-[\w-]+|output-directory|odir|lib)(?![\w-])"
+    r"|-X(?:compiler|ptxas|fatbin|cudafe|nvlink|archive)(?![\w-])"
+    r"|-{1,2}(?:arch|code)=(?!gfx|x86|arm|i\d86|native)[^\s\"')]+|-arch\s+(?:sm|compute)_?"
+    r"|arch=compute_\w*)"
+)
+"""What only nvcc understands."""

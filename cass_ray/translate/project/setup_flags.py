@@ -8,9 +8,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from cass_ray.translate.project.nvcc_flags import FLAG_RULES
+from cass_ray.translate.project.python_edits import Edit, PythonText
 
 _TAKES_A_VALUE = re.compile(
     r"-X(?:ptxas|fatbin|cudafe)|-gencode|-t|-{1,2}(?:gpu-architecture|arch|code"
@@ -19,25 +19,14 @@ _TAKES_A_VALUE = re.compile(
 """An option of nvcc alone, whose value is the next item."""
 _VALUE = re.compile(r"arch=compute_\S+,\s*code=\S+")
 """The value of ``-gencode``, wherever it stands."""
+_FOR_HOST = frozenset({"-Xcompiler", "--compiler-options", "-compiler-options"})
+"""An option of nvcc whose value, the next item, are options of the host's compiler."""
 _ADDING = frozenset({"append", "add"})
 _PURE = (
     *(ast.Name, ast.Attribute, ast.Constant, ast.Compare, ast.BoolOp, ast.UnaryOp, ast.Subscript),
     *(ast.Tuple, ast.List, ast.expr_context, ast.cmpop, ast.boolop, ast.unaryop),
 )
 _PURE_CALLS = frozenset({"Version", "LooseVersion", "parse", "int", "float", "len"})
-
-
-@dataclass(frozen=True)
-class Edit:
-    """``text[start:end]`` becomes ``new``."""
-
-    start: int
-    end: int
-    new: str
-
-    def holds(self, other: Edit) -> bool:
-        """Whether ``other`` is about a part of this one's text."""
-        return self != other and self.start <= other.start and other.end <= self.end
 
 
 def without_nvcc(text: str) -> tuple[str, int] | None:
@@ -50,10 +39,7 @@ def without_nvcc(text: str) -> tuple[str, int] | None:
     edits: list[Edit] = []
     for node in ast.walk(tree):
         edits += source.edits(node)
-    outer = [edit for edit in edits if not any(other.holds(edit) for other in edits)]
-    for edit in sorted(outer, key=lambda item: item.start, reverse=True):
-        text = text[: edit.start] + edit.new + text[edit.end :]
-    return text, len(edits)
+    return Edit.apply(edits, text), len(edits)
 
 
 def _is_pure(test: ast.expr) -> bool:
@@ -67,15 +53,8 @@ def _is_pure(test: ast.expr) -> bool:
     )
 
 
-class _Source:
-    """The text of a tree, whose places count bytes of lines."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._lines = text.splitlines(keepends=True)
-        self._starts = [0]
-        for line in self._lines:
-            self._starts.append(self._starts[-1] + len(line))
+class _Source(PythonText):
+    """Edits of flags."""
 
     def edits(self, node: ast.AST) -> Iterator[Edit]:
         """What to do at ``node`` itself."""
@@ -84,10 +63,10 @@ class _Source:
                 yield from self._items(items)
             case ast.ListComp(elt=item) | ast.GeneratorExp(elt=item) if self._new(item) == "":
                 nothing = "[]" if isinstance(node, ast.ListComp) else "(())"
-                yield Edit(*self._span(node), nothing)
+                yield Edit(*self.span(node), nothing)
             case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name), args=[item])):
                 if name in _ADDING and (new := self._new(item)):
-                    yield Edit(*self._span(item), self._quoted(item, new))
+                    yield Edit(*self.span(item), self.quoted(item, new))
         for block in ("body", "orelse", "finalbody"):
             if isinstance(statements := getattr(node, block, None), list):
                 yield from self._statements(statements)
@@ -96,11 +75,11 @@ class _Source:
         """Statements that do nothing but add flags of nvcc's go; a block is not left empty."""
         gone = [statement for statement in block if self._goes(statement)]
         for index, statement in enumerate(gone):
-            start, end = self._span(statement)
-            line = self._text.rfind("\n", 0, start) + 1
-            behind = re.compile(r"[ \t]*(?:#[^\n]*)?(?:\n|\Z)").match(self._text, end)
+            start, end = self.span(statement)
+            line = self.text.rfind("\n", 0, start) + 1
+            behind = re.compile(r"[ \t]*(?:#[^\n]*)?(?:\n|\Z)").match(self.text, end)
             keeps = index == 0 and len(gone) == len(block)
-            if keeps or self._text[line:start].strip() or behind is None:
+            if keeps or self.text[line:start].strip() or behind is None:
                 yield Edit(start, end, "pass")
             else:
                 yield Edit(line, behind.end(), "")
@@ -115,7 +94,7 @@ class _Source:
         return False
 
     def _is_elif(self, statement: ast.stmt) -> bool:
-        return self._text.startswith("elif", self._span(statement)[0])
+        return self.text.startswith("elif", self.span(statement)[0])
 
     def _items(self, items: Sequence[ast.expr]) -> Iterator[Edit]:
         index = 0
@@ -124,23 +103,33 @@ class _Source:
             new = self._new(item)
             if self._takes_a_value(item) and after < len(items):
                 new, after = "", after + 1
+            elif self._flag(item) in _FOR_HOST and after < len(items):
+                yield from self._for_host(items[after])
+                new = ""
             if new:
-                yield Edit(*self._span(item), self._quoted(item, new))
+                yield Edit(*self.span(item), self.quoted(item, new))
             elif new == "":
                 yield self._removal(items, index, after)
             index = after
 
+    def _for_host(self, item: ast.expr) -> Iterator[Edit]:
+        """nvcc hands it to a shell, which takes quotes away, and makes words of it at commas."""
+        if isinstance(item, ast.Constant) and isinstance(item.value, str):
+            words = re.split(r",(?=-)|\s+", item.value.strip().strip("'\""))
+            new = ", ".join(self.quoted(item, word) for word in words if word)
+            yield Edit(*self.span(item), new)
+
     def _removal(self, items: Sequence[ast.expr], first: int, after: int) -> Edit:
         """``items`` from ``first`` to ``after``, and what stands between them and the next."""
-        start = self._span(items[first])[0]
+        start = self.span(items[first])[0]
         if after < len(items):
-            return Edit(start, self._span(items[after])[0], "")
-        end = self._span(items[after - 1])[1]
-        rest = re.compile(r"\s*,").match(self._text, end)
+            return Edit(start, self.span(items[after])[0], "")
+        end = self.span(items[after - 1])[1]
+        rest = re.compile(r"\s*,").match(self.text, end)
         end = rest.end() if rest else end
-        line = self._text.rfind("\n", 0, start) + 1
-        alone = not self._text[line:start].strip()
-        behind = re.compile(r"[ \t]*(?:#[^\n]*)?\n").match(self._text, end)
+        line = self.text.rfind("\n", 0, start) + 1
+        alone = not self.text[line:start].strip()
+        behind = re.compile(r"[ \t]*(?:#[^\n]*)?\n").match(self.text, end)
         return Edit(line, behind.end(), "") if alone and behind else Edit(start, end, "")
 
     def _new(self, item: ast.expr) -> str | None:
@@ -166,15 +155,3 @@ class _Source:
                 )
                 return "".join(written)
         return None
-
-    def _quoted(self, item: ast.expr, new: str) -> str:
-        quote = self._text[self._span(item)[1] - 1]
-        return f"{quote}{new}{quote}"
-
-    def _span(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
-        last, behind = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
-        return self._place(node.lineno, node.col_offset), self._place(last, behind)
-
-    def _place(self, line: int, column: int) -> int:
-        text = self._lines[line - 1].encode()[:column].decode()
-        return self._starts[line - 1] + len(text)

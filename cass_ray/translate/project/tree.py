@@ -178,6 +178,7 @@ class _Run:
                 result.files.append(FileResult(name, "copied"))
             else:
                 tasks.append(_Task(name, text))
+        self._drop_what_is_gone(names)
         for task, translation in self._translations(tasks, workers):
             self._write(task.path, translation.source.encode("utf-8", "surrogateescape"))
             self._after[task.path] |= {
@@ -201,6 +202,25 @@ class _Run:
             and (self._output / name).is_file()
             and not filecmp.cmp(self._root / name, self._output / name, shallow=False)
         ]
+
+    def _drop_what_is_gone(self, names: list[str]) -> None:
+        """Remove what an earlier run wrote for files that the tree no longer has, and folders that
+        hold nothing else. What was changed by hand since stays."""
+        for name in self._before.keys() - set(names):
+            target = self._output / name
+            if not _is_below(target, self._output):
+                continue
+            try:
+                if _digest(target.read_bytes()) != self._before[name].get("output"):
+                    self._after[name] = self._before[name]
+                    continue
+                target.unlink()
+                for folder in target.parents:
+                    if folder == self._output:
+                        break
+                    folder.rmdir()
+            except OSError:
+                continue  # it is gone, or its folder holds something else
 
     def _kept(self, name: str, key: str) -> str:
         """Why the file in the output stays as it is; empty when it must be written."""
@@ -246,6 +266,11 @@ def _translate(translator: Translator, task: _Task, context: Context) -> Transla
     made = translator.translate(task.text, filename=task.path, context=context)
     unreturned = missing_returns(task.text)
     return replace(made, findings=(*made.findings, *unreturned)) if unreturned else made
+
+
+def _is_below(path: Path, root: Path) -> bool:
+    """Whether ``path`` is below ``root``, whatever its parts or links on its way say."""
+    return path.is_file() and path.resolve().is_relative_to(root)
 
 
 def _decode(data: bytes) -> str | None:

@@ -370,12 +370,38 @@ def _shift_positive(text: SourceText, edits: Edits, item: CompilerDiagnostic, of
     return f"shift a positive number on line {item.line}"
 
 
+def _part_literal(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
+    """``"%"PRId64``: nvcc and g++ warn of it, clang takes the macro for a suffix."""
+    if "C++11 requires a space between literal and identifier" not in item.message:
+        return ""
+    edits.insert(offset, " ")
+    return f"part a literal from the name behind it on line {item.line}"
+
+
+def _list_no_arguments(
+    text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int
+) -> str:
+    """``a.template f(x)`` names a template without its list of arguments, which nvcc takes."""
+    if (
+        "template argument list is expected after a name prefixed by the template"
+        not in item.message
+    ):
+        return ""
+    name = re.compile(r"\w+").match(text.code, offset)
+    if name is None:
+        return ""
+    edits.insert(name.end(), "<>")
+    return f"give the template on line {item.line} an empty list of arguments"
+
+
 def _name_types(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
     return name_types(text, edits, item.message, item.notes, offset)
 
 
 _RULES: tuple[Fix, ...] = (
     _name_types,
+    _part_literal,
+    _list_no_arguments,
     _shift_positive,
     _hide_default,
     _widen_specialization,

@@ -23,6 +23,7 @@ from cass_ray.translate.rules import (
     results,
     stand_ins,
     standard_library,
+    storage,
     tables,
     textures,
     thrust_headers,
@@ -226,6 +227,11 @@ PASSES: tuple[Pass, ...] = (
         "dropped words",
         names.drop_words,
         "before the left-overs, which report attributes and macros of CUDA",
+    ),
+    Pass(
+        "register",
+        storage.drop_register,
+        "anywhere: a word that no other pass takes",
     ),
     Pass(
         "operators",

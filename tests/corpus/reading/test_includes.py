@@ -152,3 +152,41 @@ def test_build_files_cannot_name_directories_outside(tmp_path: Path) -> None:
     text = "A = $(A)\nX = -I/usr/include -I../../.. -I$(A) -I$(UNKNOWN)/x -Inone\n"
     tree = write(tmp_path, {"app/main.cu": "", "app/Makefile": text})
     assert IncludePaths(tree).directories("app/main.cu") == ()
+
+
+BY_MACRO = {
+    "main.cu": (
+        '#include "config.h"\n#define DIRECT "sub/a.h"\n#include DIRECT\n#include ANGLED\n'
+        "#include ALIAS\n#include STRING(sub/d.h)\n#include LATER\n#include GIVEN\n"
+        "#include UNKNOWN\n#if X\n#define EITHER <sub/f.h>\n#else\n#define EITHER <sub/g.h>\n"
+        "#endif\n#include EITHER\n"
+    ),
+    "config.h": (
+        "#define ANGLED <sub/b.h> // by the folder\n#define OTHER STRING(sub/c.h)\n"
+        "#define ALIAS OTHER\n#define STRING(x) #x\n"
+    ),
+    "sub/a.h": '#define LATER "e.h"\n',
+    **{f"sub/{name}.h": "" for name in "bcdfgh"},
+    "e.h": "",
+}
+
+
+def test_files_that_macros_name(tmp_path: Path) -> None:
+    """By every definition in any file of the program, and by the command line's."""
+    tree = write(tmp_path, BY_MACRO)
+    made = include_closure(
+        "main.cu",
+        lambda path: scan_includes(tree.read(path).decode()),
+        tree.is_file,
+        IncludePaths(tree),
+        ['GIVEN="sub/h.h"', "N=3"],
+    )
+    reached = {"config.h", "e.h", *(f"sub/{name}.h" for name in "abcdfgh")}
+    assert set(made.files) == reached
+    assert made.computed == ("main.cu:9: UNKNOWN",)
+    assert not made.missing
+
+
+def test_macros_that_name_each_other_end(tmp_path: Path) -> None:
+    tree = write(tmp_path, {"a.cu": "#define A B\n#define B A\n#include A\n"})
+    assert closure(tree, "a.cu").computed == ("a.cu:3: A",)

@@ -388,3 +388,20 @@ def test_cmake_sets_the_language_of_cuda_files_alone() -> None:
     assert "foreach(source ${file})\n" in result
     assert "foreach(source ${name})" not in result
     assert "foreach(source ${COMMON})" not in result
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "expected"),
+    [
+        ("configure", "test -x $d/nvcc\n", "test -x $d/hipcc\n"),
+        ("configure.ac", "AC_PATH_PROG([NVCC], [nvcc])\n", "AC_PATH_PROG([NVCC], [hipcc])\n"),
+        ("build.sh", "nvcc -arch=sm_70 a.cu -o a -lcufft\n", "hipcc  a.cu -o a -lhipfft\n"),
+        ("build.sh", "./a --with-nvcc -arch=sm_70\n", "./a --with-nvcc -arch=sm_70\n"),
+        ("run.sh", "./a --arch=sm_70\n", "./a --arch=sm_70\n"),
+        ("Makefile.in", "NVCC = @NVCC@\nF = -arch=sm_70 -O2\n", "NVCC = @NVCC@\nF =  -O2\n"),
+        ("Makefile.am", "a.o:\n\t$(NVCC) -dc a.cu\n", "a.o:\n\t$(NVCC) -fgpu-rdc -c a.cu\n"),
+    ],
+)  # fmt: skip
+def test_what_autotools_and_scripts_hold(path: str, source: str, expected: str) -> None:
+    build = kind_of(path)
+    assert build is not None and build(source).source == expected

@@ -17,6 +17,7 @@ def test_targets_of_findcuda_link_the_runtime() -> None:
         "add_library(fit SHARED fit.cpp fit.cu)\n"
         "set_source_files_properties(fit.cu PROPERTIES LANGUAGE HIP)\n"
         "target_link_libraries(fit hip::host)\n"
+        'target_compile_options(fit PRIVATE "$<$<COMPILE_LANGUAGE:HIP>:-g>")\n'
     )
 
 

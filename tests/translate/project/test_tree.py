@@ -32,7 +32,7 @@ def test_a_tree_is_translated(project: Path, tmp_path: Path) -> None:
     result = translate_tree(project, out, make_translator())
     assert {file.path: file.action for file in result.files} == {
         "data.bin": "copied",
-        "run.sh": "copied",
+        "run.sh": "unchanged",
         "src/a.cu": "translated",
         "src/cuda.h": "unchanged",
         "src/plain.cpp": "unchanged",
@@ -82,3 +82,19 @@ def test_a_broken_state_file_only_costs_time(project: Path, tmp_path: Path) -> N
 def test_the_output_cannot_lie_inside_the_tree(project: Path) -> None:
     with pytest.raises(ValueError, match="inside"):
         translate_tree(project, project / "out", make_translator())
+
+
+def test_what_the_tree_no_longer_has_goes(tmp_path: Path) -> None:
+    """Except what was changed by hand; a file that was never ours stays as well."""
+    root, out = tmp_path / "in", tmp_path / "out"
+    for name in ("a.cu", "old/b.cu", "old/deep/c.cu", "edited.cu"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("int x;\n")
+    translate_tree(root, out, make_translator())
+    (out / "edited.cu").write_text("mine\n")
+    (out / "own.txt").write_text("mine\n")
+    for name in ("old/b.cu", "old/deep/c.cu", "edited.cu"):
+        (root / name).unlink()
+    translate_tree(root, out, make_translator())
+    left = sorted(path.relative_to(out).as_posix() for path in out.rglob("*"))
+    assert left == [".cass-translate.json", "a.cu", "edited.cu", "own.txt"]

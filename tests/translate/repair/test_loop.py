@@ -53,6 +53,18 @@ def test_errors_are_read_with_their_notes() -> None:
             "template<> inline __host__ __device__ float f(int i) { return i; }",
         ),
         (
+            'printf("%"PRId64, a);',
+            "a.cu:1:11: error: invalid suffix on literal; C++11 requires a space between literal"
+            " and identifier [-Wreserved-user-defined-literal]",
+            'printf("%" PRId64, a);',
+        ),
+        (
+            "return a.template f(3);",
+            "a.cu:1:19: error: a template argument list is expected after a name prefixed by the"
+            " template keyword [-Wmissing-template-arg-list-after-template-kw]",
+            "return a.template f<>(3);",
+        ),
+        (
             "template <class T> int C<T>::f(int a, int b = g(1, 2)) { return a; }",
             "a.cu:1:39: error: default arguments cannot be added to an out-of-line definition of a"
             " member of a class template",

@@ -35,6 +35,7 @@ ORDER = [
     "matrix functions",
     "absent",
     "dropped words",
+    "register",
     "operators",
     "overloads",
     "groups",

@@ -1,0 +1,107 @@
+"""A build file while it is rewritten: what was changed, what was found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from cass_ray.translate.project.nvcc_flags import FLAG_RULES, HOST_WORD, STANDARD
+from cass_ray.translate.protocol import Counts, Finding, Severity, Translation
+
+_CMAKE_COMMENT = r"#\[(?P<comment>=*)\[.*?(?:\](?P=comment)\]|\Z)|#[^\n]*"
+_COMMAND = re.compile(
+    rf"{_CMAKE_COMMENT}|(?P<name>\b[A-Za-z_]\w{{0,60}})[ \t]*(?P<opening>\()", re.DOTALL
+)
+_CMAKE_TOKEN = re.compile(
+    rf"{_CMAKE_COMMENT}"
+    r"|\[(?P<bracket>=+)\[.*?(?:\](?P=bracket)\]|\Z)"
+    r'|"(?:[^"\\]|\\.)*(?:"|\Z)'
+    r"|[()]",
+    re.DOTALL,
+)
+ALL_ERRORS = re.compile(r"(?<![\w=-])(?P<quote>[\"']?)-Werror(?P=quote)(?![\w=-])")
+SPARED = tuple(f"-Wno-error=unused-{kind}" for kind in ("result", "variable", "parameter"))
+"""HIP says of its functions that their result is to be looked at, CUDA does not; and the mask of a
+shuffle has no use where HIP's function takes none."""
+SPARED_BY_LANGUAGE = (SPARED[0], "$<$<COMPILE_LANGUAGE:HIP>:-Wno-error>")
+"""Where CMake knows the language: nvcc's host compiler, which these are for, sees no kernel."""
+
+
+class BuildText:
+    """A build file being rewritten, counting what was changed."""
+
+    def __init__(self, text: str) -> None:
+        self.original = text
+        self.text = text
+        self.converted = 0
+        self.findings: list[Finding] = []
+
+    def substitute(
+        self, pattern: str | re.Pattern[str], new: str | Callable[[re.Match[str]], str]
+    ) -> None:
+        self.text, count = re.subn(pattern, new, self.text)
+        self.converted += count
+
+    def replace_commands(self, new: Callable[[str, str], str]) -> None:
+        """Replace each CMake command by what ``new`` makes of its name and its text."""
+        done: list[str] = []
+        position = 0
+        while found := _COMMAND.search(self.text, position):
+            end = _closing(self.text, found.end()) if found["opening"] else found.end()
+            if end is None:
+                break
+            whole = self.text[found.start() : end]
+            made = new(found["name"], whole) if found["opening"] else whole
+            self.converted += made != whole
+            done += [self.text[position : found.start()], made]
+            position = end
+        self.text = "".join(done) + self.text[position:]
+
+    def report(self, construct: str, severity: Severity, message: str, advice: str = "") -> None:
+        """A finding at the first place where the original has ``construct``."""
+        before = self.original[: max(self.original.find(construct), 0)]
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        self.findings.append(Finding(line, column, construct, severity, message, advice))
+
+    def flags(self) -> None:
+        """hipcc's flags in the place of nvcc's."""
+        self.text = self.words(self.text)
+
+    def words(self, text: str) -> str:
+        """``text``, a part of the file, with hipcc's flags."""
+        text, count = HOST_WORD.subn(lambda match: match["options"].replace(",-", " -"), text)
+        self.converted += count
+        for pattern, new in FLAG_RULES:
+            text, count = pattern.subn(new, text)
+            self.converted += count
+        return text
+
+    def spare_warnings(self) -> None:
+        """Where warnings are errors: none of what CUDA's compiler does not warn of."""
+        self.substitute(ALL_ERRORS, lambda match: with_spared(match, SPARED))
+
+    def raise_standard(self) -> None:
+        for pattern, new in STANDARD:
+            self.substitute(pattern, new)
+
+    def done(self) -> Translation:
+        errors = sum(item.severity is Severity.ERROR for item in self.findings)
+        return Translation(self.text, tuple(self.findings), Counts(self.converted, 0, errors))
+
+
+def with_spared(match: re.Match[str], flags: Sequence[str]) -> str:
+    """``-Werror``, found by :data:`ALL_ERRORS`, with ``flags`` behind it."""
+    text, quote = match.string, match["quote"]
+    listed = ";" in (text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1])
+    separator = ";" if listed else " "
+    return separator.join([match.group(), *(f"{quote}{flag}{quote}" for flag in flags)])
+
+
+def _closing(text: str, start: int) -> int | None:
+    """Where the command whose parenthesis opened before ``start`` ends; None without an end."""
+    depth = 1
+    for token in _CMAKE_TOKEN.finditer(text, start):
+        depth += (token.group() == "(") - (token.group() == ")")
+        if depth == 0:
+            return token.end()
+    return None

@@ -1,0 +1,48 @@
+"""Which results of compilers are remembered."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cass_ray.cache import ContentCache, digest
+from cass_ray.dataset.schema import Reason
+from cass_ray.pipeline.stages.base import CachedResults, NotCached
+from cass_ray.toolchain.unit import CompileFailure
+
+KEY = digest(["program"])
+
+
+@pytest.mark.parametrize(
+    ("reason", "remembered"),
+    [
+        (Reason.COMPILE_ERROR, True),
+        (Reason.FORBIDDEN_INCLUDE, True),
+        (Reason.MISSING_HEADER, False),
+        (Reason.TOOL_MISSING, False),
+        (Reason.TIME_LIMIT, False),
+    ],
+)
+def test_what_the_machine_decides_is_not_remembered(
+    reason: Reason, remembered: bool, tmp_path: Path
+) -> None:
+    results = CachedResults(ContentCache(tmp_path))
+    results.put_failure(KEY, CompileFailure(reason, "omp.h", "clang"))
+    if remembered:
+        with pytest.raises(CompileFailure):
+            results.get(KEY)
+    else:
+        assert results.get(KEY) is None
+
+
+def test_a_missing_header_that_an_older_version_kept_is_forgotten(tmp_path: Path) -> None:
+    cache = ContentCache(tmp_path)
+    kept = {"reason": "missing_header", "diagnostic": "omp.h", "tool": "clang"}
+    cache.put(KEY, json.dumps(kept).encode())
+    with pytest.raises(NotCached):
+        CachedResults(cache, only=True).get(KEY)
+    results = CachedResults(cache)
+    results.put(KEY, {"device": "s_endpgm"})
+    assert results.get(KEY) == {"device": "s_endpgm"}

@@ -1,0 +1,1 @@
+#define EXPONENT 4

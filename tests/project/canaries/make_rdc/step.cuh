@@ -1,0 +1,3 @@
+#pragma once
+extern __device__ int calls;
+__device__ int step(int value);

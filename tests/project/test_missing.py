@@ -1,0 +1,42 @@
+"""What a build lacks, by what its tools say."""
+
+from __future__ import annotations
+
+import pytest
+
+from cass_ray.project.missing import calls_nvcc, what_is_missing
+
+
+@pytest.mark.parametrize(
+    ("log", "line"),
+    [
+        ("a.c:1:10: fatal error: 'omp.h' file not found\n",
+         "missing header omp.h: it is in Debian's libomp-19-dev"),
+        ("a.c:2:10: fatal error: mpi.h: No such file or directory\n",
+         "missing header mpi.h: it is in Debian's libopenmpi-dev"),
+        ("ld.lld: error: unable to find library -lomp\n", "missing library omp: it is in Debian's"),
+        ("ld: cannot find -lomp: No such file or directory\n", "missing library omp: it is in"),
+        ("/usr/bin/ld: cannot find -lmine\n",
+         "missing library mine: install the package that has libmine"),
+        ("/bin/bash: line 1: meson: command not found\n", "missing program meson: install"),
+        ("make: xxd: No such file or directory\n", "missing program xxd: install"),
+        ("/bin/sh: 1: bison: not found\n", "missing program bison: install"),
+    ],
+)  # fmt: skip
+def test_each_is_named(log: str, line: str) -> None:
+    (said,) = what_is_missing(log)
+    assert said.startswith(line)
+
+
+@pytest.mark.parametrize(
+    "log",
+    ["a.c:1:2: error: use of undeclared identifier 'x'\n", "mine.h: fatal error: own.h\n",
+     "a.c:1:10: fatal error: 'own.h' file not found\n", ""],
+)  # fmt: skip
+def test_what_the_project_itself_lacks_is_not(log: str) -> None:
+    assert what_is_missing(log) == ()
+
+
+def test_a_call_of_nvcc_is_seen() -> None:
+    assert calls_nvcc("nvcc: ROCm has none: the build of the port calls it\n")
+    assert not calls_nvcc("nvcc: error\n")

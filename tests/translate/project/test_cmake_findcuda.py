@@ -1,0 +1,105 @@
+"""FindCUDA's commands (``cmake-modules(7)`` of CMake 3.26) as the HIP language has them."""
+
+from __future__ import annotations
+
+import pytest
+
+from cass_ray.translate.diagnostics import diagnostic_of
+from cass_ray.translate.project.build_files import translate_cmake
+from cass_ray.translate.protocol import Severity
+
+HIP = "$<COMPILE_LANGUAGE:HIP>"
+
+
+def made(command: str) -> str:
+    """What becomes of ``command`` behind ``find_package(CUDA)``."""
+    source = translate_cmake(f"find_package(CUDA)\n{command}\n").source
+    return source.partition("enable_language(HIP)\n")[2]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("-DA=1", f'"$<{HIP}:-DA=1>"'),
+        ('"-DA;-DB"', f'"$<{HIP}:-DA;-DB>"'),
+        ("-arch=sm_50 -DA", f'"$<{HIP}:-DA>"'),
+        ("-Xcompiler -Wall,-fPIC", f'"$<{HIP}:-Wall;-fPIC>"'),
+        ("-gencode arch=compute_60,code=sm_60 --use_fast_math", f'"$<{HIP}:-ffast-math>"'),
+        ("DEBUG -G RELEASE -DR", f'"$<$<AND:{HIP},$<CONFIG:DEBUG>>:-g>"'
+         f' "$<$<AND:{HIP},$<CONFIG:RELEASE>>:-DR>"'),
+        ("${MINE}", f'"$<{HIP}:${{MINE}}>"'),
+        ("-DA # why\n  -DB", f'"$<{HIP}:-DA;-DB>"'),
+    ],
+)  # fmt: skip
+def test_options_are_for_what_is_hip(options: str, expected: str) -> None:
+    text = made(f"cuda_add_library(a STATIC a.cu OPTIONS {options})")
+    assert f"target_compile_options(a PRIVATE {expected})\n" in text
+    assert "OPTIONS " not in text.replace("_options", "")
+
+
+@pytest.mark.parametrize(
+    "command", ["cuda_compile(OBJS", "CUDA_COMPILE(OBJS", "cuda_wrap_srcs(t OBJ OBJS"]
+)
+def test_objects_are_those_of_a_target(command: str) -> None:
+    text = made(f"{command} a.cu b.cu OPTIONS -DX)")
+    assert "add_library(${OBJS_TARGET} OBJECT a.cu b.cu)\n" in text
+    assert "set_source_files_properties(a.cu b.cu PROPERTIES LANGUAGE HIP)\n" in text
+    assert f'target_compile_options(${{OBJS_TARGET}} PRIVATE "$<{HIP}:-DX>")\n' in text
+    assert text.endswith("set(OBJS $<TARGET_OBJECTS:${OBJS_TARGET}>)\n")
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("cuda_add_cufft_to_target(a)", "target_link_libraries(a hip::hipfft)\n"),
+        ("CUDA_ADD_CUBLAS_TO_TARGET(${NAME})", "target_link_libraries(${NAME} roc::hipblas)\n"),
+        ("cuda_build_clean_target()", "\n"),
+        ("cuda_include_directories(a b)", "include_directories(a b)\n"),
+        ("cuda_select_nvcc_arch_flags(FLAGS Auto)", 'set(FLAGS "")\n'),
+        ("set(CUDA_NVCC_FLAGS_DEBUG -g)", 'string(APPEND CMAKE_HIP_FLAGS_DEBUG " -g")\n'),
+        ('set(CUDA_NVCC_FLAGS "-O3;-DX" CACHE STRING "flags" FORCE)',
+         'set(CMAKE_HIP_FLAGS "-O3 -DX")\n'),
+        ("set_source_files_properties(a.c PROPERTIES CUDA_SOURCE_PROPERTY_FORMAT OBJ)",
+         "set_source_files_properties(a.c PROPERTIES LANGUAGE HIP)\n"),
+        ("include(FindCUDA/select_compute_arch)", "\n"),
+    ],
+)  # fmt: skip
+def test_other_commands(command: str, expected: str) -> None:
+    assert made(command) == expected
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["cuda_compile_ptx(P a.cu)", "cuda_wrap_srcs(t PTX P a.cu)", "cuda_compile_fatbin(F a.cu)",
+     "find_cuda_helper_libs(cupti)"],
+)  # fmt: skip
+def test_what_only_nvidias_cards_have_is_refused(command: str) -> None:
+    (finding,) = translate_cmake(f"find_package(CUDA)\n{command}\n").findings
+    assert finding.severity is Severity.ERROR
+    assert finding.line == 2
+    assert diagnostic_of(finding).code == "CASS2003"
+
+
+@pytest.mark.parametrize(
+    ("before", "use", "expected"),
+    [
+        ("project(a LANGUAGES CXX CUDA)\n", "target_link_libraries(a ${CUDA_LIBRARIES})\n",
+         "project(a LANGUAGES CXX HIP)\nfind_package(hip REQUIRED)\n"
+         "target_link_libraries(a hip::host)\n"),
+        ("enable_language(CUDA)\n", "target_link_libraries(a PRIVATE CUDA::cufft)\n",
+         "enable_language(HIP)\nfind_package(hip REQUIRED)\nfind_package(hipfft REQUIRED)\n"
+         "target_link_libraries(a PRIVATE hip::hipfft)\n"),
+        ("", "target_link_libraries(a ${CUDA_CUDART_LIBRARY})\n",
+         "find_package(hip REQUIRED)\ntarget_link_libraries(a hip::host)\n"),
+        ("project(a LANGUAGES CUDA CXX)\n", "include_directories(/usr/local/cuda/include)\n",
+         "project(a LANGUAGES HIP CXX)\nfind_package(hip REQUIRED)\n"
+         "add_compile_definitions(__HIP_PLATFORM_AMD__=1)\n"
+         "include_directories(${CMAKE_HIP_COMPILER_ROCM_ROOT}/include)\n"),
+        ("project(a LANGUAGES CUDA CXX)\n", "link_directories($ENV{CUDA_HOME}/lib64)\n",
+         "project(a LANGUAGES HIP CXX)\nfind_package(hip REQUIRED)\n"
+         "add_compile_definitions(__HIP_PLATFORM_AMD__=1)\n"
+         "link_directories(${CMAKE_HIP_COMPILER_ROCM_ROOT}/lib)\n"),
+    ],
+)  # fmt: skip
+def test_what_no_find_package_finds_is_found(before: str, use: str, expected: str) -> None:
+    assert translate_cmake(before + use).source == expected

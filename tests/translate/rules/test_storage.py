@@ -1,0 +1,24 @@
+"""``register`` goes where hipcc compiles; C++17, section C.4.2 , has it no more."""
+
+from __future__ import annotations
+
+import pytest
+
+from cass_ray.translate.rules import RulesTranslator
+
+
+@pytest.mark.parametrize(
+    ("filename", "source", "expected"),
+    [
+        ("a.cuh", "void f() { register float x = 0; }\n", "void f() { float x = 0; }\n"),
+        ("a.cuh", "void f(register int  a);\n", "void f(int  a);\n"),
+        ("a.h", "for (register\tint i = 0;;) ;\n", "for (int i = 0;;) ;\n"),
+        ("a.hpp", "#define FAST register\n", "#define FAST \n"),
+        ("a.cuh", 'register long a asm("rax");\n', 'register long a asm("rax");\n'),
+        ("a.cuh", "// register\nint register_count;\n", "// register\nint register_count;\n"),
+        ("a.c", "register int i;\n", "register int i;\n"),
+        ("a.cpp", "register int i;\n", "register int i;\n"),
+    ],
+)
+def test_register(filename: str, source: str, expected: str) -> None:
+    assert RulesTranslator().translate(source, filename=filename).source == expected
