@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from cass_ray.translate.protocol import NO_CONTEXT, Context, Translation
 from cass_ray.translate.rules import (
     block_reductions,
+    cub_warps,
     extremes,
     groups,
     guards,
@@ -61,8 +62,16 @@ _SNIPPETS = (
     "surface",
     *("images", "image_arrays", "image_copies", "image_moves", "image_objects", "image_queries"),
     *("texels", "textures", "texture_gather", "surfaces"),
-    *("location", "cub", "legacy_launch", "barrier", "functional", "versions"),
-    *("group_tiles", "group_votes", "group_shuffles", "group_reduce", "group_scan", "group_copy"),
+    *("location", "cub", "cub_warps", "legacy_launch", "barrier", "functional", "versions"),
+    *(
+        "group_tiles",
+        "group_coalesced",
+        "group_votes",
+        "group_shuffles",
+        "group_reduce",
+        "group_scan",
+        "group_copy",
+    ),
     *("nvtx", "occupancy"),
 )
 """In the order in which they may use each other."""
@@ -201,6 +210,11 @@ PASSES: tuple[Pass, ...] = (
         "pasted prefixes",
         names.rename_pasted_prefixes,
         "anywhere: words that stand before ##, which no other pass takes",
+    ),
+    Pass(
+        "warps of CUB",
+        cub_warps.rename_warps,
+        "before the namespaces, which would call hipCUB's",
     ),
     Pass(
         "namespaces",

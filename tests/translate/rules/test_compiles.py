@@ -101,6 +101,26 @@ __global__ void k(int* p, double* q) {
   auto active = cg::coalesced_threads();
   v += tile.any(v > 1) + tile.all(v > 2) + tile.ballot(v > 3) + active.ballot(v > 4);
   p[threadIdx.x] = cg::reduce(active, v, cg::less<int>());
+  p[0] += cg::labeled_partition(tile, 2.5).size() + cg::tiled_partition(active, 4).size();
+}
+"""
+
+CUB_WARPS = """
+#include <cub/cub.cuh>
+using namespace cub;
+typedef ::cub::WarpReduce<int> Reduce;
+typedef WarpMergeSort<float, 4> Sort;
+struct Less { template <typename T> __device__ bool operator()(T a, T b) const { return a < b; } };
+__global__ void k(int* p) {
+  __shared__ typename Reduce::TempStorage reduce;
+  __shared__ typename Sort::TempStorage sort;
+  float keys[4] = {4, 3, 2, 1};
+  Sort(sort).Sort(keys, Less());
+  int items[2];
+  cub::LoadDirectWarpStriped(threadIdx.x, p, items, 100, 0);
+  cub::StoreDirectWarpStriped(threadIdx.x, p, items);
+  p[cub::LaneId()] = Reduce(reduce).Sum(items[0]) + CUB_WARP_THREADS(0) + cub::WarpId();
+  p[1] = cub::WarpMask<8>(1) + cub::WARP_ANY(p[0], ~0u) + cub::LaneMaskGe() + keys[0];
 }
 """
 
@@ -309,6 +329,7 @@ SOURCES = {
     "tiles": TILES,
     "events": EVENTS,
     "occupancy": OCCUPANCY,
+    "cub_warps": CUB_WARPS,
 }
 
 

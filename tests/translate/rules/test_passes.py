@@ -30,6 +30,7 @@ ORDER = [
     "headers of Thrust",
     "pragmas in macros",
     "pasted prefixes",
+    "warps of CUB",
     "namespaces",
     "closures",
     "matrix functions",
