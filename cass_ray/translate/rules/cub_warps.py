@@ -27,7 +27,7 @@ MACROS = {
 """What CUB calls the width of a warp; two of them are macros of an architecture."""
 
 _EXCHANGES = ("BlockedToWarpStriped", "WarpStripedToBlocked")
-_QUALIFIER = re.compile(r"(?P<chain>(?:::\s*)?(?:[A-Za-z_]\w*\s*::\s*)+)\Z")
+_QUALIFIER = re.compile(r"(?P<chain>(?:::)?(?:[A-Za-z_]\w*::)+)\s*\Z")
 _ALIAS = re.compile(r"\bnamespace\s+(\w+)\s*=\s*(?:::\s*)?(?:\w+\s*::\s*)*cub\s*;")
 _USING = re.compile(r"\busing\s+namespace\s+(?:::\s*)?(?:\w+\s*::\s*)*cub\s*;")
 _LOOK_BACK = 100
@@ -64,7 +64,7 @@ def _rename(unit: Rewrite, offset: int, word: str, namespaces: set[str], unquali
         if names[-1] not in namespaces or names[-2:-1] == ["cuda"]:
             return  # at::cuda::cub is PyTorch's.
         start = found.start("chain")
-        unit.handled.update(place for place in unit.words["cub"] if found.start() <= place < offset)
+        unit.handled.update(place for place in unit.words["cub"] if start <= place < offset)
     unit.edits.replace(start, offset + len(word), f"cass::{word}")
     unit.converted(offset)
     unit.snippets.add("cub_warps")

@@ -102,7 +102,7 @@ def _widen_tiles(unit: Rewrite) -> None:
 
 
 def _partition_coalesced(unit: Rewrite) -> None:
-    """Tiles of a size that is known at run time: of whatever group, which may be a coalesced one."""
+    """Tiles of a size known at run time, of whatever group: it may be a coalesced one."""
     if not {"coalesced_threads", "coalesced_group", "thread_group"} & unit.words.keys():
         return
     for offset in unit.words.get("tiled_partition", ()):

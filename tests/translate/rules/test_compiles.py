@@ -101,7 +101,7 @@ __global__ void k(int* p, double* q) {
   auto active = cg::coalesced_threads();
   v += tile.any(v > 1) + tile.all(v > 2) + tile.ballot(v > 3) + active.ballot(v > 4);
   p[threadIdx.x] = cg::reduce(active, v, cg::less<int>());
-  p[0] += cg::labeled_partition(tile, 2.5).size() + cg::tiled_partition(active, 4).size();
+  p[0] += cg::labeled_partition(tile, v % 3).size() + cg::tiled_partition(active, 4).size();
 }
 """
 
@@ -376,7 +376,7 @@ BFLOAT16 = """#include <cuda_bf16.h>
 typedef __nv_bfloat16 __hip_bfloat16;
 typedef __nv_bfloat162 __hip_bfloat162;
 """
-NOT_FOR_NVIDIA = {"ptx", "halves", "events", "occupancy", "image queries"}
+NOT_FOR_NVIDIA = {"ptx", "halves", "events", "occupancy", "image queries", "cub_warps"}
 NO_HEADER_FOR_NVIDIA = "#include <hip/hip_bf16.h>\n"
 """HIP has had it for Nvidia since 6.0; Debian's headers are older."""
 

@@ -5,7 +5,9 @@
 // labeled_partition and binary_partition, which HIP lacks.
 namespace cass {
 #ifdef __HIP_PLATFORM_NVIDIA__
+using cooperative_groups::binary_partition;
 using cooperative_groups::coalesced_threads;
+using cooperative_groups::labeled_partition;
 #else
 class group_of_lanes : public cooperative_groups::coalesced_group {
 public:
