@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePosixPath
@@ -21,6 +21,8 @@ from cass_ray.translate.declared import declared_names
 from cass_ray.translate.defects import missing_returns
 from cass_ray.translate.project import build_files
 from cass_ray.translate.protocol import Context, Counts, Finding, Severity, Translation, Translator
+from cass_ray.translate.rules.engine import preferred_architecture
+from cass_ray.translate.rules.guards import ARCHITECTURE_MACRO
 from cass_ray.whole_file import write_whole
 
 STATE = ".cass-translate.json"
@@ -129,11 +131,29 @@ def translate_tree(
         raise ValueError(f"the output folder {output} lies inside the tree {root}")
     paths = [path for path in source_files(root) if output not in path.parents]
     names = [path.relative_to(root).as_posix() for path in paths]
-    sources = (path for path, name in zip(paths, names, strict=True) if is_source(name))
+    sources = [path for path, name in zip(paths, names, strict=True) if is_source(name)]
     declared = declared_names(path.read_text("utf-8", "replace") for path in sources)
     context = Context(frozenset(names), declared)
+    texts = ((path.relative_to(root).as_posix(), path) for path in sources)
+    context = replace(context, cuda_architecture=_architecture(texts, context))
     run = _Run(root, output, translator, context)
     return run.translate(names, workers)
+
+
+def _architecture(sources: Iterable[tuple[str, Path]], context: Context) -> int:
+    """The newest ``__CUDA_ARCH__`` whose code of all files has a translation.
+
+    One for the tree: what one file declares for an architecture another one calls.
+    """
+    texts = ((name, path.read_text("utf-8", "replace")) for name, path in sources)
+    return min(
+        (
+            preferred_architecture(text, name, context)
+            for name, text in texts
+            if ARCHITECTURE_MACRO in text
+        ),
+        default=0,
+    )
 
 
 class _Run:
@@ -144,7 +164,7 @@ class _Run:
         self._context = context
         listing = "\n".join(sorted(name for name in context.files if is_source(name)))
         made_by = f"{translator.name}\0{translator.version}\0{_digest(_BUILD_CODE)}"
-        known = "\n".join((listing, "", *sorted(context.declared)))
+        known = "\n".join((listing, "", *sorted(context.declared), str(context.cuda_architecture)))
         self._salt = f"{made_by}\0{_digest(os.fsencode(known))}"
         self._before = _read_state(output / STATE)
         self._after: dict[str, dict[str, Any]] = {}

@@ -31,7 +31,9 @@ from cass_ray.translate.rules import (
     warp,
     widths,
 )
+from cass_ray.translate.rules.guards import ARCHITECTURE_MACRO
 from cass_ray.translate.rules.ptx import statements
+from cass_ray.translate.rules.regions import ARCHITECTURES
 from cass_ray.translate.rules.rewrite import Rewrite
 from cass_ray.translate.rules.text import split_mark
 
@@ -315,9 +317,46 @@ class RulesTranslator:
 
         Never raises on any input: text that is not C++ comes back unchanged.
         """
-        mark, text = split_mark(source)
-        unit = Rewrite(text, filename, context)
-        for each in PASSES:
-            each.apply(unit)
-        findings = tuple(sorted(unit.findings, key=lambda item: (item.line, item.column)))
-        return Translation(mark + unit.edits.apply(text), findings, unit.counts)
+        return _translated(source, filename, context).translation
+
+
+def preferred_architecture(source: str, filename: str, context: Context) -> int:
+    """The ``__CUDA_ARCH__`` that a file of its own is translated for (:mod:`.guards` says why)."""
+    return _translated(source, filename, context).architecture
+
+
+_NEXT_BEST = (800, 700, 890, 900)
+"""What is new in 800 has a translation; in 890 and 900 less has."""
+
+
+@dataclass(frozen=True)
+class _Translated:
+    translation: Translation
+    architecture: int
+
+
+def _translated(source: str, filename: str, context: Context) -> _Translated:
+    """The translation for the newest architecture whose code has one.
+
+    With errors in all of them that with the fewest, of equals the first of :data:`_NEXT_BEST`.
+    """
+    given = context.cuda_architecture
+    if given or ARCHITECTURE_MACRO not in source:
+        return _translated_for(source, filename, context, given or ARCHITECTURES[0])
+    tried: dict[int, _Translated] = {}
+    for architecture in ARCHITECTURES:
+        made = _translated_for(source, filename, context, architecture)
+        if not made.translation.errors:
+            return made
+        tried[architecture] = made
+    return min((tried[each] for each in _NEXT_BEST), key=lambda made: len(made.translation.errors))
+
+
+def _translated_for(source: str, filename: str, context: Context, architecture: int) -> _Translated:
+    mark, text = split_mark(source)
+    unit = Rewrite(text, filename, context, architecture)
+    for each in PASSES:
+        each.apply(unit)
+    findings = tuple(sorted(unit.findings, key=lambda item: (item.line, item.column)))
+    made = Translation(mark + unit.edits.apply(text), findings, unit.counts)
+    return _Translated(made, unit.architecture)

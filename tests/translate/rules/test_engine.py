@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cass_ray.translate.diagnostics import diagnostic_of
 from cass_ray.translate.protocol import Context, Finding, Severity, Translation, Translator
 from cass_ray.translate.rules import RulesTranslator, tables
 
@@ -302,14 +303,14 @@ def test_hip_sources_stay() -> None:
             "#ifdef __CUDA_ARCH__\n#define HD __device__\nint x;\n#endif",
             "#ifdef __HIP_DEVICE_COMPILE__\n#define HD __device__\nint x;\n#endif",
         ),
-        ("#if __CUDA_ARCH__ >= 600\n#endif", "#if (__HIP_DEVICE_COMPILE__ * 700) >= 600\n#endif"),
+        ("#if __CUDA_ARCH__ >= 600\n#endif", "#if (__HIP_DEVICE_COMPILE__ * 900) >= 600\n#endif"),
         ("#ifdef __CUDACC__\n#endif", "#ifdef __HIPCC__\n#endif"),
         ("#if CUDART_VERSION < 9000\n#endif", "#if 11080 /* CUDART_VERSION */ < 9000\n#endif"),
         ("#ifndef CUDA_VERSION\n#endif", "#if 0 /* CUDA_VERSION */\n#endif"),
         # What the host reads of a kernel is what the kernel read.
-        ("int a = attr.ptxVersion;", "int a = 70 /* attr.ptxVersion */;"),
+        ("int a = attr.ptxVersion;", "int a = 90 /* attr.ptxVersion */;"),
         ("p->binaryVersion = 0;", "p->binaryVersion = 0;"),
-        ("int a = __CUDA_ARCH__;", "int a = 700 /* __CUDA_ARCH__ */;"),
+        ("int a = __CUDA_ARCH__;", "int a = 900 /* __CUDA_ARCH__ */;"),
     ],
 )
 def test_guards(cuda: str, hip: str) -> None:
@@ -317,8 +318,81 @@ def test_guards(cuda: str, hip: str) -> None:
 
 
 def test_an_architecture_that_refuses_the_older_is_respected() -> None:
-    source = "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800\n#error too old\n#endif\n"
-    assert "__HIP_DEVICE_COMPILE__ * 800) < 800" in translate(source).source
+    source = "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 1000\n#error too old\n#endif\n"
+    assert "__HIP_DEVICE_COMPILE__ * 1000) < 1000" in translate(source).source
+
+
+GUARDED = """__device__ void f(unsigned* r) {{
+#if __CUDA_ARCH__ >= {newer}
+  asm volatile("{code};" ::: "memory");
+#else
+  r[0] = 1;
+#endif
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("newer", "code", "taken"),
+    [
+        # What sm_80 brought is translated; so the newest architecture is taken.
+        (800, "cp.async.commit_group", 900),
+        (800, "cp.async.wait_group 0", 900),
+        # What sm_90 brought is not: the newest one before it.
+        (900, "wgmma.fence.sync.aligned", 890),
+        (900, "fence.proxy.async", 890),
+        (900, "cp.async.bulk.commit_group", 890),
+        (890, "some.thing.of.it", 800),
+        (800, "some.thing.of.it", 700),
+        # Nothing is without errors: what sm_80 brought mostly has a translation.
+        (600, "some.thing.of.it", 800),
+    ],
+)
+def test_the_newest_architecture_whose_code_has_a_translation(
+    newer: int, code: str, taken: int
+) -> None:
+    source = translate(GUARDED.format(newer=newer, code=code)).source
+    assert f"(__HIP_DEVICE_COMPILE__ * {taken}) >= {newer}" in source
+
+
+@pytest.mark.parametrize(
+    ("line", "construct"),
+    [
+        ("#if __CUDA_ARCH__ >= 1000", "__CUDA_ARCH__"),
+        ("#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 1000", "__CUDA_ARCH__"),
+        ("#if (__CUDA_ARCH__ > 900)", "__CUDA_ARCH__"),
+        ("#if __CUDA_ARCH__ == 1200", "__CUDA_ARCH__"),
+        ("#if CUDART_VERSION >= 12000", "CUDART_VERSION"),
+        ("#if defined(CUDA_VERSION) && CUDA_VERSION < 12040", "CUDA_VERSION"),
+        ("#ifdef __CUDA_ARCH_FEAT_SM90_ALL", "__CUDA_ARCH_FEAT_SM90_ALL"),
+        ("#if defined(__CUDA_ARCH_FEAT_SM100_ALL)", "__CUDA_ARCH_FEAT_SM100_ALL"),
+        ("#if __CUDA_ARCH_SPECIFIC__ == 900", "__CUDA_ARCH_SPECIFIC__"),
+    ],
+)
+def test_a_guard_that_no_value_satisfies_is_reported(line: str, construct: str) -> None:
+    (finding,) = (
+        item
+        for item in translate(f"{line}\n#endif\n").findings
+        if diagnostic_of(item).code == "CASS1031"
+    )
+    assert finding.construct == construct
+
+
+@pytest.mark.parametrize(
+    "line", ["#if __CUDA_ARCH__ >= 900", "#if __CUDA_ARCH__ < 800", "#if CUDART_VERSION >= 11000"]
+)
+def test_a_guard_that_the_port_satisfies_is_not(line: str) -> None:
+    findings = translate(f"{line}\n#endif\n").findings
+    assert "CASS1031" not in {diagnostic_of(item).code for item in findings}
+
+
+def test_an_architecture_in_a_macro_is_none_for_the_host() -> None:
+    source = translate("#define AT_LEAST(n) (__CUDA_ARCH__ >= n)\nint archs = __CUDA_ARCH_LIST__;")
+    assert source.source.splitlines()[-2:] == [
+        "#define AT_LEAST(n) (CASS_CUDA_ARCH >= n)",
+        "int archs = 900 /* __CUDA_ARCH_LIST__ */;",
+    ]
+    assert "#define CASS_CUDA_ARCH 0\n" in source.source
 
 
 @pytest.mark.parametrize(
