@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePosixPath
@@ -21,8 +21,7 @@ from cass_ray.translate.declared import declared_names
 from cass_ray.translate.defects import missing_returns
 from cass_ray.translate.project import build_files
 from cass_ray.translate.protocol import Context, Counts, Finding, Severity, Translation, Translator
-from cass_ray.translate.rules.engine import preferred_architecture
-from cass_ray.translate.rules.guards import ARCHITECTURE_MACRO
+from cass_ray.translate.rules.common import with_common_choices
 from cass_ray.whole_file import write_whole
 
 STATE = ".cass-translate.json"
@@ -134,26 +133,12 @@ def translate_tree(
     sources = [path for path, name in zip(paths, names, strict=True) if is_source(name)]
     declared = declared_names(path.read_text("utf-8", "replace") for path in sources)
     context = Context(frozenset(names), declared)
-    texts = ((path.relative_to(root).as_posix(), path) for path in sources)
-    context = replace(context, cuda_architecture=_architecture(texts, context))
+    texts = (
+        (path.relative_to(root).as_posix(), path.read_text("utf-8", "replace")) for path in sources
+    )
+    context = with_common_choices(context, texts)
     run = _Run(root, output, translator, context)
     return run.translate(names, workers)
-
-
-def _architecture(sources: Iterable[tuple[str, Path]], context: Context) -> int:
-    """The newest ``__CUDA_ARCH__`` whose code of all files has a translation.
-
-    One for the tree: what one file declares for an architecture another one calls.
-    """
-    texts = ((name, path.read_text("utf-8", "replace")) for name, path in sources)
-    return min(
-        (
-            preferred_architecture(text, name, context)
-            for name, text in texts
-            if ARCHITECTURE_MACRO in text
-        ),
-        default=0,
-    )
 
 
 class _Run:

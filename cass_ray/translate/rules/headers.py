@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from cass_ray.translate.protocol import Severity
-from cass_ray.translate.rules import groups, standard_library, tables
+from cass_ray.translate.rules import groups, standard_library, tables, vectors
 from cass_ray.translate.rules.rewrite import Rewrite
 
 RUNTIME = "hip/hip_runtime.h"
@@ -61,6 +61,8 @@ def rewrite_includes(unit: Rewrite) -> None:
     if guard := _GUARD.match(unit.source.code):
         unit.handled.update(unit.words.get(guard[1] or "", ()))
     includes = _includes(unit)
+    if vectors.are_plain(unit):
+        _add_vectors(unit, includes)
     seen: set[str] = set()
     first_runtime: int | None = None
     for position, include in enumerate(includes):
@@ -80,6 +82,26 @@ def rewrite_includes(unit: Rewrite) -> None:
                 seen.add(hip)
         unit.converted(include.start)
     _add_runtime(unit, includes, first_runtime)
+
+
+def _add_vectors(unit: Rewrite, includes: list[_Include]) -> None:
+    """CUDA's vector types, before whatever brings HIP's headers first."""
+    text = tables.plain_vectors().replace("\n", unit.source.newline)
+    if _is_device_source(unit):
+        top = _top(unit)
+        if top is not None:
+            unit.edits.insert(top[0], top[1] + text)
+        return
+    for include in includes:
+        header = tables.header(include.path.strip())
+        if header is not None and header.hip and not _is_local(unit, include.path.strip()):
+            line = unit.source.text.rfind("\n", 0, include.start) + 1
+            unit.edits.insert(line, text)
+            return
+
+
+def _is_device_source(unit: Rewrite) -> bool:
+    return unit.filename.endswith(_DEVICE_SOURCES) or "." not in posixpath.basename(unit.filename)
 
 
 def _define(unit: Rewrite, include: _Include, header: str) -> None:
@@ -198,9 +220,7 @@ def _add_runtime(unit: Rewrite, includes: list[_Include], first_runtime: int | N
     """
     if unit.is_hip:
         return
-    is_source = unit.filename.endswith(_DEVICE_SOURCES) or "." not in posixpath.basename(
-        unit.filename
-    )
+    is_source = _is_device_source(unit)
     before = includes if first_runtime is None else includes[:first_runtime]
     is_used = any(item.quoted or item.path.startswith("cuda/") for item in before)
     if first_runtime is not None and not (is_source and is_used):

@@ -474,18 +474,53 @@ OPERATOR = "float2 operator*(float2 a, float2 b) { return make_float2(a.x * b.x,
 def test_operators_that_hip_has_are_guarded() -> None:
     guarded = translate(f"inline {OPERATOR}\nint x;\n").source
     assert guarded == (
-        "#ifndef __HIP_PLATFORM_AMD__  // HIP's vector types have this operator\n"
+        "#if defined(CASS_PLAIN_VECTORS) || !defined(__HIP_PLATFORM_AMD__)"
+        "  // HIP's vector types have this operator\n"
         f"inline {OPERATOR}\n#endif\nint x;\n"
     )
     scaled = "float2 operator*(float2 a, float s) { return make_float2(a.x * s, a.y * s); }"
     assert translate(scaled).source == scaled
 
 
-def test_an_operator_with_another_meaning_is_an_error() -> None:
+def test_an_operator_with_another_meaning_keeps_it() -> None:
     source = OPERATOR.replace("a.y * b.y", "a.x * b.y")
     result = translate(source)
     assert result.source == source
+    assert not result.errors
+
+
+def test_it_is_an_error_where_hips_vector_types_stay() -> None:
+    source = OPERATOR.replace("a.y * b.y", "a.x * b.y")
+    result = translate(f"#include <torch/extension.h>\n{source}")
+    assert source in result.source
     assert "element-wise" in result.errors[0].message
+
+
+@pytest.mark.parametrize(
+    ("code", "plain"),
+    [
+        ("float4 v;", True),
+        ("auto v = make_int2(1, 2);", True),
+        ("#include <cuComplex.h>\ncuFloatComplex z;", True),
+        ("dim3 grid(1);", False),
+        ("// float4\nint x;", False),
+        ("#include <ATen/ATen.h>\nfloat4 v;", False),
+        ("#include <hip/hip_runtime.h>\nfloat4 v;", False),
+    ],
+)
+def test_vector_types_are_cudas_before_any_header_of_hip(code: str, plain: bool) -> None:
+    source = RulesTranslator().translate(code, filename="a.cu").source
+    assert source.startswith("#if !defined(CASS_VECTORS)") == plain
+
+
+def test_all_files_of_a_tree_have_the_same_vector_types() -> None:
+    context = Context(plain_vectors=True)
+    header = '#pragma once\n#include <vector>\n#include "cuda_runtime.h"\nvoid f();\n'
+    source = RulesTranslator().translate(header, filename="a.h", context=context).source
+    assert source.index("#include <vector>") < source.index("CASS_VECTORS")
+    assert source.index("CASS_VECTORS") < source.index('#include "hip/hip_runtime.h"')
+    other = RulesTranslator().translate("void f();\n", filename="b.h", context=context).source
+    assert other == "void f();\n"
 
 
 def test_two_error_types_become_one() -> None:
