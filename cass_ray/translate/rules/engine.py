@@ -21,6 +21,7 @@ from cass_ray.translate.rules import (
     overloads,
     own_functions,
     plain_library,
+    printing,
     results,
     stand_ins,
     standard_library,
@@ -58,7 +59,7 @@ _SNIPPETS = (
     *("simd", "dot", "exact", "dynamic_programming"),
     *("half", "half_operators", "half_functions", "half_atomics", "half_bits", "bfloat16"),
     *("bfloat16_bits", "half_rounding", "half_comparisons", "half_arithmetic"),
-    *("average_or_sum", "fp8"),
+    *("average_or_sum", "half_raw", "fp8"),
     *("half_as_bits", "out_of_range", "special_values", "host_functions"),
     *("clock", "nanosleep", "space", "fragments", "cache", "bits", "numeric", "copy", "pipeline"),
     "surface",
@@ -80,6 +81,7 @@ _SNIPPETS = (
 _NEEDS = {
     "extremes": ("host_extremes",),
     "match": ("ballot",),
+    "fp8": ("half_raw",),
     "group_scan": ("group_reduce",),
     "image_arrays": ("images",),
     "image_copies": ("images",),
@@ -257,6 +259,11 @@ PASSES: tuple[Pass, ...] = (
         "groups",
         groups.rewrite_groups,
         "before inline assembly, whose operands may be votes of a group",
+    ),
+    Pass(
+        "results of printf",
+        printing.rewrite_printf,
+        "anywhere before the assembly: puts brackets around calls, whose arguments stay",
     ),
     Pass(
         "assembly",

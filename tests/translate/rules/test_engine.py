@@ -803,3 +803,24 @@ def test_math_modes_that_rocblas_refuses_are_its_default(mode: str) -> None:
     """hipBLAS answers HIPBLAS_STATUS_NOT_SUPPORTED to their namesakes."""
     made = translate(f"cublasSetMathMode(handle, {mode});").source
     assert made.endswith("hipblasSetMathMode(handle, HIPBLAS_DEFAULT_MATH);")
+
+
+@pytest.mark.parametrize(
+    ("call", "hip"),
+    [
+        ('r = printf("a\\n");', 'r = (printf("a\\n"), 0);'),
+        ('r = std::printf("%d", f(1, 2));', 'r = (std::printf("%d", f(1, 2)), 1);'),
+        ('return printf("%d%d", a, b);', 'return (printf("%d%d", a, b), 2);'),
+        ('if (printf("%s", s) > 0) r = 1;', 'if ((printf("%s", s), 1) > 0) r = 1;'),
+        ('r = (int)printf("%d", a);', 'r = (int)(printf("%d", a), 1);'),
+        ("r = printf(f, a, rest...);", "r = (printf(f, a, rest...), 1 + sizeof...(rest));"),
+        # Nobody asks.
+        ('printf("%d", a);', 'printf("%d", a);'),
+        ('if (a) printf("%d", a); else printf("b");', 'if (a) printf("%d", a); else printf("b");'),
+    ],
+)
+def test_printf_of_a_kernel_returns_the_number_of_arguments(call: str, hip: str) -> None:
+    code = "__device__ int f(int r) {{ {} }}\n"
+    assert translate(code.format(call)).source == code.format(hip)
+    host = f"int f(int r) {{ {call} }}\n"
+    assert translate(host).source == host

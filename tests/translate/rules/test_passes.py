@@ -39,6 +39,7 @@ ORDER = [
     "operators",
     "overloads",
     "groups",
+    "results of printf",
     "assembly",
     "plain library",
     "standard library",
