@@ -9,6 +9,7 @@ import pytest
 
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.project.tree import STATE, translate_tree
+from cass_ray.translate.rules import RulesTranslator
 
 
 @pytest.fixture
@@ -82,3 +83,27 @@ def test_a_broken_state_file_only_costs_time(project: Path, tmp_path: Path) -> N
 def test_the_output_cannot_lie_inside_the_tree(project: Path) -> None:
     with pytest.raises(ValueError, match="inside"):
         translate_tree(project, project / "out", make_translator())
+
+
+OWN = "#pragma once\nnamespace cuda { namespace device { int count(); } struct barrier {}; }\n"
+
+
+@pytest.mark.parametrize(
+    ("header", "use", "errors"),
+    [
+        (OWN, "int n = cuda::device::count();", 0),
+        (OWN, "cuda::barrier b;", 0),
+        ("namespace cuda::device { int count(); }\n", "int n = cuda::device::count();", 0),
+        ("namespace cuda { int count(); }\n", "int n = cuda::device::count();", 1),
+        ("namespace cuda { namespace std { struct a; } }\n", "cuda::std::barrier<> b;", 1),
+        ("namespace my { namespace cuda {} }\n", "cuda::annotated_ptr<int> b;", 1),
+    ],
+)
+def test_a_namespace_cuda_of_the_projects_own(
+    tmp_path: Path, header: str, use: str, errors: int
+) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "own.hpp").write_text(header)
+    (source / "main.cu").write_text(f'#include "own.hpp"\n{use}\n')
+    assert translate_tree(source, tmp_path / "out", RulesTranslator()).errors == errors
