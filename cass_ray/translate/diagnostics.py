@@ -280,6 +280,15 @@ DIAGNOSTICS: tuple[Diagnostic, ...] = (
         r"^a guard asks for more than|is defined for one generation of Nvidia's cards alone",
     ),
     Diagnostic(
+        "CASS1032",
+        "Random numbers that are not cuRAND's",
+        "The device's XORWOW, MRG32k3a and Philox give cuRAND's sequences in a port. Generators of"
+        " the host's interface, Poisson's and tables' numbers are rocRAND's, which has other ones"
+        " from the same seed.",
+        "Compare what does not depend on single numbers, or read both programs' from one file.",
+        r"^the random numbers of \w+ are not cuRAND's",
+    ),
+    Diagnostic(
         "CASS2001",
         "The port does not build",
         "The project's own build command failed with ROCm's tools.",

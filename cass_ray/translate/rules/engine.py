@@ -22,6 +22,7 @@ from cass_ray.translate.rules import (
     own_functions,
     plain_library,
     printing,
+    random_numbers,
     results,
     stand_ins,
     standard_library,
@@ -65,7 +66,16 @@ _SNIPPETS = (
     "surface",
     *("images", "image_arrays", "image_copies", "image_moves", "image_objects", "image_queries"),
     *("texels", "textures", "texture_gather", "surfaces"),
-    *("location", "cub", "cub_warps", "legacy_launch", "barrier", "functional", "versions"),
+    *(
+        "location",
+        "random",
+        "cub",
+        "cub_warps",
+        "legacy_launch",
+        "barrier",
+        "functional",
+        "versions",
+    ),
     *(
         "group_tiles",
         "group_coalesced",
@@ -174,6 +184,11 @@ PASSES: tuple[Pass, ...] = (
         "surface reads",
         names.rename_surface_reads,
         "before the names, for the form with a template argument",
+    ),
+    Pass(
+        "random numbers",
+        random_numbers.rewrite_random_numbers,
+        "before the names, which would call rocRAND's functions",
     ),
     Pass(
         "device functions",

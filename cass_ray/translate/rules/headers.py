@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import posixpath
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
@@ -40,6 +41,16 @@ hipBLAS declares its ``…Ex`` functions with types of its own otherwise, and co
 type that is not hipComplex. The definitions are the same text in every file, and what ``-DNAME`` of
 a build makes (PyTorch's has one), so that a second one does no harm.
 """
+
+
+_RANDOM = "hiprand/hiprand_kernel.h"
+_OF_RANDOM = {
+    "uint2": "HIP_vector_base<unsigned int, 2>",
+    "uint4": "HIP_vector_base<unsigned int, 4>",
+    "ulonglong2": "HIP_vector_base<unsigned long long, 2>",
+    "ulonglong4": "HIP_vector_base<unsigned long long, 4>",
+}
+"""Types of which rocRAND's header reads ``data``, which plain ones do not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +117,17 @@ def _is_device_source(unit: Rewrite) -> bool:
 
 def _define(unit: Rewrite, include: _Include, header: str) -> None:
     line = unit.source.text.rfind("\n", 0, include.start) + 1
+    if header == _RANDOM and vectors.are_plain(unit):
+        before = ("#ifdef CASS_PLAIN_VECTORS", *(f"#define {n} {t}" for n, t in _OF_RANDOM.items()))
+        after = (f"#undef {name}" for name in _OF_RANDOM)
+        unit.edits.insert(line, _lines(unit, (*before, "#endif")))
+        unit.edits.insert(include.end, _lines(unit, after))
     if header in _DEFINITIONS:
-        lines = (f"#define {name} 1{unit.source.newline}" for name in _DEFINITIONS[header])
-        unit.edits.insert(line, "".join(lines))
+        unit.edits.insert(line, _lines(unit, (f"#define {n} 1" for n in _DEFINITIONS[header])))
+
+
+def _lines(unit: Rewrite, lines: Iterable[str]) -> str:
+    return "".join(f"{line}{unit.source.newline}" for line in lines)
 
 
 def _includes(unit: Rewrite) -> list[_Include]:

@@ -124,6 +124,23 @@ __global__ void k(int* p) {
 }
 """
 
+RANDOM = """
+#include <curand_kernel.h>
+__global__ void k(float* p, uint4* q, curandStateSobol32_t* sobol, curandStateMtgp32_t* mtgp,
+                  curandDirectionVectors32_t* vectors) {
+  curandState s;
+  curand_init(7, threadIdx.x, 0, &s);
+  curandStatePhilox4_32_10_t philox;
+  curand_init(7ull, 1, 2, &philox);
+  q[0] = curand4(&philox);
+  auto four = curand_normal4(&philox);
+  curand_init(vectors[0], 3, sobol);
+  p[0] = curand_uniform(&s) + four.x + curand_uniform(sobol) + curand_normal(sobol) + curand(mtgp);
+  p[1] = curand_uniform(mtgp) + curand_poisson(&s, 3.0) + curand_log_normal4(&philox, 0, 1).w;
+  skipahead_sequence(2, &s);
+}
+"""
+
 SURFACES = """
 __global__ void k(cudaSurfaceObject_t s, float* p) {
   p[0] = surf2Dread<float>(s, 4, 0);
@@ -330,6 +347,7 @@ SOURCES = {
     "events": EVENTS,
     "occupancy": OCCUPANCY,
     "cub_warps": CUB_WARPS,
+    "random": RANDOM,
 }
 
 
@@ -376,7 +394,7 @@ BFLOAT16 = """#include <cuda_bf16.h>
 typedef __nv_bfloat16 __hip_bfloat16;
 typedef __nv_bfloat162 __hip_bfloat162;
 """
-NOT_FOR_NVIDIA = {"ptx", "halves", "events", "occupancy", "image queries", "cub_warps"}
+NOT_FOR_NVIDIA = {"ptx", "halves", "events", "occupancy", "image queries", "cub_warps", "random"}
 NO_HEADER_FOR_NVIDIA = "#include <hip/hip_bf16.h>\n"
 """HIP has had it for Nvidia since 6.0; Debian's headers are older."""
 

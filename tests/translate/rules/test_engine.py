@@ -47,8 +47,8 @@ def test_it_is_a_translator() -> None:
         ("CUDA_ERROR_OUT_OF_MEMORY", "hipErrorOutOfMemory"),
         ("cublasSgemm(h, CUBLAS_OP_N);", "hipblasSgemm(h, HIPBLAS_OP_N);"),
         (
-            "curandState s; curand_init(1, 2, 3, &s);",
-            "hiprandState_t s; hiprand_init(1, 2, 3, &s);",
+            "curandState s; skipahead(3, &s);",
+            "hiprandState_t s; skipahead(3, &s);",
         ),
         ("cufftExecC2C(p, a, b, CUFFT_FORWARD);", "hipfftExecC2C(p, a, b, HIPFFT_FORWARD);"),
         ("cub::BlockReduce<int, 4> r;", "hipcub::BlockReduce<int, 4> r;"),
@@ -824,3 +824,31 @@ def test_printf_of_a_kernel_returns_the_number_of_arguments(call: str, hip: str)
     assert translate(code.format(call)).source == code.format(hip)
     host = f"int f(int r) {{ {call} }}\n"
     assert translate(host).source == host
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "curandCreateGenerator(&g, CURAND_RNG_PSEUDO_DEFAULT);",
+        "curandCreateGeneratorHost(&g, CURAND_RNG_PSEUDO_MRG32K3A);",
+        "unsigned n = curand_poisson(&s, 3.0);",
+        "unsigned n = curand_discrete(&s, table);",
+    ],
+)
+def test_random_numbers_that_are_rocrands_are_reported(call: str) -> None:
+    (finding,) = translate(call).findings
+    assert diagnostic_of(finding).code == "CASS1032"
+
+
+@pytest.mark.parametrize(
+    ("call", "hip"),
+    [
+        ("x = curand(&s);", "x = cass::random_bits(&s);"),
+        ("curand_init(seed, id, 0, &s);", "cass::random_init(seed, id, 0, &s);"),
+        ("x = curand_normal2_double(&s);", "x = cass::random_normal2_double(&s);"),
+    ],
+)
+def test_random_numbers_of_kernels_are_curands(call: str, hip: str) -> None:
+    result = translate(call)
+    assert result.source.endswith(hip)
+    assert not result.findings

@@ -22,6 +22,7 @@ ORDER = [
     "locations",
     "halves",
     "surface reads",
+    "random numbers",
     "device functions",
     "results",
     "extremes",
