@@ -54,6 +54,10 @@ _SIZE_OF_TYPE = re.compile(
     r"\s*::\s*(?P<member>num_threads|size)\s*\(\s*\)"
 )
 _PARTITION = re.compile(r"\b\w+\s*::\s*tiled_partition\b(?=\s*<)")
+_BLOCK = re.compile(
+    r"\bthread_block\s*(?:const\s*)?&?\s*(\w+)\b|\bauto\s*&?\s*(\w+)\s*=\s*(?:\w+\s*::\s*)*this_thread_block\b"
+)
+_TILE_OF = re.compile(r"\s*<[^<>(){};]{1,80}>\s*\(([^(){};]{0,80}(?:\(\s*\))?[^(){};]{0,80})\)")
 _GROUP = re.compile(r"\b([A-Za-z_]\w*)\s*\.\s*\Z")
 
 
@@ -89,16 +93,31 @@ def _rewrite_sizes(unit: Rewrite) -> None:
 
 
 def _widen_tiles(unit: Rewrite) -> None:
-    """Tiles of more than a warp, by the memory that they need: HIP has none."""
-    if "block_tile_memory" not in unit.words:
-        return
+    """Tiles of more than a warp, by the memory that they need, and tiles of tiles.
+
+    HIP has neither.
+    """
+    wide = "block_tile_memory" in unit.words
+    blocks = {match[1] or match[2] for match in _BLOCK.finditer(unit.source.code)}
     for match in _PARTITION.finditer(unit.source.code):
-        unit.edits.replace(*match.span(), "cass::tiled_partition")
+        if wide or not _is_of_block(unit, match.end(), blocks):
+            unit.edits.replace(*match.span(), "cass::tiled_partition")
+            unit.snippets.add("group_tiles")
+    if not wide:
+        return
     for offset in unit.words.get("this_thread_block", ()):
         call = unit.call(offset, "this_thread_block")
         if call is not None and len(call[0]) == 1:
             unit.edits.replace(*call[0][0], "")
             unit.converted(offset)
+
+
+def _is_of_block(unit: Rewrite, offset: int, blocks: set[str]) -> bool:
+    """Whether the template's arguments at ``offset`` are followed by a block in brackets."""
+    arguments = _TILE_OF.match(unit.source.code, offset)
+    if arguments is None:
+        return True  # Not called here.
+    return "this_thread_block" in arguments[1] or arguments[1].strip() in blocks
 
 
 def _partition_coalesced(unit: Rewrite) -> None:

@@ -13,6 +13,7 @@ class group_of_lanes : public cooperative_groups::coalesced_group {
 public:
     __device__ group_of_lanes(unsigned long long lanes, unsigned int rank, unsigned int groups)
         : coalesced_group(lanes) {
+        _size = __popcll(lanes);  // what a thread_group says, which HIP leaves at 0
         coalesced_info.tiled_info.meta_group_rank = rank;
         coalesced_info.tiled_info.meta_group_size = groups;
     }
