@@ -261,6 +261,11 @@ PASSES: tuple[Pass, ...] = (
         "before the left-overs, which report attributes and macros of CUDA",
     ),
     Pass(
+        "vector types",
+        vectors.name_types,
+        "before the operators, whose guards begin where a class key may stand",
+    ),
+    Pass(
         "operators",
         vectors.guard_operators,
         "behind the includes: a guard may begin where the runtime header was inserted",

@@ -32,8 +32,8 @@ _FEATURES = re.compile(
     r"|__CUDA_ARCH_HAS_FEATURE__"
 )
 """Of one generation alone (sm_90a): nvcc defines them for no architecture without the letter."""
-_ASKED = re.compile(r"\s*\)?\s*(?P<operator>>=|<=|>|<|==|!=)\s*\(?(?P<value>\d{3,5})\b")
-"""What a macro's value is compared with; versions of the compiler have fewer digits."""
+_ASKED = re.compile(r"\s*\)?\s*(?P<operator>>=|<=|>|<|==|!=)\s*\(?(?P<value>\d{1,6})\b")
+"""What a macro's value is compared with."""
 
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(ifdef|ifndef|if|elif|define|undef)\b", re.MULTILINE)
 _DEFINED = re.compile(r"\bdefined\s*\(?\s*\Z")
@@ -123,7 +123,8 @@ def _report_newer(unit: Rewrite, offset: int, word: str, value: int) -> None:
     if asked is None:
         return
     number = int(asked["value"])
-    if number > value or (number == value and asked["operator"] in {">", "<="}):
+    beyond = word == ARCHITECTURE_MACRO and asked["operator"] in {">", "<="}
+    if number > value or (number == value and beyond):
         unit.report(
             offset,
             word,

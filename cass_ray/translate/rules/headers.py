@@ -109,6 +109,9 @@ def _add_vectors(unit: Rewrite, includes: list[_Include]) -> None:
             line = unit.source.text.rfind("\n", 0, include.start) + 1
             unit.edits.insert(line, text)
             return
+    top = _top(unit)
+    if top is not None and vectors.declares_forward(unit):
+        unit.edits.insert(top[0], top[1] + text)
 
 
 def _is_device_source(unit: Rewrite) -> bool:

@@ -211,6 +211,7 @@ def plain_vectors() -> str:
 def snippets() -> Mapping[str, str]:
     """All of them by name, longer ones first: a text may begin as another."""
     texts = {path.stem: snippet(path.stem) for path in sorted(SNIPPETS.glob("*.hpp"))}
+    texts["vectors"] = plain_vectors()
     return dict(sorted(texts.items(), key=lambda item: (-len(item[1]), item[0])))
 
 

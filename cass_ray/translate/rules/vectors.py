@@ -24,6 +24,10 @@ _BRINGS_HIP = re.compile(
     r"^[ \t]*#[ \t]*include[ \t]*[<\"](?:torch|ATen|c10|mma\.h)\b", re.MULTILINE
 )
 """PyTorch's headers and rocWMMA are written for HIP's own types."""
+_ELABORATED = re.compile(rf"\bstruct\s+(?P<name>{_VECTOR})\b(?!\s*(?:\{{|:(?!:)))(?P<alone>\s*;)?")
+_WHOLE = re.compile(
+    r"\buint3\s+\w+\s*[=({]\s*(?P<name>(?:threadIdx|blockIdx|blockDim|gridDim)\b)(?!\s*\.)"
+)
 _DEFINITION = re.compile(r"operator\s*(?P<operator>[-+*/%&|^]=|<<=|>>=|[-*/~])\s*\(")
 _PARAMETER = re.compile(
     rf"(?:const\s+)?(?P<type>{_VECTOR})\s*(?:const\s*)?(?P<reference>&?)\s*(?P<name>\w+)\Z"
@@ -50,6 +54,30 @@ def are_plain(unit: Rewrite) -> bool:
         return False
     of_the_tree = unit.context.plain_vectors
     return uses_vectors(unit.source.code) if of_the_tree is None else of_the_tree
+
+
+def declares_forward(unit: Rewrite) -> bool:
+    """Whether the file declares ``struct float4;`` in place of including what defines it."""
+    return any(match["alone"] for match in _ELABORATED.finditer(unit.source.code))
+
+
+def name_types(unit: Rewrite) -> None:
+    """``struct float3`` is ``float3``: a name of a template's class. And ``threadIdx`` as a whole.
+
+    HIP's variables of coordinates become ``dim3`` alone.
+    """
+    if unit.is_hip or unit.filename.endswith(".c"):
+        return
+    for match in _ELABORATED.finditer(unit.source.code):
+        unit.edits.replace(
+            match.start(), match.end() if match["alone"] else match.start("name"), ""
+        )
+        unit.converted(match.start("name"))
+    for match in _WHOLE.finditer(unit.source.code):
+        name = match["name"]
+        parts = ", ".join(f"{name}.{each}" for each in "xyz")
+        unit.edits.replace(match.start("name"), match.end("name"), f"make_uint3({parts})")
+        unit.converted(match.start("name"))
 
 
 def guard_operators(unit: Rewrite) -> None:

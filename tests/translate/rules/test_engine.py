@@ -364,6 +364,7 @@ def test_the_newest_architecture_whose_code_has_a_translation(
         ("#if __CUDA_ARCH__ == 1200", "__CUDA_ARCH__"),
         ("#if CUDART_VERSION >= 12000", "CUDART_VERSION"),
         ("#if defined(CUDA_VERSION) && CUDA_VERSION < 12040", "CUDA_VERSION"),
+        ("#if __CUDACC_VER_MAJOR__ >= 12", "__CUDACC_VER_MAJOR__"),
         ("#ifdef __CUDA_ARCH_FEAT_SM90_ALL", "__CUDA_ARCH_FEAT_SM90_ALL"),
         ("#if defined(__CUDA_ARCH_FEAT_SM100_ALL)", "__CUDA_ARCH_FEAT_SM100_ALL"),
         ("#if __CUDA_ARCH_SPECIFIC__ == 900", "__CUDA_ARCH_SPECIFIC__"),
@@ -379,7 +380,13 @@ def test_a_guard_that_no_value_satisfies_is_reported(line: str, construct: str) 
 
 
 @pytest.mark.parametrize(
-    "line", ["#if __CUDA_ARCH__ >= 900", "#if __CUDA_ARCH__ < 800", "#if CUDART_VERSION >= 11000"]
+    "line",
+    [
+        "#if __CUDA_ARCH__ >= 900",
+        "#if __CUDA_ARCH__ < 800",
+        "#if CUDART_VERSION >= 11000",
+        "#if __CUDACC_VER_MAJOR__ > 11 || __CUDACC_VER_MINOR__ >= 5",
+    ],
 )
 def test_a_guard_that_the_port_satisfies_is_not(line: str) -> None:
     findings = translate(f"{line}\n#endif\n").findings
@@ -852,3 +859,20 @@ def test_random_numbers_of_kernels_are_curands(call: str, hip: str) -> None:
     result = translate(call)
     assert result.source.endswith(hip)
     assert not result.findings
+
+
+@pytest.mark.parametrize(
+    ("cuda", "hip"),
+    [
+        ("struct float3 a;", "float3 a;"),
+        ("typedef struct uint3 cell;", "typedef uint3 cell;"),
+        ("void f(const struct double2 *p);", "void f(const double2 *p);"),
+        ("struct float4;\nint x;", "\nint x;"),
+        ("struct float4 { float x; };", "struct float4 { float x; };"),
+        ("uint3 t = threadIdx;", "uint3 t = make_uint3(threadIdx.x, threadIdx.y, threadIdx.z);"),
+        ("uint3 t(blockIdx);", "uint3 t(make_uint3(blockIdx.x, blockIdx.y, blockIdx.z));"),
+        ("dim3 t = threadIdx;", "dim3 t = threadIdx;"),
+    ],
+)
+def test_names_of_vector_types(cuda: str, hip: str) -> None:
+    assert translate(cuda).source.endswith(hip)

@@ -37,6 +37,7 @@ ORDER = [
     "matrix functions",
     "absent",
     "dropped words",
+    "vector types",
     "operators",
     "overloads",
     "groups",

@@ -48,6 +48,13 @@ CASS_VECTOR(2, 2 * sizeof(T), x, y)
 CASS_VECTOR(3, alignof(T), x, y, z)
 CASS_VECTOR(4, (sizeof(T) < 4 ? 4 * sizeof(T) : 16), x, y, z, w)
 #undef CASS_VECTOR
+struct dim3;
+template <> struct HIP_vector_type<unsigned int, 3> {
+    using Native_vec_ = __NATIVE_VECTOR__(3, unsigned int);
+    using value_type = unsigned int;
+    unsigned int x, y, z;
+    __host__ __device__ operator dim3() const;
+};
 // As HIP 7 has it.
 template <typename T, unsigned int n>
 __host__ __device__ inline typename HIP_vector_type<T, n>::Native_vec_& get_native_vector(HIP_vector_type<T, n>& v) {
@@ -119,6 +126,7 @@ CASS_VECTORS_OF(double, double)
 #include <hip/hip_fp8.h>
 #endif
 #undef ret
+__host__ __device__ inline HIP_vector_type<unsigned int, 3>::operator dim3() const { return dim3(x, y, z); }
 #undef int2
 #undef int4
 #undef float2
