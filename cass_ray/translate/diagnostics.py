@@ -289,6 +289,14 @@ DIAGNOSTICS: tuple[Diagnostic, ...] = (
         r"^the random numbers of \w+ are not cuRAND's",
     ),
     Diagnostic(
+        "CASS1033",
+        "A format of printf that is no literal",
+        "Clang copies the strings that a kernel prints by %s where it can read the format. Else the"
+        " host gets their addresses, which are the device's.",
+        "Write the format in the call, or print no strings by it.",
+        r"^the format \w+ is no literal",
+    ),
+    Diagnostic(
         "CASS2001",
         "The port does not build",
         "The project's own build command failed with ROCm's tools.",

@@ -876,3 +876,16 @@ def test_random_numbers_of_kernels_are_curands(call: str, hip: str) -> None:
 )
 def test_names_of_vector_types(cuda: str, hip: str) -> None:
     assert translate(cuda).source.endswith(hip)
+
+
+@pytest.mark.parametrize(
+    ("code", "codes"),
+    [
+        ("__device__ void f(const char* t, int a) { printf(t, a); }", {"CASS1033"}),
+        ('__device__ void f(const char* t) { printf("%s", t); }', set()),
+        ("__device__ void f(const char* t) { printf(t); }", set()),
+        ("void f(const char* t, int a) { printf(t, a); }", set()),
+    ],
+)
+def test_a_format_that_is_no_literal_is_reported(code: str, codes: set[str]) -> None:
+    assert {diagnostic_of(item).code for item in translate(code).findings} == codes
