@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import re
 
-from cass_ray.translate.protocol import Severity
 from cass_ray.translate.rules.rewrite import Rewrite
 
-CLASSES = (*("WarpReduce", "WarpScan", "WarpExchange", "WarpLoad", "WarpStore", "WarpMergeSort"),)
+CLASSES = (
+    *("WarpReduce", "WarpScan", "WarpExchange", "WarpLoad", "WarpStore", "WarpMergeSort"),
+    *("BlockExchange", "BlockLoad", "BlockStore"),
+)
+"""Those of a block go by warps in some of their ways."""
 FUNCTIONS = (
     *("ShuffleUp", "ShuffleDown", "ShuffleIndex", "LaneId", "WarpId", "WarpMask"),
     *("LaneMaskLt", "LaneMaskLe", "LaneMaskGt", "LaneMaskGe"),
@@ -26,7 +29,6 @@ MACROS = {
 }
 """What CUB calls the width of a warp; two of them are macros of an architecture."""
 
-_EXCHANGES = ("BlockedToWarpStriped", "WarpStripedToBlocked")
 _QUALIFIER = re.compile(r"(?P<chain>(?:::)?(?:[A-Za-z_]\w*::)+)\s*\Z")
 _ALIAS = re.compile(r"\bnamespace\s+(\w+)\s*=\s*(?:::\s*)?(?:\w+\s*::\s*)*cub\s*;")
 _USING = re.compile(r"\busing\s+namespace\s+(?:::\s*)?(?:\w+\s*::\s*)*cub\s*;")
@@ -49,7 +51,6 @@ def rename_warps(unit: Rewrite) -> None:
             end = call[2] + 1 if call else offset + len(macro)
             unit.edits.replace(offset, end, value)
             unit.converted(offset)
-    _report_striped(unit)
 
 
 def _rename(unit: Rewrite, offset: int, word: str, namespaces: set[str], unqualified: bool) -> None:
@@ -68,19 +69,3 @@ def _rename(unit: Rewrite, offset: int, word: str, namespaces: set[str], unquali
     unit.edits.replace(start, offset + len(word), f"cass::{word}")
     unit.converted(offset)
     unit.snippets.add("cub_warps")
-
-
-def _report_striped(unit: Rewrite) -> None:
-    """Where a block's items go by warps, which have 64 lanes in hipCUB on CDNA."""
-    if not unit.wave64:
-        return
-    for word in _EXCHANGES:
-        for offset in unit.words.get(word, ()):
-            if unit.is_member(offset) and not unit.is_own(word):
-                unit.report(
-                    offset,
-                    word,
-                    Severity.WARNING,
-                    f"the warp that {word} of hipCUB goes by is 64 on CDNA",
-                    "exchange with cub::WarpExchange, which has 32 lanes in a port",
-                )

@@ -20,6 +20,52 @@ using WarpStore = hipcub::WarpStore<T, Items, Algorithm, Lanes>;
 template <typename Key, int Items, int Lanes = 32, typename Value = hipcub::NullType, int Arch = 0>
 using WarpMergeSort = hipcub::WarpMergeSort<Key, Items, Lanes, Value>;
 
+// A block whose warps have 32 lanes: hipCUB's go by wavefronts, and must be a multiple of them for some.
+template <typename T, int X, int Items, bool Slices = false, int Y = 1, int Z = 1, int Arch = 0>
+class BlockExchange : public hipcub::BlockExchange<T, X, Items, Slices, Y, Z> {
+    using Block = hipcub::BlockExchange<T, X, Items, Slices, Y, Z>;
+    using Warp = hipcub::WarpExchange<T, Items, 32>;
+    typename Warp::TempStorage& warp;
+
+public:
+    union TempStorage {
+        typename Block::TempStorage block;
+        typename Warp::TempStorage warps[(X * Y * Z + 31) / 32];
+    };
+    __device__ explicit BlockExchange(TempStorage& storage)
+        : Block(storage.block),
+          warp(storage.warps[(threadIdx.x + X * (threadIdx.y + Y * threadIdx.z)) / 32]) {}
+    __device__ BlockExchange() : BlockExchange(storage_of_its_own()) {}
+    template <typename Output>
+    __device__ void BlockedToWarpStriped(T (&from)[Items], Output (&to)[Items]) { Warp(warp).BlockedToStriped(from, to); }
+    template <typename Output>
+    __device__ void WarpStripedToBlocked(T (&from)[Items], Output (&to)[Items]) { Warp(warp).StripedToBlocked(from, to); }
+    __device__ void BlockedToWarpStriped(T (&items)[Items]) { BlockedToWarpStriped(items, items); }
+    __device__ void WarpStripedToBlocked(T (&items)[Items]) { WarpStripedToBlocked(items, items); }
+
+private:
+    __device__ static TempStorage& storage_of_its_own() {
+        __shared__ TempStorage storage;
+        return storage;
+    }
+};
+constexpr hipcub::BlockLoadAlgorithm in_warps(hipcub::BlockLoadAlgorithm algorithm, int threads) {
+    return threads % 64 != 0 && (algorithm == hipcub::BLOCK_LOAD_WARP_TRANSPOSE ||
+                                 algorithm == hipcub::BLOCK_LOAD_WARP_TRANSPOSE_TIMESLICED)
+               ? hipcub::BLOCK_LOAD_TRANSPOSE : algorithm;
+}
+constexpr hipcub::BlockStoreAlgorithm in_warps(hipcub::BlockStoreAlgorithm algorithm, int threads) {
+    return threads % 64 != 0 && (algorithm == hipcub::BLOCK_STORE_WARP_TRANSPOSE ||
+                                 algorithm == hipcub::BLOCK_STORE_WARP_TRANSPOSE_TIMESLICED)
+               ? hipcub::BLOCK_STORE_TRANSPOSE : algorithm;
+}
+template <typename T, int X, int Items, hipcub::BlockLoadAlgorithm Algorithm = hipcub::BLOCK_LOAD_DIRECT, int Y = 1,
+          int Z = 1, int Arch = 0>
+using BlockLoad = hipcub::BlockLoad<T, X, Items, in_warps(Algorithm, X * Y * Z), Y, Z>;
+template <typename T, int X, int Items, hipcub::BlockStoreAlgorithm Algorithm = hipcub::BLOCK_STORE_DIRECT, int Y = 1,
+          int Z = 1, int Arch = 0>
+using BlockStore = hipcub::BlockStore<T, X, Items, in_warps(Algorithm, X * Y * Z), Y, Z>;
+
 __device__ inline unsigned int LaneId() { return __lane_id() & 31u; }
 __device__ inline unsigned int WarpId() {
     return (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) / 32u;
