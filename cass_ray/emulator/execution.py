@@ -23,6 +23,7 @@ from cass_ray.toolchain.amd.toolchain import (
     SHIM,
     AmdToolchain,
     code_flags,
+    forced_header,
 )
 from cass_ray.toolchain.archive.library_root import LIBRARY_ENVIRONMENT, visible_libraries
 from cass_ray.toolchain.executables import cached_executable
@@ -157,7 +158,7 @@ def _build_host_only(
         flags = code_flags(architecture, optimization, DEFAULT_CODE_OBJECT_VERSION)
         command: list[str | Path] = [toolchain.clang, *flags, "--cuda-host-only", "-w", "-S"]
         command += [f"--rocm-path={toolchain.rocm_path}", f"-I{SHIM}"]
-        command += ["-include", SHIM / "cass_hip.h", *unit.preprocessor_arguments()]
+        command += ["-include", forced_header(unit), *unit.preprocessor_arguments()]
         command += [str(unit.main), "-o", folder / "host.s"]
         visible = (*toolchain.visible(), library.parent, *visible_libraries(toolchain.cache))
         view = View(read_only=(*visible, unit.root), writable=(folder,))

@@ -8,7 +8,7 @@ Found in the text as it is, for the whole tree at once: a file is translated kno
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 _LOOKS_LIKE_CUDA = (
     r"(?:cuda|cu[A-Z]|CU[a-z]|CU_|CUB_|CUDA_|CUDART_|CUBLAS_|CUFFT_|CURAND_|CUSPARSE_|CUSOLVER_"
@@ -31,14 +31,46 @@ _OVERLOAD = re.compile(
 """``max`` of vectors or other classes: two parameters with types and names."""
 
 
+_OWN_NAMESPACE = re.compile(r"\bnamespace\s+cuda\s*(?:::\s*(\w+)\s*(?:::\s*\w+\s*)*)?\{")
+_MEMBER = re.compile(
+    r"\b(?:namespace|struct|class|enum(?:\s+class)?|using|typename)\s+(\w+)|\b(\w+)\s*\("
+)
+_BRACE = re.compile(r"[{}]")
+_LONGEST_NAMESPACE = 1 << 20
+
+
+def _of_own_namespace(text: str) -> Iterator[str]:
+    """``cuda::NAME`` for what a file declares in a namespace ``cuda`` of the project's own.
+
+    What it adds to ``cuda::std`` is for libcu++.
+    """
+    for match in _OWN_NAMESPACE.finditer(text):
+        if match[1]:
+            names = {match[1]}
+        else:
+            body = text[match.end() : _end_of_body(text, match.end())]
+            names = {first or second for first, second in _MEMBER.findall(body)}
+        yield from (f"cuda::{name}" for name in names - {"std"})
+
+
+def _end_of_body(text: str, start: int) -> int:
+    depth = 1
+    for brace in _BRACE.finditer(text, start, start + _LONGEST_NAMESPACE):
+        depth += 1 if brace[0] == "{" else -1
+        if depth == 0:
+            return brace.start()
+    return len(text)
+
+
 def declared_names(texts: Iterable[str]) -> frozenset[str]:
     """What of CUDA's kind the files with these texts define, declare or give to a variable.
 
-    ``min`` and ``max`` are among them where they are declared for classes.
+    ``min`` and ``max`` are among them where they are declared for classes, and ``cuda::NAME`` for
+    members of a namespace ``cuda`` of their own.
     """
-    return frozenset(
-        name
-        for text in texts
-        for pattern in (_DECLARATION, _OVERLOAD)
-        for name in pattern.findall(text)
-    )
+    found: set[str] = set()
+    for text in texts:
+        for pattern in (_DECLARATION, _OVERLOAD):
+            found.update(pattern.findall(text))
+        found.update(_of_own_namespace(text))
+    return frozenset(found)

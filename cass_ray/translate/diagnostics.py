@@ -63,7 +63,8 @@ DIAGNOSTICS: tuple[Diagnostic, ...] = (
     Diagnostic(
         "CASS1004",
         "Code chosen for an Nvidia architecture",
-        "A branch on __CUDA_ARCH__ is taken on AMD as if the card were a recent Nvidia one.",
+        "A branch on __CUDA_ARCH__ is taken on AMD as if the card were the newest Nvidia one whose"
+        " code has a translation.",
         "See whether another branch suits AMD better.",
         r"^code for Nvidia architecture",
     ),
@@ -267,6 +268,33 @@ DIAGNOSTICS: tuple[Diagnostic, ...] = (
         "Call the function of CUDA's that the finding names, or make sure that no such argument"
         " comes.",
         r"^HIP computes",
+    ),
+    Diagnostic(
+        "CASS1031",
+        "A guard that the port does not satisfy",
+        "The program asks for a newer Nvidia architecture or CUDA release than the port stands for,"
+        " or for a feature of one generation of cards: the code for all others is taken, which may"
+        " be a poorer way or none.",
+        "Read both branches. Where the other one can be compiled for AMD, add"
+        " __HIP_PLATFORM_AMD__ to its condition.",
+        r"^a guard asks for more than|is defined for one generation of Nvidia's cards alone",
+    ),
+    Diagnostic(
+        "CASS1032",
+        "Random numbers that are not cuRAND's",
+        "The device's XORWOW, MRG32k3a and Philox give cuRAND's sequences in a port. Generators of"
+        " the host's interface, Poisson's and tables' numbers are rocRAND's, which has other ones"
+        " from the same seed.",
+        "Compare what does not depend on single numbers, or read both programs' from one file.",
+        r"^the random numbers of \w+ are not cuRAND's",
+    ),
+    Diagnostic(
+        "CASS1033",
+        "A format of printf that is no literal",
+        "Clang copies the strings that a kernel prints by %s where it can read the format. Else the"
+        " host gets their addresses, which are the device's.",
+        "Write the format in the call, or print no strings by it.",
+        r"^the format \w+ is no literal",
     ),
     Diagnostic(
         "CASS2001",

@@ -106,13 +106,18 @@ class Context:
     of one of them is the project's own header, whatever it is called. ``wavefronts`` are the widths
     the result must be right on; CUDA's warps have 32 lanes, RDNA's wavefronts 32, CDNA's 64.
     ``declared`` are names of CUDA's kind that files of the tree declare themselves
-    (:func:`~cass_ray.translate.declared.declared_names`).
+    (:func:`~cass_ray.translate.declared.declared_names`). ``cuda_architecture`` is the value of
+    ``__CUDA_ARCH__`` that all files of the tree are to be translated for; 0 for a file on its own.
+    ``plain_vectors`` says whether all files of the tree are to have CUDA's vector types in place of
+    HIP's; None: each as it needs.
     """
 
     files: frozenset[str] = frozenset()
     declared: frozenset[str] = frozenset()
     wavefronts: tuple[int, ...] = DEFAULT_WAVEFRONTS
     settings: Mapping[str, str] = field(default_factory=dict)
+    cuda_architecture: int = 0
+    plain_vectors: bool | None = None
 
 
 NO_CONTEXT = Context()

@@ -64,7 +64,7 @@ class PrecompiledHeaders:
 
     def _find_or_build(self, side: Side, command: list[str]) -> Path | None:
         sources = [path.read_bytes() for path in sorted(self.header.parent.rglob("*.h*"))]
-        key = digest([*self.identity, side.value, *command, *sources])[:24]
+        key = digest([*self.identity, self.header.name, side.value, *command, *sources])[:24]
         path = self.directory / f"{key}.pch"
         return path if path.exists() or self._build(command, path) else None
 

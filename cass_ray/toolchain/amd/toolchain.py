@@ -48,6 +48,11 @@ SHIM = Path(__file__).parent / "shim"
 """Our headers: what CUDA code needs beyond HIP's own."""
 
 _FORCED_HEADER = SHIM / "cass_hip.h"
+_WITH_PLAIN_VECTORS = SHIM / "cass_hip_plain.h"
+PLAIN_VECTORS = SHIM / "cass_vectors.h"
+"""What ports begin with that use CUDA's vector types."""
+
+_PLAIN_VECTORS_MARK = b"CASS_PLAIN_VECTORS"
 
 # Errors of clang by default that nvcc's host compiler only warns about or accepts.
 _LENIENT = (
@@ -333,7 +338,13 @@ class AmdToolchain:
     def visible(self) -> tuple[Path, ...]:
         """Paths that a sandboxed compilation needs beside the system's."""
         llvm = self.clang.parent.parent
-        needed = (llvm, self.linker.parent, self.rocm_path, SHIM, self._precompiled.directory)
+        needed = (
+            llvm,
+            self.linker.parent,
+            self.rocm_path,
+            SHIM,
+            self._precompiled[_FORCED_HEADER].directory,
+        )
         outside = (path.resolve() for path in needed)
         return tuple(dict.fromkeys(path for path in outside if not path.is_relative_to("/usr")))
 
@@ -346,25 +357,29 @@ class AmdToolchain:
         return self.visible()
 
     @cached_property
-    def _precompiled(self) -> PrecompiledHeaders:
-        return PrecompiledHeaders(
-            cache=self.cache, header=_FORCED_HEADER, identity=(self.version, str(self.rocm_path))
-        )
+    def _precompiled(self) -> Mapping[Path, PrecompiledHeaders]:
+        identity = (self.version, str(self.rocm_path))
+        return {
+            header: PrecompiledHeaders(cache=self.cache, header=header, identity=identity)
+            for header in (_FORCED_HEADER, _WITH_PLAIN_VECTORS)
+        }
 
     def _assembly(
         self, unit: Unit, side: Side, flags: tuple[str, ...], limits: Limits
     ) -> Completed:
         """One compiler run to assembly text on stdout; without precompiled header if rejected."""
         common = [str(self.clang), *self._location_flags(), *flags, *_LENIENT, side.flag]
-        precompiled = self._precompiled.get(side, common)
+        header = forced_header(unit)
+        headers = self._precompiled[header]
+        precompiled = headers.get(side, common)
         rest = [*unit.preprocessor_arguments(), "-S", "-o", "-", str(unit.main)]
         view = View(read_only=self._visible, mounts=(Mount(unit.root, SOURCE_TREE),))
         done = None
         if precompiled is not None:
             include = ["-Xclang", "-include-pch", "-Xclang", str(precompiled)]
             done = run([*common, *include, *rest], cwd=unit.root, limits=limits, view=view)
-        if done is None or self._precompiled.rejected(done.stderr_text):
-            include = ["-include", str(_FORCED_HEADER)]
+        if done is None or headers.rejected(done.stderr_text):
+            include = ["-include", str(header)]
             done = run([*common, *include, *rest], cwd=unit.root, limits=limits, view=view)
         if not done.ok:
             raise classify(done, unit, f"clang ({side.value})")
@@ -376,6 +391,19 @@ class AmdToolchain:
     def _location_flags(self) -> list[str]:
         """Flags that say where things are on this machine; they do not change the code."""
         return [f"--rocm-path={self.rocm_path}", f"-I{SHIM}", "-fdiagnostics-color=never"]
+
+
+def forced_header(unit: Unit) -> Path:
+    """What is included before a HIP unit's own text.
+
+    HIP's vector types cannot be replaced once its headers were read: a port that begins with
+    :data:`PLAIN_VECTORS` gets them before.
+    """
+    try:
+        plain = _PLAIN_VECTORS_MARK in unit.source.read_bytes()
+    except OSError:
+        plain = False  # The compiler says what is wrong with the file.
+    return _WITH_PLAIN_VECTORS if plain else _FORCED_HEADER
 
 
 def _must_hold_a_kernel(device_assembly: str) -> None:

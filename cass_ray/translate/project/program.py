@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.translate.declared import declared_names
 from cass_ray.translate.protocol import DEFAULT_WAVEFRONTS, Context, Finding, Translator
+from cass_ray.translate.rules.common import with_common_choices
 
 
 @dataclass(frozen=True)
@@ -25,8 +26,10 @@ def translate_program(
     Raises :class:`~cass_ray.translate.protocol.TranslatorError`.
     """
     texts = {path: data.decode("utf-8", "surrogateescape") for path, data in sources.files.items()}
-    declared = declared_names(texts.values()) if len(texts) > 1 else frozenset()
-    context = Context(frozenset(texts), declared, wavefronts)
+    context = Context(frozenset(texts), wavefronts=wavefronts)
+    if len(texts) > 1:
+        context = replace(context, declared=declared_names(texts.values()))
+        context = with_common_choices(context, texts.items())
     files: dict[str, bytes] = {}
     findings: list[Finding] = []
     for path, text in texts.items():

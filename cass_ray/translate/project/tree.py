@@ -23,6 +23,7 @@ from cass_ray.translate.declared import declared_names
 from cass_ray.translate.defects import missing_returns
 from cass_ray.translate.project import build_files
 from cass_ray.translate.protocol import Context, Counts, Finding, Severity, Translation, Translator
+from cass_ray.translate.rules.common import with_common_choices
 from cass_ray.whole_file import write_whole
 
 STATE = ".cass-translate.json"
@@ -138,9 +139,13 @@ def translate_tree(
         raise ValueError(f"the output folder {output} lies inside the tree {root}")
     paths = [path for path in source_files(root) if output not in path.parents]
     names = [path.relative_to(root).as_posix() for path in paths]
-    sources = (path for path, name in zip(paths, names, strict=True) if is_source(name))
+    sources = [path for path, name in zip(paths, names, strict=True) if is_source(name)]
     declared = declared_names(path.read_text("utf-8", "replace") for path in sources)
     context = Context(frozenset(names), declared)
+    texts = (
+        (path.relative_to(root).as_posix(), path.read_text("utf-8", "replace")) for path in sources
+    )
+    context = with_common_choices(context, texts)
     run = _Run(root, output, translator, context)
     check_outputs(run.not_ours(names), overwrite=overwrite)
     return run.translate(names, workers)
@@ -154,7 +159,7 @@ class _Run:
         self._context = context
         listing = "\n".join(sorted(name for name in context.files if is_source(name)))
         made_by = f"{translator.name}\0{translator.version}\0{_digest(_BUILD_CODE)}"
-        known = "\n".join((listing, "", *sorted(context.declared)))
+        known = "\n".join((listing, "", *sorted(context.declared), str(context.cuda_architecture)))
         self._salt = f"{made_by}\0{_digest(os.fsencode(known))}"
         self._before = _read_state(output / STATE)
         self._after: dict[str, dict[str, Any]] = {}

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from cass_ray.translate.protocol import NO_CONTEXT, Context, Translation
 from cass_ray.translate.rules import (
     block_reductions,
+    cub_warps,
     extremes,
     groups,
     guards,
@@ -20,6 +21,8 @@ from cass_ray.translate.rules import (
     overloads,
     own_functions,
     plain_library,
+    printing,
+    random_numbers,
     results,
     stand_ins,
     standard_library,
@@ -31,7 +34,9 @@ from cass_ray.translate.rules import (
     warp,
     widths,
 )
+from cass_ray.translate.rules.guards import ARCHITECTURE_MACRO
 from cass_ray.translate.rules.ptx import statements
+from cass_ray.translate.rules.regions import ARCHITECTURES
 from cass_ray.translate.rules.rewrite import Rewrite
 from cass_ray.translate.rules.text import split_mark
 
@@ -56,20 +61,38 @@ _SNIPPETS = (
     *("simd", "dot", "exact", "dynamic_programming"),
     *("half", "half_operators", "half_functions", "half_atomics", "half_bits", "bfloat16"),
     *("bfloat16_bits", "half_rounding", "half_comparisons", "half_arithmetic"),
-    *("average_or_sum", "fp8"),
+    *("average_or_sum", "half_raw", "fp8"),
     *("half_as_bits", "out_of_range", "special_values", "host_functions"),
     *("clock", "nanosleep", "space", "fragments", "cache", "bits", "numeric", "copy", "pipeline"),
     "surface",
     *("images", "image_arrays", "image_copies", "image_moves", "image_objects", "image_queries"),
     *("texels", "textures", "texture_gather", "surfaces"),
-    *("location", "cub", "legacy_launch", "barrier", "functional", "versions"),
-    *("group_tiles", "group_votes", "group_shuffles", "group_reduce", "group_scan", "group_copy"),
+    *(
+        "location",
+        "random",
+        "cub",
+        "cub_warps",
+        "legacy_launch",
+        "barrier",
+        "functional",
+        "versions",
+    ),
+    *(
+        "group_tiles",
+        "group_coalesced",
+        "group_votes",
+        "group_shuffles",
+        "group_reduce",
+        "group_scan",
+        "group_copy",
+    ),
     *("nvtx", "occupancy"),
 )
 """In the order in which they may use each other."""
 _NEEDS = {
     "extremes": ("host_extremes",),
     "match": ("ballot",),
+    "fp8": ("half_raw",),
     "group_scan": ("group_reduce",),
     "image_arrays": ("images",),
     "image_copies": ("images",),
@@ -164,6 +187,11 @@ PASSES: tuple[Pass, ...] = (
         "before the names, for the form with a template argument",
     ),
     Pass(
+        "random numbers",
+        random_numbers.rewrite_random_numbers,
+        "before the names, which would call rocRAND's functions",
+    ),
+    Pass(
         "device functions",
         names.rename_device_functions,
         "before the left-overs, which report intrinsics that nobody handled",
@@ -204,6 +232,11 @@ PASSES: tuple[Pass, ...] = (
         "anywhere: words that stand before ##, which no other pass takes",
     ),
     Pass(
+        "warps of CUB",
+        cub_warps.rename_warps,
+        "before the namespaces, which would call hipCUB's",
+    ),
+    Pass(
         "namespaces",
         names.rename_namespaces,
         "before libcu++ is checked: thrust::cuda is no part of it",
@@ -234,6 +267,11 @@ PASSES: tuple[Pass, ...] = (
         "anywhere: a word that no other pass takes",
     ),
     Pass(
+        "vector types",
+        vectors.name_types,
+        "before the operators, whose guards begin where a class key may stand",
+    ),
+    Pass(
         "operators",
         vectors.guard_operators,
         "behind the includes: a guard may begin where the runtime header was inserted",
@@ -247,6 +285,11 @@ PASSES: tuple[Pass, ...] = (
         "groups",
         groups.rewrite_groups,
         "before inline assembly, whose operands may be votes of a group",
+    ),
+    Pass(
+        "results of printf",
+        printing.rewrite_printf,
+        "anywhere before the assembly: puts brackets around calls, whose arguments stay",
     ),
     Pass(
         "assembly",
@@ -307,9 +350,46 @@ class RulesTranslator:
 
         Never raises on any input: text that is not C++ comes back unchanged.
         """
-        mark, text = split_mark(source)
-        unit = Rewrite(text, filename, context)
-        for each in PASSES:
-            each.apply(unit)
-        findings = tuple(sorted(unit.findings, key=lambda item: (item.line, item.column)))
-        return Translation(mark + unit.edits.apply(text), findings, unit.counts)
+        return _translated(source, filename, context).translation
+
+
+def preferred_architecture(source: str, filename: str, context: Context) -> int:
+    """The ``__CUDA_ARCH__`` that a file of its own is translated for (:mod:`.guards` says why)."""
+    return _translated(source, filename, context).architecture
+
+
+_NEXT_BEST = (800, 700, 890, 900)
+"""What is new in 800 has a translation; in 890 and 900 less has."""
+
+
+@dataclass(frozen=True)
+class _Translated:
+    translation: Translation
+    architecture: int
+
+
+def _translated(source: str, filename: str, context: Context) -> _Translated:
+    """The translation for the newest architecture whose code has one.
+
+    With errors in all of them that with the fewest, of equals the first of :data:`_NEXT_BEST`.
+    """
+    given = context.cuda_architecture
+    if given or ARCHITECTURE_MACRO not in source:
+        return _translated_for(source, filename, context, given or ARCHITECTURES[0])
+    tried: dict[int, _Translated] = {}
+    for architecture in ARCHITECTURES:
+        made = _translated_for(source, filename, context, architecture)
+        if not made.translation.errors:
+            return made
+        tried[architecture] = made
+    return min((tried[each] for each in _NEXT_BEST), key=lambda made: len(made.translation.errors))
+
+
+def _translated_for(source: str, filename: str, context: Context, architecture: int) -> _Translated:
+    mark, text = split_mark(source)
+    unit = Rewrite(text, filename, context, architecture)
+    for each in PASSES:
+        each.apply(unit)
+    findings = tuple(sorted(unit.findings, key=lambda item: (item.line, item.column)))
+    made = Translation(mark + unit.edits.apply(text), findings, unit.counts)
+    return _Translated(made, unit.architecture)

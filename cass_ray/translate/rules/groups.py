@@ -29,6 +29,9 @@ COLLECTIVES = {
     "memcpy_async": ("cass::group_memcpy_async", "group_copy"),
     "wait": ("cass::group_wait", "group_copy"),
     "wait_prior": ("cass::group_wait_prior", "group_copy"),
+    "coalesced_threads": ("cass::coalesced_threads", "group_coalesced"),
+    "labeled_partition": ("cass::labeled_partition", "group_coalesced"),
+    "binary_partition": ("cass::binary_partition", "group_coalesced"),
     "block_tile_memory": ("cass::block_tile_memory", "group_tiles"),
     **{name: (f"cass::{name}", "group_reduce") for name in _OPERATORS},
 }
@@ -37,9 +40,10 @@ COLLECTIVES = {
 _ALIAS_LEAD = re.compile(r"\bnamespace\s+(\w+)\s*=\s*\Z")
 _USING_LEAD = re.compile(r"\busing\s+namespace\s+\Z")
 _QUALIFIER = re.compile(r"\b(\w+)\s*::\s*\Z")
-_VOTES = ("any", "all", "ballot", "match_any")
+_VOTES = {"any": 1, "all": 1, "ballot": 1, "match_any": 1, "match_all": 2}
+"""Members of groups that are votes, and the number of their arguments."""
 _OF_GROUPS = {"thread_rank", "meta_group_rank", "shfl", "shfl_xor", "shfl_down", "shfl_up"}
-_OF_GROUPS_ALONE = ("ballot", "match_any")
+_OF_GROUPS_ALONE = {"ballot": 1, "match_any": 1, "match_all": 2}
 """Votes whose names are no other classes'."""
 _SHUFFLES = ("shfl", "shfl_up", "shfl_down", "shfl_xor")
 _NUMBERS = "int|unsigned|signed|char|short|long|float|double|bool|u?int\\d+_t|size_t|std::size_t"
@@ -50,6 +54,10 @@ _SIZE_OF_TYPE = re.compile(
     r"\s*::\s*(?P<member>num_threads|size)\s*\(\s*\)"
 )
 _PARTITION = re.compile(r"\b\w+\s*::\s*tiled_partition\b(?=\s*<)")
+_BLOCK = re.compile(
+    r"\bthread_block\s*(?:const\s*)?&?\s*(\w+)\b|\bauto\s*&?\s*(\w+)\s*=\s*(?:\w+\s*::\s*)*this_thread_block\b"
+)
+_TILE_OF = re.compile(r"\s*<[^<>(){};]{1,80}>\s*\(([^(){};]{0,80}(?:\(\s*\))?[^(){};]{0,80})\)")
 _GROUP = re.compile(r"\b([A-Za-z_]\w*)\s*\.\s*\Z")
 
 
@@ -61,7 +69,8 @@ def rewrite_groups(unit: Rewrite) -> None:
         _rewrite_collectives(unit)
         _rewrite_sizes(unit)
         _widen_tiles(unit)
-        votes: tuple[str, ...] = _VOTES
+        _partition_coalesced(unit)
+        votes = _VOTES
     elif _OF_GROUPS & unit.words.keys():
         votes = _OF_GROUPS_ALONE  # a group that comes as a parameter of a template
     else:
@@ -70,9 +79,9 @@ def rewrite_groups(unit: Rewrite) -> None:
         for shuffle in _SHUFFLES:
             for offset in unit.words.get(shuffle, ()):
                 _rewrite_shuffle(unit, offset, shuffle)
-    for vote in votes:
+    for vote, arguments in votes.items():
         for offset in unit.words.get(vote, ()):
-            _rewrite_vote(unit, offset, vote)
+            _rewrite_vote(unit, offset, vote, arguments)
 
 
 def _rewrite_sizes(unit: Rewrite) -> None:
@@ -84,11 +93,18 @@ def _rewrite_sizes(unit: Rewrite) -> None:
 
 
 def _widen_tiles(unit: Rewrite) -> None:
-    """Tiles of more than a warp, by the memory that they need: HIP has none."""
-    if "block_tile_memory" not in unit.words:
-        return
+    """Tiles of more than a warp, by the memory that they need, and tiles of tiles.
+
+    HIP has neither.
+    """
+    wide = "block_tile_memory" in unit.words
+    blocks = {match[1] or match[2] for match in _BLOCK.finditer(unit.source.code)}
     for match in _PARTITION.finditer(unit.source.code):
-        unit.edits.replace(*match.span(), "cass::tiled_partition")
+        if wide or not _is_of_block(unit, match.end(), blocks):
+            unit.edits.replace(*match.span(), "cass::tiled_partition")
+            unit.snippets.add("group_tiles")
+    if not wide:
+        return
     for offset in unit.words.get("this_thread_block", ()):
         call = unit.call(offset, "this_thread_block")
         if call is not None and len(call[0]) == 1:
@@ -96,10 +112,35 @@ def _widen_tiles(unit: Rewrite) -> None:
             unit.converted(offset)
 
 
-def _rewrite_vote(unit: Rewrite, offset: int, vote: str) -> None:
+def _is_of_block(unit: Rewrite, offset: int, blocks: set[str]) -> bool:
+    """Whether the template's arguments at ``offset`` are followed by a block in brackets."""
+    arguments = _TILE_OF.match(unit.source.code, offset)
+    if arguments is None:
+        return True  # Not called here.
+    return "this_thread_block" in arguments[1] or arguments[1].strip() in blocks
+
+
+def _partition_coalesced(unit: Rewrite) -> None:
+    """Tiles of a size known at run time, of whatever group: it may be a coalesced one."""
+    if not {"coalesced_threads", "coalesced_group", "thread_group"} & unit.words.keys():
+        return
+    for offset in unit.words.get("tiled_partition", ()):
+        qualifier = _QUALIFIER.search(unit.source.code, max(0, offset - 40), offset)
+        call = unit.call(offset, "tiled_partition")
+        if call is None or len(call[0]) != 2 or unit.declares("tiled_partition"):
+            continue
+        start = qualifier.start() if qualifier else offset
+        unit.edits.replace(start, offset + len("tiled_partition"), "cass::partition_tiles")
+        unit.converted(offset)
+        unit.snippets.add("group_coalesced")
+
+
+def _rewrite_vote(unit: Rewrite, offset: int, vote: str, arguments: int) -> None:
     group = _GROUP.search(unit.source.code, max(0, offset - 80), offset)
     call = unit.call(offset, vote)
-    if group is None or call is None or len(call[0]) != 1 or unit.is_member(group.start()):
+    if group is None or call is None or unit.is_member(group.start()):
+        return
+    if len(call[0]) != arguments:
         return
     unit.edits.replace(group.start(), call[0][0][0], f"cass::group_{vote}({group[1]}, ")
     unit.converted(group.start())

@@ -3,9 +3,8 @@
 ``__CUDA_ARCH__`` has two uses. As a flag ("am I device code?") it is ``__HIP_DEVICE_COMPILE__``.
 As a number it selects among implementations for generations of Nvidia hardware; AMD hardware
 takes the branch of one generation, so that the program stays one that its author wrote and
-tested: sm_70, the oldest with the ``_sync`` warp functions and before the hardware of sm_80
-(asynchronous copies, new matrix instructions) that is reachable only through PTX. A file that
-refuses sm_70 by ``#error`` gets the generation it asks for.
+tested: the newest whose code has a translation (``docs/decisions/0014-newest-architecture.md``).
+The engine tries them. A file that refuses older ones by ``#error`` gets what it asks for.
 """
 
 from __future__ import annotations
@@ -27,6 +26,15 @@ VERSION_MACROS = {
     "CUB_VERSION": "200000",
 }
 
+ARCHITECTURE_MACRO = "__CUDA_ARCH__"
+_FEATURES = re.compile(
+    r"__CUDA_ARCH_FEAT_\w+|__CUDA_ARCH_SPECIFIC__|__CUDA_ARCH_FAMILY_SPECIFIC__"
+    r"|__CUDA_ARCH_HAS_FEATURE__"
+)
+"""Of one generation alone (sm_90a): nvcc defines them for no architecture without the letter."""
+_ASKED = re.compile(r"\s*\)?\s*(?P<operator>>=|<=|>|<|==|!=)\s*\(?(?P<value>\d{1,6})\b")
+"""What a macro's value is compared with."""
+
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(ifdef|ifndef|if|elif|define|undef)\b", re.MULTILINE)
 _DEFINED = re.compile(r"\bdefined\s*\(?\s*\Z")
 _ATTRIBUTES = re.compile(
@@ -40,14 +48,18 @@ _LONGEST_GAP = 64
 """Characters from a directive to its first word."""
 
 _DEVICE_FLAG = "__HIP_DEVICE_COMPILE__"
+_IN_DEFINES = "CASS_CUDA_ARCH"
+_LIST = "__CUDA_ARCH_LIST__"
 
 
 def rewrite_guards(unit: Rewrite) -> None:
     """Rewrite the uses of ``__CUDA_ARCH__`` and of the version macros."""
-    for offset in unit.words.get("__CUDA_ARCH__", ()):
+    for offset in unit.words.get(ARCHITECTURE_MACRO, ()):
         _rewrite_architecture(unit, offset)
+    _define_architecture(unit)
     _rewrite_attributes(unit)
-    for macro, value in VERSION_MACROS.items():
+    _report_features(unit)
+    for macro, value in {**VERSION_MACROS, _LIST: str(unit.architecture)}.items():
         for offset in unit.words.get(macro, ()):
             _rewrite_version(unit, offset, macro, value)
 
@@ -89,11 +101,72 @@ def _gives_attributes(unit: Rewrite, offset: int) -> bool:
     return end >= 0 and _ATTRIBUTES.match(code, end + 1) is not None
 
 
+def _report_features(unit: Rewrite) -> None:
+    for word, offsets in unit.words.items():
+        if not _FEATURES.fullmatch(word):
+            continue
+        for offset in offsets:
+            if not _is_defined_here(unit, offset):
+                message = f"{word} is defined for one generation of Nvidia's cards alone"
+                advice = "the code without it is taken on AMD: see that it does the same"
+                unit.report(offset, word, Severity.WARNING, message, advice)
+            unit.handled.add(offset)
+
+
+def _is_defined_here(unit: Rewrite, offset: int) -> bool:
+    return _directive(unit, offset) in {"define", "undef"} and _defines(unit, offset)
+
+
+def _report_newer(unit: Rewrite, offset: int, word: str, value: int) -> None:
+    """Report a comparison that no value which the port can have decides as a newer one would."""
+    asked = _ASKED.match(unit.source.code, offset + len(word))
+    if asked is None:
+        return
+    number = int(asked["value"])
+    beyond = word == ARCHITECTURE_MACRO and asked["operator"] in {">", "<="}
+    if number > value or (number == value and beyond):
+        unit.report(
+            offset,
+            word,
+            Severity.WARNING,
+            f"a guard asks for more than {word} {value}, which is what the port stands for",
+            "the code for older ones is taken: see that it does the same",
+        )
+
+
+def _define_architecture(unit: Rewrite) -> None:
+    """What a ``#define`` makes of the architecture: a number on the device, 0 for the host."""
+    places = [
+        offset
+        for offset in unit.words.get(ARCHITECTURE_MACRO, ())
+        if _directive(unit, offset) == "define"
+        and not _defines(unit, offset)
+        and not _is_flag_of_define(unit, offset)
+    ]
+    if not places:
+        return
+    lines = (
+        f"#ifndef {_IN_DEFINES}",
+        f"#ifdef {_DEVICE_FLAG}",
+        f"#define {_IN_DEFINES} {unit.architecture}",
+        "#else",
+        f"#define {_IN_DEFINES} 0",
+        "#endif",
+        "#endif",
+    )
+    line = unit.source.logical_line(places[0])
+    unit.edits.insert(line, "".join(f"{each}{unit.source.newline}" for each in lines))
+
+
+def _is_flag_of_define(unit: Rewrite, offset: int) -> bool:
+    return bool(_DEFINED.search(unit.source.code, max(0, offset - 16), offset))
+
+
 def _rewrite_architecture(unit: Rewrite, offset: int) -> None:
-    word = "__CUDA_ARCH__"
+    word = ARCHITECTURE_MACRO
     directive = _directive(unit, offset)
     if directive == "define" and not _defines(unit, offset):
-        directive = ""
+        directive = "definition"
     if _is_flag(unit, offset, directive):
         gives = directive in {"if", "ifdef"} and _gives_attributes(unit, offset)
         unit.rename(offset, word, "__HIPCC__" if gives else _DEVICE_FLAG)
@@ -102,8 +175,14 @@ def _rewrite_architecture(unit: Rewrite, offset: int) -> None:
     if directive in {"if", "elif"}:
         # Zero in the host pass, as an undefined __CUDA_ARCH__ is.
         unit.rename(offset, word, f"({_DEVICE_FLAG} * {architecture})")
+    elif directive == "definition" and _is_flag_of_define(unit, offset):
+        unit.rename(offset, word, _DEVICE_FLAG)
+        return
+    elif directive == "definition":
+        unit.rename(offset, word, _IN_DEFINES)
     else:
         unit.rename(offset, word, f"{architecture} /* {word} */")
+    _report_newer(unit, offset, word, architecture)
     unit.report(
         offset,
         word,
@@ -138,4 +217,5 @@ def _rewrite_version(unit: Rewrite, offset: int, macro: str, value: str) -> None
         unit.edits.replace(defined.start(), end, f"1 /* {macro} */")
         unit.converted(offset)
         return
+    _report_newer(unit, offset, macro, int(value))
     unit.rename(offset, macro, f"{value} /* {macro} */")

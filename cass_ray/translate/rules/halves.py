@@ -11,8 +11,13 @@ from cass_ray.translate.rules.vectors import definition_start
 _TYPES = ("half", "__half", "half2", "__half2")
 _BFLOAT16 = ("__nv_bfloat16", "__nv_bfloat162", "nv_bfloat16", "nv_bfloat162")
 _VALUE = re.compile(r"\s+([A-Za-z_]\w*)\s*[=;,()\[{:]")
+_ARGUMENT = re.compile(r"\s*(?:[>,]|\[|$)")
+"""What stands behind the type as an argument of a template; ``#define REAL half`` ends a line."""
+_NAMED = re.compile(r"(?:\busing\s+\w+\s*=|\btypedef|#[ \t]*define[ \t]+\w+)\s+(?:const\s+)?\Z")
+_LIST = re.compile(r"[<,]\s*(?:::\s*)?(?:const\s+)?\Z")
 _FOR_THE_DEVICE = re.compile(r"\b__(?:global|device)__\b")
 _LONGEST_HEAD = 400
+_LOOK_BACK = 60
 _OPERATOR = re.compile(r"[-+*/]=?|[<>]=?|==|!=")
 
 
@@ -58,11 +63,23 @@ def _add_host_operators(unit: Rewrite) -> None:
     if not _OPERATOR.search(unit.source.code):
         return
     if any(
-        _VALUE.match(unit.source.code, offset + len(word)) and _is_for_the_host(unit, offset)
+        _may_be_of_the_host(unit, offset, word)
         for word in _TYPES
         for offset in unit.words.get(word, ())
     ):
         unit.snippets.add("half_operators")
+
+
+def _may_be_of_the_host(unit: Rewrite, offset: int, word: str) -> bool:
+    """Whether host code may have values of the type: declared, or of a template's or other name."""
+    code, end = unit.source.code, offset + len(word)
+    if _VALUE.match(code, end):
+        return _is_for_the_host(unit, offset)
+    before = code[max(0, offset - _LOOK_BACK) : offset]
+    if _NAMED.search(before):
+        return offset not in unit.device
+    is_argument = _ARGUMENT.match(code, end) and _LIST.search(before)
+    return bool(is_argument) and "template" in unit.words and offset not in unit.device
 
 
 def _is_for_the_host(unit: Rewrite, offset: int) -> bool:

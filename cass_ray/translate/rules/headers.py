@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import posixpath
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from cass_ray.translate.protocol import Severity
-from cass_ray.translate.rules import groups, standard_library, tables
+from cass_ray.translate.rules import groups, standard_library, tables, vectors
 from cass_ray.translate.rules.rewrite import Rewrite
 
 RUNTIME = "hip/hip_runtime.h"
@@ -42,6 +43,16 @@ a build makes (PyTorch's has one), so that a second one does no harm.
 """
 
 
+_RANDOM = "hiprand/hiprand_kernel.h"
+_OF_RANDOM = {
+    "uint2": "HIP_vector_base<unsigned int, 2>",
+    "uint4": "HIP_vector_base<unsigned int, 4>",
+    "ulonglong2": "HIP_vector_base<unsigned long long, 2>",
+    "ulonglong4": "HIP_vector_base<unsigned long long, 4>",
+}
+"""Types of which rocRAND's header reads ``data``, which plain ones do not have."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Include:
     start: int
@@ -61,6 +72,8 @@ def rewrite_includes(unit: Rewrite) -> None:
     if guard := _GUARD.match(unit.source.code):
         unit.handled.update(unit.words.get(guard[1] or "", ()))
     includes = _includes(unit)
+    if vectors.are_plain(unit):
+        _add_vectors(unit, includes)
     seen: set[str] = set()
     first_runtime: int | None = None
     for position, include in enumerate(includes):
@@ -82,11 +95,42 @@ def rewrite_includes(unit: Rewrite) -> None:
     _add_runtime(unit, includes, first_runtime)
 
 
+def _add_vectors(unit: Rewrite, includes: list[_Include]) -> None:
+    """CUDA's vector types, before whatever brings HIP's headers first."""
+    text = tables.plain_vectors().replace("\n", unit.source.newline)
+    if _is_device_source(unit):
+        top = _top(unit)
+        if top is not None:
+            unit.edits.insert(top[0], top[1] + text)
+        return
+    for include in includes:
+        header = tables.header(include.path.strip())
+        if header is not None and header.hip and not _is_local(unit, include.path.strip()):
+            line = unit.source.text.rfind("\n", 0, include.start) + 1
+            unit.edits.insert(line, text)
+            return
+    top = _top(unit)
+    if top is not None and vectors.declares_forward(unit):
+        unit.edits.insert(top[0], top[1] + text)
+
+
+def _is_device_source(unit: Rewrite) -> bool:
+    return unit.filename.endswith(_DEVICE_SOURCES) or "." not in posixpath.basename(unit.filename)
+
+
 def _define(unit: Rewrite, include: _Include, header: str) -> None:
     line = unit.source.text.rfind("\n", 0, include.start) + 1
+    if header == _RANDOM and vectors.are_plain(unit):
+        before = ("#ifdef CASS_PLAIN_VECTORS", *(f"#define {n} {t}" for n, t in _OF_RANDOM.items()))
+        after = (f"#undef {name}" for name in _OF_RANDOM)
+        unit.edits.insert(line, _lines(unit, (*before, "#endif")))
+        unit.edits.insert(include.end, _lines(unit, after))
     if header in _DEFINITIONS:
-        lines = (f"#define {name} 1{unit.source.newline}" for name in _DEFINITIONS[header])
-        unit.edits.insert(line, "".join(lines))
+        unit.edits.insert(line, _lines(unit, (f"#define {n} 1" for n in _DEFINITIONS[header])))
+
+
+def _lines(unit: Rewrite, lines: Iterable[str]) -> str:
+    return "".join(f"{line}{unit.source.newline}" for line in lines)
 
 
 def _includes(unit: Rewrite) -> list[_Include]:
@@ -198,9 +242,7 @@ def _add_runtime(unit: Rewrite, includes: list[_Include], first_runtime: int | N
     """
     if unit.is_hip:
         return
-    is_source = unit.filename.endswith(_DEVICE_SOURCES) or "." not in posixpath.basename(
-        unit.filename
-    )
+    is_source = _is_device_source(unit)
     before = includes if first_runtime is None else includes[:first_runtime]
     is_used = any(item.quoted or item.path.startswith("cuda/") for item in before)
     if first_runtime is not None and not (is_source and is_used):

@@ -38,8 +38,6 @@ _INTRINSICS = {
 
 _OF_AN_ORDER = ("jn", "jnf", "yn", "ynf")
 _GROUPS = {
-    "labeled_partition": "vote for the members with __ballot and loop over them",
-    "binary_partition": "vote for the members with __ballot and loop over them",
     "block_tile_memory": "tiles wider than a wavefront do not exist; use shared memory",
     "cluster_group": "thread block clusters do not exist on AMD hardware",
     "this_cluster": "thread block clusters do not exist on AMD hardware",

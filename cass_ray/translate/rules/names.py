@@ -207,6 +207,8 @@ def rename_namespaces(unit: Rewrite) -> None:
     scopes = _scopes_of_cub(code) if "cub" in unit.words else ()
     inside = _CUB_INSIDE.search(code) is not None
     for offset in unit.words.get("cub", ()):
+        if offset in unit.handled:
+            continue
         alias = _CUB_ALIAS.search(code, max(0, offset - _LOOK_BACK), offset + _LOOK_BACK)
         if alias and alias.start() < offset < alias.end():
             unit.edits.replace(*alias.span(), "")

@@ -12,8 +12,11 @@ from collections.abc import Iterable
 
 from cass_ray.translate.rules.text import SourceText, Span
 
-ARCHITECTURE = 700
-"""The generation of Nvidia hardware whose branches are taken (see ``guards``)."""
+ARCHITECTURES = (900, 890, 800, 700)
+"""Generations of Nvidia hardware whose branches may be taken, the preferred one first (``guards``).
+
+700 is the oldest with the ``_sync`` warp functions.
+"""
 
 _REFUSAL = re.compile(r"^[ \t]*#[ \t]*if([^\n]*)\n\s*#[ \t]*error", re.MULTILINE)
 _OLDER_THAN = re.compile(r"__CUDA_ARCH__[ \t]*<[ \t]*([0-9]{3,4})")
@@ -28,10 +31,10 @@ _SIMPLE = re.compile(
 _INTEGER = re.compile(r"\s*\(?\s*(\d+)\s*\)?\s*")
 
 
-def emulated_architecture(source: SourceText) -> int:
-    """The ``__CUDA_ARCH__`` whose branches the translation takes."""
+def oldest_accepted(source: SourceText) -> int:
+    """The oldest ``__CUDA_ARCH__`` that the file does not refuse by ``#error``; 0 for any."""
     refused = (_OLDER_THAN.findall(match[1]) for match in _REFUSAL.finditer(source.code))
-    return max(ARCHITECTURE, *(int(values[-1]) for values in refused if values), 0)
+    return max((int(values[-1]) for values in refused if values), default=0)
 
 
 class Spans:

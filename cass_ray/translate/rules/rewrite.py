@@ -9,11 +9,12 @@ from functools import cached_property
 from cass_ray.translate.protocol import Context, Counts, Finding, Severity
 from cass_ray.translate.rules.edits import Edits
 from cass_ray.translate.rules.regions import (
+    ARCHITECTURES,
     DEVICE_WORDS,
     Spans,
     dead_code,
     device_functions,
-    emulated_architecture,
+    oldest_accepted,
 )
 from cass_ray.translate.rules.text import SourceText, Span, positions
 
@@ -36,10 +37,13 @@ _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]', re.MULTILINE)
 class Rewrite:
     """The source, the edits and findings so far, and the snippets the result needs."""
 
-    def __init__(self, source: str, filename: str, context: Context) -> None:
+    def __init__(
+        self, source: str, filename: str, context: Context, architecture: int = ARCHITECTURES[0]
+    ) -> None:
         self.source = SourceText(source)
         self.filename = filename
         self.context = context
+        self._preferred_architecture = architecture
         self.edits = Edits()
         self.findings: list[Finding] = []
         self.snippets: set[str] = set()
@@ -76,7 +80,7 @@ class Rewrite:
     @cached_property
     def architecture(self) -> int:
         """The ``__CUDA_ARCH__`` that the translation stands for."""
-        return emulated_architecture(self.source)
+        return max(self._preferred_architecture, oldest_accepted(self.source))
 
     @cached_property
     def dead(self) -> Spans:

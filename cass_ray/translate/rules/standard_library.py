@@ -88,6 +88,8 @@ def uses(unit: Rewrite) -> Iterator[tuple[int, re.Match[str]]]:
         names = _NAMES.match(code, offset + len("cuda"))
         if names is None or offset in unit.handled or is_own:
             continue
+        if f"cuda::{names[1]}" in unit.context.declared:
+            continue  # Of a namespace of the project's own.
         if not _QUALIFIER.search(code, max(0, offset - 16), offset):
             yield offset, names  # Else a namespace in another one: cv::cuda.
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from cass_ray.toolchain.amd.toolchain import PLAIN_VECTORS
+
 FOLDER = Path(__file__).resolve().parent / "tables"
 SNIPPETS = Path(__file__).resolve().parent / "snippets"
 
@@ -200,9 +202,16 @@ def snippet(name: str) -> str:
 
 
 @cache
+def plain_vectors() -> str:
+    """What stands before HIP's headers in a port that uses CUDA's vector types."""
+    return PLAIN_VECTORS.read_text("utf-8")
+
+
+@cache
 def snippets() -> Mapping[str, str]:
     """All of them by name, longer ones first: a text may begin as another."""
     texts = {path.stem: snippet(path.stem) for path in sorted(SNIPPETS.glob("*.hpp"))}
+    texts["vectors"] = plain_vectors()
     return dict(sorted(texts.items(), key=lambda item: (-len(item[1]), item[0])))
 
 
@@ -214,4 +223,5 @@ def fingerprint() -> str:
     for path in sorted(folder.rglob("*")):
         if path.suffix in {".py", ".csv", ".hpp"}:
             digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
+    digest.update(plain_vectors().encode())
     return digest.hexdigest()[:12]

@@ -1,9 +1,11 @@
-"""Operators on ``float4`` and its kin that the program defines and HIP has already.
+"""CUDA's vector types: ``float4`` and its kin, and complex numbers, which are ``float2``.
 
-CUDA's vector types have no operators, so programs (and CUDA's samples, in ``helper_math.h``)
-define their own. HIP's have element-wise ones, some of them as members and friends: then a call of
-``a * b`` or ``a += b`` is ambiguous. Such a definition is put behind a guard when it does element
-by element what HIP does; one that means something else is reported.
+They are plain structs without operators; HIP's are classes with constructors and element-wise
+operators. A port has structs of its own in their place (``cass_vectors.h``), put before HIP's
+headers, so that braces, traits and the operators that programs define mean what they mean in CUDA.
+
+Where somebody else's headers bring HIP's first, an operator of the program's that does element by
+element what HIP's does is left to HIP.
 """
 
 from __future__ import annotations
@@ -14,8 +16,18 @@ from cass_ray.translate.protocol import Severity
 from cass_ray.translate.rules.rewrite import Rewrite
 
 GUARD = "__HIP_PLATFORM_AMD__"
+_NO_OPERATORS = f"#if defined(CASS_PLAIN_VECTORS) || !defined({GUARD})"
 
 _VECTOR = r"u?(?:char|short|int|long|longlong)[1-4]|(?:float|double)[1-4]"
+_NAMES = re.compile(rf"\b(?:make_)?(?:{_VECTOR})\b|\b(?:make_)?cu(?:Float|Double)?Complex\b")
+_BRINGS_HIP = re.compile(
+    r"^[ \t]*#[ \t]*include[ \t]*[<\"](?:torch|ATen|c10|mma\.h)\b", re.MULTILINE
+)
+"""PyTorch's headers and rocWMMA are written for HIP's own types."""
+_ELABORATED = re.compile(rf"\bstruct\s+(?P<name>{_VECTOR})\b(?!\s*(?:\{{|:(?!:)))(?P<alone>\s*;)?")
+_WHOLE = re.compile(
+    r"\buint3\s+\w+\s*[=({]\s*(?P<name>(?:threadIdx|blockIdx|blockDim|gridDim)\b)(?!\s*\.)"
+)
 _DEFINITION = re.compile(r"operator\s*(?P<operator>[-+*/%&|^]=|<<=|>>=|[-*/~])\s*\(")
 _PARAMETER = re.compile(
     rf"(?:const\s+)?(?P<type>{_VECTOR})\s*(?:const\s*)?(?P<reference>&?)\s*(?P<name>\w+)\Z"
@@ -26,8 +38,50 @@ _STATEMENT_END = re.compile(
 _COMPONENTS = "xyzw"
 
 
+def uses_vectors(text: str) -> bool:
+    """Whether a file names CUDA's vector types."""
+    return _NAMES.search(text) is not None
+
+
+def keeps_hips(text: str) -> bool:
+    """Whether a file includes headers that want HIP's types."""
+    return _BRINGS_HIP.search(text) is not None
+
+
+def are_plain(unit: Rewrite) -> bool:
+    """Whether the file is to have CUDA's vector types, where it includes HIP's headers."""
+    if unit.is_hip or unit.filename.endswith(".c") or keeps_hips(unit.source.text):
+        return False
+    of_the_tree = unit.context.plain_vectors
+    return uses_vectors(unit.source.code) if of_the_tree is None else of_the_tree
+
+
+def declares_forward(unit: Rewrite) -> bool:
+    """Whether the file declares ``struct float4;`` in place of including what defines it."""
+    return any(match["alone"] for match in _ELABORATED.finditer(unit.source.code))
+
+
+def name_types(unit: Rewrite) -> None:
+    """``struct float3`` is ``float3``: a name of a template's class. And ``threadIdx`` as a whole.
+
+    HIP's variables of coordinates become ``dim3`` alone.
+    """
+    if unit.is_hip or unit.filename.endswith(".c"):
+        return
+    for match in _ELABORATED.finditer(unit.source.code):
+        unit.edits.replace(
+            match.start(), match.end() if match["alone"] else match.start("name"), ""
+        )
+        unit.converted(match.start("name"))
+    for match in _WHOLE.finditer(unit.source.code):
+        name = match["name"]
+        parts = ", ".join(f"{name}.{each}" for each in "xyz")
+        unit.edits.replace(match.start("name"), match.end("name"), f"make_uint3({parts})")
+        unit.converted(match.start("name"))
+
+
 def guard_operators(unit: Rewrite) -> None:
-    """Put operators that HIP's vector types have behind ``#ifndef __HIP_PLATFORM_AMD__``."""
+    """Leave operators to HIP's vector types where these are there."""
     if "operator" not in unit.words or unit.is_hip:
         return
     code = unit.source.code
@@ -67,16 +121,17 @@ def _guard(
         if closing < 0:
             return
         if not _is_elementwise(code[end + 1 : closing], operator, int(kind[-1]), names):
-            unit.report(
-                match.start(),
-                f"operator{operator}",
-                Severity.ERROR,
-                f"HIP's {kind} has an operator{operator} of its own, which is element-wise",
-                "make this operator a function with a name",
-            )
+            if not are_plain(unit):
+                unit.report(
+                    match.start(),
+                    f"operator{operator}",
+                    Severity.ERROR,
+                    f"HIP's {kind} has an operator{operator} of its own, which is element-wise",
+                    "make this operator a function with a name",
+                )
             return
         end = closing
-    unit.guard(start, end + 1, f"#ifndef {GUARD}  // HIP's vector types have this operator")
+    unit.guard(start, end + 1, f"{_NO_OPERATORS}  // HIP's vector types have this operator")
     unit.converted(match.start())
 
 

@@ -17,7 +17,8 @@ from cass_ray.toolchain.amd.toolchain import SHIM, AmdToolchain
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.hip.repairs import repair_cooperative_groups
 from cass_ray.toolchain.locate import find_amd
-from cass_ray.toolchain.unit import Unit
+from cass_ray.toolchain.unit import CompileFailure, Unit
+from cass_ray.translate.rules import RulesTranslator
 
 KERNEL = """
 #include <hip/hip_runtime.h>
@@ -180,3 +181,22 @@ class TestCooperativeGroupsRepair:
         assert "unsigned int num_threads() const { return size(); }" in once
         repair_cooperative_groups(tmp_path)
         assert path.read_text() == once
+
+
+ADDS = """#include <hip/hip_runtime.h>
+__global__ void add(float4* p) { p[0] = p[0] + p[1]; }
+"""
+
+
+@pytest.mark.amd
+def test_a_hip_program_keeps_hips_vector_types_beside_ports(tmp_path: Path) -> None:
+    port = RulesTranslator().translate("__global__ void k(float4* p) { p[0] = {p[1].x}; }").source
+    units = []
+    for name, text in (("port.hip", port), ("native.hip", ADDS)):
+        (tmp_path / name).write_text(text)
+        units.append(Unit(tmp_path, PurePosixPath(name)))
+    for unit in (*units, *reversed(units)):
+        assert find_amd().compile_device(unit).device_assembly
+    (tmp_path / "wrong.hip").write_text(f"{port}\n{ADDS}")
+    with pytest.raises(CompileFailure, match="invalid operands"):
+        find_amd().compile_device(Unit(tmp_path, PurePosixPath("wrong.hip")))

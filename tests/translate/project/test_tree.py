@@ -9,6 +9,7 @@ import pytest
 
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.project.tree import STATE, translate_tree
+from cass_ray.translate.rules import RulesTranslator
 
 
 @pytest.fixture
@@ -98,3 +99,27 @@ def test_what_the_tree_no_longer_has_goes(tmp_path: Path) -> None:
     translate_tree(root, out, make_translator())
     left = sorted(path.relative_to(out).as_posix() for path in out.rglob("*"))
     assert left == [".cass-translate.json", "a.cu", "edited.cu", "own.txt"]
+
+
+OWN = "#pragma once\nnamespace cuda { namespace device { int count(); } struct barrier {}; }\n"
+
+
+@pytest.mark.parametrize(
+    ("header", "use", "errors"),
+    [
+        (OWN, "int n = cuda::device::count();", 0),
+        (OWN, "cuda::barrier b;", 0),
+        ("namespace cuda::device { int count(); }\n", "int n = cuda::device::count();", 0),
+        ("namespace cuda { int count(); }\n", "int n = cuda::device::count();", 1),
+        ("namespace cuda { namespace std { struct a; } }\n", "cuda::std::barrier<> b;", 1),
+        ("namespace my { namespace cuda {} }\n", "cuda::annotated_ptr<int> b;", 1),
+    ],
+)
+def test_a_namespace_cuda_of_the_projects_own(
+    tmp_path: Path, header: str, use: str, errors: int
+) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "own.hpp").write_text(header)
+    (source / "main.cu").write_text(f'#include "own.hpp"\n{use}\n')
+    assert translate_tree(source, tmp_path / "out", RulesTranslator()).errors == errors

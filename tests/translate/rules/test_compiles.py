@@ -101,6 +101,43 @@ __global__ void k(int* p, double* q) {
   auto active = cg::coalesced_threads();
   v += tile.any(v > 1) + tile.all(v > 2) + tile.ballot(v > 3) + active.ballot(v > 4);
   p[threadIdx.x] = cg::reduce(active, v, cg::less<int>());
+  p[0] += cg::labeled_partition(tile, v % 3).size() + cg::tiled_partition(active, 4).size();
+}
+"""
+
+CUB_WARPS = """
+#include <cub/cub.cuh>
+using namespace cub;
+typedef ::cub::WarpReduce<int> Reduce;
+typedef WarpMergeSort<float, 4> Sort;
+struct Less { template <typename T> __device__ bool operator()(T a, T b) const { return a < b; } };
+__global__ void k(int* p) {
+  __shared__ typename Reduce::TempStorage reduce;
+  __shared__ typename Sort::TempStorage sort;
+  float keys[4] = {4, 3, 2, 1};
+  Sort(sort).Sort(keys, Less());
+  int items[2];
+  cub::LoadDirectWarpStriped(threadIdx.x, p, items, 100, 0);
+  cub::StoreDirectWarpStriped(threadIdx.x, p, items);
+  p[cub::LaneId()] = Reduce(reduce).Sum(items[0]) + CUB_WARP_THREADS(0) + cub::WarpId();
+  p[1] = cub::WarpMask<8>(1) + cub::WARP_ANY(p[0], ~0u) + cub::LaneMaskGe() + keys[0];
+}
+"""
+
+RANDOM = """
+#include <curand_kernel.h>
+__global__ void k(float* p, uint4* q, curandStateSobol32_t* sobol, curandStateMtgp32_t* mtgp,
+                  curandDirectionVectors32_t* vectors) {
+  curandState s;
+  curand_init(7, threadIdx.x, 0, &s);
+  curandStatePhilox4_32_10_t philox;
+  curand_init(7ull, 1, 2, &philox);
+  q[0] = curand4(&philox);
+  auto four = curand_normal4(&philox);
+  curand_init(vectors[0], 3, sobol);
+  p[0] = curand_uniform(&s) + four.x + curand_uniform(sobol) + curand_normal(sobol) + curand(mtgp);
+  p[1] = curand_uniform(mtgp) + curand_poisson(&s, 3.0) + curand_log_normal4(&philox, 0, 1).w;
+  skipahead_sequence(2, &s);
 }
 """
 
@@ -309,6 +346,8 @@ SOURCES = {
     "tiles": TILES,
     "events": EVENTS,
     "occupancy": OCCUPANCY,
+    "cub_warps": CUB_WARPS,
+    "random": RANDOM,
 }
 
 
@@ -355,7 +394,7 @@ BFLOAT16 = """#include <cuda_bf16.h>
 typedef __nv_bfloat16 __hip_bfloat16;
 typedef __nv_bfloat162 __hip_bfloat162;
 """
-NOT_FOR_NVIDIA = {"ptx", "halves", "events", "occupancy", "image queries"}
+NOT_FOR_NVIDIA = {"ptx", "halves", "events", "occupancy", "image queries", "cub_warps", "random"}
 NO_HEADER_FOR_NVIDIA = "#include <hip/hip_bf16.h>\n"
 """HIP has had it for Nvidia since 6.0; Debian's headers are older."""
 

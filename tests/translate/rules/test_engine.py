@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cass_ray.translate.diagnostics import diagnostic_of
 from cass_ray.translate.protocol import Context, Finding, Severity, Translation, Translator
 from cass_ray.translate.rules import RulesTranslator, tables
 
@@ -46,8 +47,8 @@ def test_it_is_a_translator() -> None:
         ("CUDA_ERROR_OUT_OF_MEMORY", "hipErrorOutOfMemory"),
         ("cublasSgemm(h, CUBLAS_OP_N);", "hipblasSgemm(h, HIPBLAS_OP_N);"),
         (
-            "curandState s; curand_init(1, 2, 3, &s);",
-            "hiprandState_t s; hiprand_init(1, 2, 3, &s);",
+            "curandState s; skipahead(3, &s);",
+            "hiprandState_t s; skipahead(3, &s);",
         ),
         ("cufftExecC2C(p, a, b, CUFFT_FORWARD);", "hipfftExecC2C(p, a, b, HIPFFT_FORWARD);"),
         ("cub::BlockReduce<int, 4> r;", "hipcub::BlockReduce<int, 4> r;"),
@@ -302,14 +303,14 @@ def test_hip_sources_stay() -> None:
             "#ifdef __CUDA_ARCH__\n#define HD __device__\nint x;\n#endif",
             "#ifdef __HIP_DEVICE_COMPILE__\n#define HD __device__\nint x;\n#endif",
         ),
-        ("#if __CUDA_ARCH__ >= 600\n#endif", "#if (__HIP_DEVICE_COMPILE__ * 700) >= 600\n#endif"),
+        ("#if __CUDA_ARCH__ >= 600\n#endif", "#if (__HIP_DEVICE_COMPILE__ * 900) >= 600\n#endif"),
         ("#ifdef __CUDACC__\n#endif", "#ifdef __HIPCC__\n#endif"),
         ("#if CUDART_VERSION < 9000\n#endif", "#if 11080 /* CUDART_VERSION */ < 9000\n#endif"),
         ("#ifndef CUDA_VERSION\n#endif", "#if 0 /* CUDA_VERSION */\n#endif"),
         # What the host reads of a kernel is what the kernel read.
-        ("int a = attr.ptxVersion;", "int a = 70 /* attr.ptxVersion */;"),
+        ("int a = attr.ptxVersion;", "int a = 90 /* attr.ptxVersion */;"),
         ("p->binaryVersion = 0;", "p->binaryVersion = 0;"),
-        ("int a = __CUDA_ARCH__;", "int a = 700 /* __CUDA_ARCH__ */;"),
+        ("int a = __CUDA_ARCH__;", "int a = 900 /* __CUDA_ARCH__ */;"),
     ],
 )
 def test_guards(cuda: str, hip: str) -> None:
@@ -317,8 +318,88 @@ def test_guards(cuda: str, hip: str) -> None:
 
 
 def test_an_architecture_that_refuses_the_older_is_respected() -> None:
-    source = "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800\n#error too old\n#endif\n"
-    assert "__HIP_DEVICE_COMPILE__ * 800) < 800" in translate(source).source
+    source = "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 1000\n#error too old\n#endif\n"
+    assert "__HIP_DEVICE_COMPILE__ * 1000) < 1000" in translate(source).source
+
+
+GUARDED = """__device__ void f(unsigned* r) {{
+#if __CUDA_ARCH__ >= {newer}
+  asm volatile("{code};" ::: "memory");
+#else
+  r[0] = 1;
+#endif
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("newer", "code", "taken"),
+    [
+        # What sm_80 brought is translated; so the newest architecture is taken.
+        (800, "cp.async.commit_group", 900),
+        (800, "cp.async.wait_group 0", 900),
+        # What sm_90 brought is not: the newest one before it.
+        (900, "wgmma.fence.sync.aligned", 890),
+        (900, "fence.proxy.async", 890),
+        (900, "cp.async.bulk.commit_group", 890),
+        (890, "some.thing.of.it", 800),
+        (800, "some.thing.of.it", 700),
+        # Nothing is without errors: what sm_80 brought mostly has a translation.
+        (600, "some.thing.of.it", 800),
+    ],
+)
+def test_the_newest_architecture_whose_code_has_a_translation(
+    newer: int, code: str, taken: int
+) -> None:
+    source = translate(GUARDED.format(newer=newer, code=code)).source
+    assert f"(__HIP_DEVICE_COMPILE__ * {taken}) >= {newer}" in source
+
+
+@pytest.mark.parametrize(
+    ("line", "construct"),
+    [
+        ("#if __CUDA_ARCH__ >= 1000", "__CUDA_ARCH__"),
+        ("#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 1000", "__CUDA_ARCH__"),
+        ("#if (__CUDA_ARCH__ > 900)", "__CUDA_ARCH__"),
+        ("#if __CUDA_ARCH__ == 1200", "__CUDA_ARCH__"),
+        ("#if CUDART_VERSION >= 12000", "CUDART_VERSION"),
+        ("#if defined(CUDA_VERSION) && CUDA_VERSION < 12040", "CUDA_VERSION"),
+        ("#if __CUDACC_VER_MAJOR__ >= 12", "__CUDACC_VER_MAJOR__"),
+        ("#ifdef __CUDA_ARCH_FEAT_SM90_ALL", "__CUDA_ARCH_FEAT_SM90_ALL"),
+        ("#if defined(__CUDA_ARCH_FEAT_SM100_ALL)", "__CUDA_ARCH_FEAT_SM100_ALL"),
+        ("#if __CUDA_ARCH_SPECIFIC__ == 900", "__CUDA_ARCH_SPECIFIC__"),
+    ],
+)
+def test_a_guard_that_no_value_satisfies_is_reported(line: str, construct: str) -> None:
+    (finding,) = (
+        item
+        for item in translate(f"{line}\n#endif\n").findings
+        if diagnostic_of(item).code == "CASS1031"
+    )
+    assert finding.construct == construct
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "#if __CUDA_ARCH__ >= 900",
+        "#if __CUDA_ARCH__ < 800",
+        "#if CUDART_VERSION >= 11000",
+        "#if __CUDACC_VER_MAJOR__ > 11 || __CUDACC_VER_MINOR__ >= 5",
+    ],
+)
+def test_a_guard_that_the_port_satisfies_is_not(line: str) -> None:
+    findings = translate(f"{line}\n#endif\n").findings
+    assert "CASS1031" not in {diagnostic_of(item).code for item in findings}
+
+
+def test_an_architecture_in_a_macro_is_none_for_the_host() -> None:
+    source = translate("#define AT_LEAST(n) (__CUDA_ARCH__ >= n)\nint archs = __CUDA_ARCH_LIST__;")
+    assert source.source.splitlines()[-2:] == [
+        "#define AT_LEAST(n) (CASS_CUDA_ARCH >= n)",
+        "int archs = 900 /* __CUDA_ARCH_LIST__ */;",
+    ]
+    assert "#define CASS_CUDA_ARCH 0\n" in source.source
 
 
 @pytest.mark.parametrize(
@@ -400,18 +481,53 @@ OPERATOR = "float2 operator*(float2 a, float2 b) { return make_float2(a.x * b.x,
 def test_operators_that_hip_has_are_guarded() -> None:
     guarded = translate(f"inline {OPERATOR}\nint x;\n").source
     assert guarded == (
-        "#ifndef __HIP_PLATFORM_AMD__  // HIP's vector types have this operator\n"
+        "#if defined(CASS_PLAIN_VECTORS) || !defined(__HIP_PLATFORM_AMD__)"
+        "  // HIP's vector types have this operator\n"
         f"inline {OPERATOR}\n#endif\nint x;\n"
     )
     scaled = "float2 operator*(float2 a, float s) { return make_float2(a.x * s, a.y * s); }"
     assert translate(scaled).source == scaled
 
 
-def test_an_operator_with_another_meaning_is_an_error() -> None:
+def test_an_operator_with_another_meaning_keeps_it() -> None:
     source = OPERATOR.replace("a.y * b.y", "a.x * b.y")
     result = translate(source)
     assert result.source == source
+    assert not result.errors
+
+
+def test_it_is_an_error_where_hips_vector_types_stay() -> None:
+    source = OPERATOR.replace("a.y * b.y", "a.x * b.y")
+    result = translate(f"#include <torch/extension.h>\n{source}")
+    assert source in result.source
     assert "element-wise" in result.errors[0].message
+
+
+@pytest.mark.parametrize(
+    ("code", "plain"),
+    [
+        ("float4 v;", True),
+        ("auto v = make_int2(1, 2);", True),
+        ("#include <cuComplex.h>\ncuFloatComplex z;", True),
+        ("dim3 grid(1);", False),
+        ("// float4\nint x;", False),
+        ("#include <ATen/ATen.h>\nfloat4 v;", False),
+        ("#include <hip/hip_runtime.h>\nfloat4 v;", False),
+    ],
+)
+def test_vector_types_are_cudas_before_any_header_of_hip(code: str, plain: bool) -> None:
+    source = RulesTranslator().translate(code, filename="a.cu").source
+    assert source.startswith("#if !defined(CASS_VECTORS)") == plain
+
+
+def test_all_files_of_a_tree_have_the_same_vector_types() -> None:
+    context = Context(plain_vectors=True)
+    header = '#pragma once\n#include <vector>\n#include "cuda_runtime.h"\nvoid f();\n'
+    source = RulesTranslator().translate(header, filename="a.h", context=context).source
+    assert source.index("#include <vector>") < source.index("CASS_VECTORS")
+    assert source.index("CASS_VECTORS") < source.index('#include "hip/hip_runtime.h"')
+    other = RulesTranslator().translate("void f();\n", filename="b.h", context=context).source
+    assert other == "void f();\n"
 
 
 def test_two_error_types_become_one() -> None:
@@ -471,9 +587,26 @@ def test_matrix_functions_become_rocwmma(cuda: str, hip: str) -> None:
 
 
 def test_groups_that_hip_lacks_are_errors() -> None:
-    source = "namespace cg = cooperative_groups;\nauto g = cg::labeled_partition(a, b);"
+    source = "namespace cg = cooperative_groups;\nauto g = cg::this_cluster();"
     (error,) = errors(source)
-    assert (error.line, error.construct) == (2, "labeled_partition")
+    assert (error.line, error.construct) == (2, "this_cluster")
+
+
+@pytest.mark.parametrize(
+    ("cuda", "hip"),
+    [
+        ("cub::WarpReduce<int> r;", "cass::WarpReduce<int> r;"),
+        ("using namespace cub;\nWarpScan<int> r;", "cass::WarpScan<int> r;"),
+        ("namespace c = cub;\nc::WarpLoad<int, 2> r;", "cass::WarpLoad<int, 2> r;"),
+        ("using cub::WarpStore;", "using cass::WarpStore;"),
+        ("cub::BlockExchange<int, 64, 2> e;", "cass::BlockExchange<int, 64, 2> e;"),
+        ("int n = CUB_PTX_WARP_THREADS + CUB_WARP_THREADS(0); cub::Sum s;", "int n = 32 + 32; hip"),
+        ("at::cuda::cub::WarpReduce<int> r;", "at::cuda::cub::WarpReduce<int> r;"),
+        ("struct WarpReduce {}; WarpReduce r; cub::Sum s;", "struct WarpReduce {}; WarpReduce r;"),
+    ],
+)
+def test_cub_has_warps_of_32_lanes(cuda: str, hip: str) -> None:
+    assert hip in translate(cuda).source
 
 
 @pytest.mark.parametrize("filename", ["/a/b.cu", "../b.cu", "./b.cu", "/", "", "//x.cu"])
@@ -673,3 +806,82 @@ def test_math_modes_that_rocblas_refuses_are_its_default(mode: str) -> None:
     """hipBLAS answers HIPBLAS_STATUS_NOT_SUPPORTED to their namesakes."""
     made = translate(f"cublasSetMathMode(handle, {mode});").source
     assert made.endswith("hipblasSetMathMode(handle, HIPBLAS_DEFAULT_MATH);")
+
+
+@pytest.mark.parametrize(
+    ("call", "hip"),
+    [
+        ('r = printf("a\\n");', 'r = (printf("a\\n"), 0);'),
+        ('r = std::printf("%d", f(1, 2));', 'r = (std::printf("%d", f(1, 2)), 1);'),
+        ('return printf("%d%d", a, b);', 'return (printf("%d%d", a, b), 2);'),
+        ('if (printf("%s", s) > 0) r = 1;', 'if ((printf("%s", s), 1) > 0) r = 1;'),
+        ('r = (int)printf("%d", a);', 'r = (int)(printf("%d", a), 1);'),
+        ("r = printf(f, a, rest...);", "r = (printf(f, a, rest...), 1 + sizeof...(rest));"),
+        # Nobody asks.
+        ('printf("%d", a);', 'printf("%d", a);'),
+        ('if (a) printf("%d", a); else printf("b");', 'if (a) printf("%d", a); else printf("b");'),
+    ],
+)
+def test_printf_of_a_kernel_returns_the_number_of_arguments(call: str, hip: str) -> None:
+    code = "__device__ int f(int r) {{ {} }}\n"
+    assert translate(code.format(call)).source == code.format(hip)
+    host = f"int f(int r) {{ {call} }}\n"
+    assert translate(host).source == host
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "curandCreateGenerator(&g, CURAND_RNG_PSEUDO_DEFAULT);",
+        "curandCreateGeneratorHost(&g, CURAND_RNG_PSEUDO_MRG32K3A);",
+        "unsigned n = curand_poisson(&s, 3.0);",
+        "unsigned n = curand_discrete(&s, table);",
+    ],
+)
+def test_random_numbers_that_are_rocrands_are_reported(call: str) -> None:
+    (finding,) = translate(call).findings
+    assert diagnostic_of(finding).code == "CASS1032"
+
+
+@pytest.mark.parametrize(
+    ("call", "hip"),
+    [
+        ("x = curand(&s);", "x = cass::random_bits(&s);"),
+        ("curand_init(seed, id, 0, &s);", "cass::random_init(seed, id, 0, &s);"),
+        ("x = curand_normal2_double(&s);", "x = cass::random_normal2_double(&s);"),
+    ],
+)
+def test_random_numbers_of_kernels_are_curands(call: str, hip: str) -> None:
+    result = translate(call)
+    assert result.source.endswith(hip)
+    assert not result.findings
+
+
+@pytest.mark.parametrize(
+    ("cuda", "hip"),
+    [
+        ("struct float3 a;", "float3 a;"),
+        ("typedef struct uint3 cell;", "typedef uint3 cell;"),
+        ("void f(const struct double2 *p);", "void f(const double2 *p);"),
+        ("struct float4;\nint x;", "\nint x;"),
+        ("struct float4 { float x; };", "struct float4 { float x; };"),
+        ("uint3 t = threadIdx;", "uint3 t = make_uint3(threadIdx.x, threadIdx.y, threadIdx.z);"),
+        ("uint3 t(blockIdx);", "uint3 t(make_uint3(blockIdx.x, blockIdx.y, blockIdx.z));"),
+        ("dim3 t = threadIdx;", "dim3 t = threadIdx;"),
+    ],
+)
+def test_names_of_vector_types(cuda: str, hip: str) -> None:
+    assert translate(cuda).source.endswith(hip)
+
+
+@pytest.mark.parametrize(
+    ("code", "codes"),
+    [
+        ("__device__ void f(const char* t, int a) { printf(t, a); }", {"CASS1033"}),
+        ('__device__ void f(const char* t) { printf("%s", t); }', set()),
+        ("__device__ void f(const char* t) { printf(t); }", set()),
+        ("void f(const char* t, int a) { printf(t, a); }", set()),
+    ],
+)
+def test_a_format_that_is_no_literal_is_reported(code: str, codes: set[str]) -> None:
+    assert {diagnostic_of(item).code for item in translate(code).findings} == codes

@@ -200,3 +200,35 @@ def test_the_hosts_assembler_is_left(source: str) -> None:
 def test_ptx_has_variables_in_local_memory() -> None:
     made = translate('__global__ void k() { asm(".local .b32 x;"); }\n')
     assert [finding.construct for finding in made.findings] == ["asm"]
+
+
+@pytest.mark.parametrize(
+    ("filename", "code"),
+    [
+        ("a.cpp", 'void stop() { asm("int3"); }'),
+        ("a.cpp", 'int f(int a) { asm("frob %0, 1" : "+r"(a)); return a; }'),
+        ("a.cu", 'void wait() { asm volatile("pause" ::: "memory"); }'),
+        (
+            "a.cu",
+            'void f(unsigned* a) { asm volatile("cpuid" : "=a"(a[0]), "=b"(a[1]) : "a"(0)); }',
+        ),
+        ("a.cu", 'long g() { long r; asm("movq %%rsp, %0" : "=r"(r)); return r; }'),
+        ("a.h", 'inline void f(int* p) { asm("lock; incl %0" : "+m"(*p) : : "cc"); }'),
+    ],
+)
+def test_assembly_for_the_host_stays(filename: str, code: str) -> None:
+    result = RulesTranslator().translate(code, filename=filename)
+    assert code in result.source
+    assert not result.errors
+
+
+@pytest.mark.parametrize(
+    ("filename", "code"),
+    [
+        ("a.cu", '__device__ void stop() { asm("int3"); }'),
+        ("a.cu", 'HD void f() { asm("tcgen05.wait::ld.sync.aligned;"); }'),
+        ("a.cpp", '__device__ int x; void f() { asm("frob.b32 %0, 1;" : "+r"(x)); }'),
+    ],
+)
+def test_assembly_that_may_be_the_devices_is_reported(filename: str, code: str) -> None:
+    assert RulesTranslator().translate(code, filename=filename).errors

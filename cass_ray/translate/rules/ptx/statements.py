@@ -16,6 +16,7 @@ from cass_ray.translate.protocol import Severity
 from cass_ray.translate.rules.ptx import halves, macros
 from cass_ray.translate.rules.ptx.instructions import translate_instruction
 from cass_ray.translate.rules.ptx.registers import TYPES, RegisterState, UnknownInstructionError
+from cass_ray.translate.rules.regions import DEVICE_WORDS
 from cass_ray.translate.rules.rewrite import Rewrite
 from cass_ray.translate.rules.text import Span
 
@@ -33,6 +34,14 @@ _HOST_DIRECTIVE = re.compile(
     r"\s*\.(?:symver|globl|hidden|type|size|set|equ|incbin|ident|pushsection)\b"
 )
 """Of the host's assembler, at file scope; PTX has none of these."""
+_HOST_FILES = (".c", ".cc", ".cpp", ".cxx", ".c++")
+_HOST_INSTRUCTION = re.compile(
+    r'"\s*(?:lock\b|rep\b|int3|int\s+\$|nop|pause|yield|[lms]fence|rdtscp?|rdpmc|cpuid|xgetbv|bswap|ud2'
+    r"|prefetch\w*|hlt|wfe|isb|dmb|dsb|mrs|(?:mov|add|sub|xor|or|and|bs[fr]|popcnt|xadd|cmpxchg|xchg)"
+    r"[bwlq]?\s+[%$(])"
+)
+_HOST_OPERAND = re.compile(r'%%[a-z]|"[=+]?&?[acSDqQmgiNxAtu]"\s*\(|"cc"')
+"""Registers and constraints of x86 and Arm that PTX has none of."""
 _MOST_REGISTERS = 4096
 """Of one statement: `.reg .b32 %r<1000000000>` is short."""
 
@@ -80,6 +89,9 @@ def translate_assembly(unit: Rewrite) -> None:
                     continue  # A register name or an attribute; or not for the device.
                 code = _translate(unit, statement)
             except UnknownInstructionError as error:
+                if _is_of_the_host(unit, offset, word):
+                    unit.handled.add(offset)
+                    continue
                 try:
                     done = _write_out(unit, offset, word)
                 except UnknownInstructionError:
@@ -89,6 +101,18 @@ def translate_assembly(unit: Rewrite) -> None:
                 continue
             unit.edits.replace(offset, statement.end, code)
             unit.converted(offset)
+
+
+def _is_of_the_host(unit: Rewrite, offset: int, word: str) -> bool:
+    """Whether the statement is for the host's processor, as far as can be told."""
+    if offset in unit.device:
+        return False
+    if unit.filename.endswith(_HOST_FILES) and not unit.words.keys() & set(DEVICE_WORDS):
+        return True
+    head = _HEAD.match(unit.source.code, offset + len(word))
+    closing = unit.source.closing(head.end() - 1) if head else -1
+    text = unit.source.text[offset : closing + 1]
+    return _HOST_INSTRUCTION.search(text) is not None or _HOST_OPERAND.search(text) is not None
 
 
 def _write_out(unit: Rewrite, offset: int, word: str) -> bool:

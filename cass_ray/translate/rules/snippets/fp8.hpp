@@ -42,9 +42,9 @@ __host__ __device__ inline fp8_storage float_to_fp8(float x, fp8_saturation satu
                                                     fp8_interpretation kind) {
     return x != x ? 0x7f : double_to_fp8(static_cast<double>(x), saturate, kind);
 }
-__host__ __device__ inline fp8_storage halfraw_to_fp8(__half_raw x, fp8_saturation saturate,
+__host__ __device__ inline fp8_storage halfraw_to_fp8(half_raw x, fp8_saturation saturate,
                                                       fp8_interpretation kind) {
-    return float_to_fp8(__half2float(__half(x)), saturate, kind);
+    return float_to_fp8(__half2float(static_cast<__half>(x)), saturate, kind);
 }
 __host__ __device__ inline fp8_storage bfloat16raw_to_fp8(__hip_bfloat16_raw x, fp8_saturation saturate,
                                                           fp8_interpretation kind) {
@@ -60,7 +60,7 @@ __host__ __device__ inline fp8x2_storage double2_to_fp8x2(double2 x, fp8_saturat
     return static_cast<fp8x2_storage>(double_to_fp8(x.x, saturate, kind) |
                                       double_to_fp8(x.y, saturate, kind) << 8);
 }
-__host__ __device__ inline fp8x2_storage halfraw2_to_fp8x2(__half2_raw x, fp8_saturation saturate,
+__host__ __device__ inline fp8x2_storage halfraw2_to_fp8x2(half2_raw x, fp8_saturation saturate,
                                                            fp8_interpretation kind) {
     __half pair[2];
     __builtin_memcpy(pair, &x, sizeof pair);
@@ -87,19 +87,25 @@ __host__ __device__ inline float fp8_value(fp8_storage x, fp8_interpretation kin
     }
     return x & 0x80 ? -value : value;
 }
-__host__ __device__ inline __half_raw fp8_to_halfraw(fp8_storage x, fp8_interpretation kind) {
+__host__ __device__ inline half_raw fp8_to_halfraw(fp8_storage x, fp8_interpretation kind) {
     const float value = fp8_value(x, kind);
-    const unsigned short not_a_number = 0x7fff;
-    __half_raw raw = static_cast<__half_raw>(__float2half(value));
-    if (value != value) __builtin_memcpy(&raw, &not_a_number, sizeof raw);
-    return raw;
+    return value != value ? half_raw(0x7fff) : half_raw(__float2half(value));
 }
-__host__ __device__ inline __half2_raw fp8x2_to_halfraw2(fp8x2_storage x, fp8_interpretation kind) {
-    const __half_raw pair[2] = {fp8_to_halfraw(static_cast<fp8_storage>(x), kind),
-                                fp8_to_halfraw(static_cast<fp8_storage>(x >> 8), kind)};
-    __half2_raw raw;
-    __builtin_memcpy(&raw, pair, sizeof raw);
-    return raw;
+__host__ __device__ inline half2_raw fp8x2_to_halfraw2(fp8x2_storage x, fp8_interpretation kind) {
+    return half2_raw(fp8_to_halfraw(static_cast<fp8_storage>(x), kind).x,
+                     fp8_to_halfraw(static_cast<fp8_storage>(x >> 8), kind).x);
+}
+// Towards zero, the nearest integer there is; NaN is 0, and the top bit of 64.
+template <typename Integer> __host__ __device__ inline Integer fp8_integer(float x) {
+    const bool is_signed = Integer(-1) < Integer(0);
+    const int bits = 8 * sizeof(Integer);
+    if (x != x) return static_cast<Integer>(bits == 64 ? 1ull << 63 : 0);
+    // Beyond 32 bits nothing but infinity is out of range.
+    const unsigned long long most = ~0ull >> (64 - bits + is_signed);
+    if (x > 0 && (x > 1e6f || x > static_cast<float>(most))) return bits <= 16 || x > 1e6f ? Integer(most) : Integer(x);
+    const float least = is_signed ? -static_cast<float>(most) - 1.f : 0.f;
+    if (x < 0 && (x < -1e6f || x < least)) return is_signed ? static_cast<Integer>(~most) : Integer(0);
+    return static_cast<Integer>(x);
 }
 template <fp8_interpretation Kind>
 struct fp8 {
@@ -109,8 +115,23 @@ struct fp8 {
     __host__ __device__ explicit fp8(float x) : __x(float_to_fp8(x, FP8_SATFINITE, Kind)) {}
     __host__ __device__ explicit fp8(__half x) : fp8(__half2float(x)) {}
     __host__ __device__ explicit fp8(__hip_bfloat16 x) : fp8(static_cast<float>(x)) {}
-    __host__ __device__ explicit fp8(int x) : fp8(static_cast<double>(x)) {}
-    __host__ __device__ explicit fp8(unsigned int x) : fp8(static_cast<double>(x)) {}
+#define CASS_FP8_INTEGER(T)                                               \
+    __host__ __device__ explicit fp8(T x) : fp8(static_cast<float>(x)) {} \
+    __host__ __device__ explicit operator T() const { return fp8_integer<T>(fp8_value(__x, Kind)); }
+    CASS_FP8_INTEGER(short)
+    CASS_FP8_INTEGER(unsigned short)
+    CASS_FP8_INTEGER(int)
+    CASS_FP8_INTEGER(unsigned int)
+    CASS_FP8_INTEGER(long)
+    CASS_FP8_INTEGER(unsigned long)
+    CASS_FP8_INTEGER(long long)
+    CASS_FP8_INTEGER(unsigned long long)
+#undef CASS_FP8_INTEGER
+    __host__ __device__ explicit operator char() const { return fp8_integer<char>(fp8_value(__x, Kind)); }
+    __host__ __device__ explicit operator signed char() const { return fp8_integer<signed char>(fp8_value(__x, Kind)); }
+    __host__ __device__ explicit operator unsigned char() const {
+        return fp8_integer<unsigned char>(fp8_value(__x, Kind));
+    }
     __host__ __device__ explicit operator float() const { return fp8_value(__x, Kind); }
     __host__ __device__ explicit operator double() const { return fp8_value(__x, Kind); }
     __host__ __device__ explicit operator __half() const { return __half(fp8_to_halfraw(__x, Kind)); }
@@ -124,7 +145,9 @@ struct fp8x2 {
     __host__ __device__ explicit fp8x2(float2 x) : __x(float2_to_fp8x2(x, FP8_SATFINITE, Kind)) {}
     __host__ __device__ explicit fp8x2(double2 x) : __x(double2_to_fp8x2(x, FP8_SATFINITE, Kind)) {}
     __host__ __device__ explicit fp8x2(__half2 x)
-        : __x(halfraw2_to_fp8x2(static_cast<__half2_raw>(x), FP8_SATFINITE, Kind)) {}
+        : __x(halfraw2_to_fp8x2(half2_raw(x), FP8_SATFINITE, Kind)) {}
+    __host__ __device__ explicit fp8x2(__hip_bfloat162 x)
+        : __x(bfloat16raw2_to_fp8x2(static_cast<__hip_bfloat162_raw>(x), FP8_SATFINITE, Kind)) {}
     __host__ __device__ explicit operator __half2() const { return __half2(fp8x2_to_halfraw2(__x, Kind)); }
     __host__ __device__ explicit operator float2() const {
         return make_float2(fp8_value(static_cast<fp8_storage>(__x), Kind),
@@ -140,6 +163,11 @@ struct fp8x4 {
               static_cast<fp8x4_storage>(fp8x2<Kind>(make_float2(x.z, x.w)).__x) << 16) {}
     __host__ __device__ explicit fp8x4(__half2 low, __half2 high)
         : __x(fp8x2<Kind>(low).__x | static_cast<fp8x4_storage>(fp8x2<Kind>(high).__x) << 16) {}
+    __host__ __device__ explicit fp8x4(__hip_bfloat162 low, __hip_bfloat162 high)
+        : __x(fp8x2<Kind>(low).__x | static_cast<fp8x4_storage>(fp8x2<Kind>(high).__x) << 16) {}
+    __host__ __device__ explicit fp8x4(double4 x)
+        : __x(fp8x2<Kind>(double2{x.x, x.y}).__x |
+              static_cast<fp8x4_storage>(fp8x2<Kind>(double2{x.z, x.w}).__x) << 16) {}
     __host__ __device__ explicit operator float4() const {
         const fp8_storage* bytes = reinterpret_cast<const fp8_storage*>(&__x);
         return make_float4(fp8_value(bytes[0], Kind), fp8_value(bytes[1], Kind),

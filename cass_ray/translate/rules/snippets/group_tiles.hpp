@@ -42,8 +42,32 @@ template <unsigned int Size> __device__ inline int group_any(const block_tile<Si
 template <unsigned int Size> __device__ inline int group_all(const block_tile<Size>& tile, int predicate) {
     return tile.all(predicate);
 }
+#ifdef __HIP_PLATFORM_NVIDIA__
+template <unsigned int Size, typename Group> __device__ inline auto tile_of(const Group& group) {
+    return cooperative_groups::tiled_partition<Size>(group);
+}
+#else
+template <unsigned int Size> __device__ inline auto tile_of(const cooperative_groups::thread_block& block) {
+    return cooperative_groups::tiled_partition<Size>(block);
+}
+// A tile of a tile is one of the block's, counted in its parent; HIP has none.
+template <unsigned int Size> class tile_of_tile : public cooperative_groups::thread_block_tile<Size, void> {
+public:
+    __device__ tile_of_tile(unsigned int rank, unsigned int tiles)
+        : cooperative_groups::thread_block_tile<Size, void>(
+              cooperative_groups::tiled_partition<Size>(cooperative_groups::this_thread_block())) {
+        this->coalesced_info.tiled_info.meta_group_rank = rank;
+        this->coalesced_info.tiled_info.meta_group_size = tiles;
+    }
+};
+template <unsigned int Size, unsigned int Whole, typename Parent>
+__device__ inline cooperative_groups::thread_block_tile<Size, void> tile_of(
+    const cooperative_groups::thread_block_tile<Whole, Parent>& tile) {
+    return tile_of_tile<Size>(tile.thread_rank() / Size, Whole / Size);
+}
+#endif
 template <unsigned int Size, typename Group> __device__ inline auto tiled_partition(const Group& group) {
-    if constexpr (Size <= 32) return cooperative_groups::tiled_partition<Size>(group);
+    if constexpr (Size <= 32) return tile_of<Size>(group);
     else return block_tile<Size>();
 }
 }  // namespace cass

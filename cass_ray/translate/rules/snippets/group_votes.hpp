@@ -34,5 +34,10 @@ __device__ inline unsigned int group_match_any(const Group& group, T value) {
         result |= (group.shfl(value, rank) == value ? 1u : 0u) << rank;
     return result & group_ballot(group, 1);  // Without threads that have ended.
 }
+template <typename Group, typename T>
+__device__ inline unsigned int group_match_all(const Group& group, T value, int& predicate) {
+    predicate = group_all(group, group.shfl(value, 0) == value);
+    return predicate ? group_ballot(group, 1) : 0u;
+}
 }  // namespace cass
 #endif
