@@ -46,8 +46,8 @@ class CaseFolder:
     """A folder that holds a case."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        settings = folder / _SETTINGS
+        self.folder = folder.resolve()
+        settings = self.folder / _SETTINGS
         values = yaml.safe_load(settings.read_text("utf-8")) if settings.exists() else {}
         self.case = Case.model_validate(values or {})
 
