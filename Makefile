@@ -42,6 +42,7 @@ test-full: setup-dev ## Run all tests
 
 attack: setup-dev ## Attack sandbox, compilers, verifier and service; table what held
 	$(BIN)/python -m tests.security
+	$(BIN)/python -m tests.security.forgeries.game
 
 fuzz: setup-dev ## Fuzz every reader of binary files and programs (SECONDS_EACH=600; needs libclang-rt-19-dev)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[fuzz]'

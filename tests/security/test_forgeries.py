@@ -9,6 +9,8 @@ import pytest
 from cass_ray.execute.grades import Grade
 from cass_ray.execute.verify import PortVerification
 from cass_ray.public.verifying import Comparison, compare_programs
+from tests.security.forgeries.game import HONEST as HONEST_PORT
+from tests.security.forgeries.game import drawn, play
 from tests.security.forgeries.programs import (
     FORGERIES,
     HONEST,
@@ -20,6 +22,7 @@ from tests.security.forgeries.programs import (
     SELF_CHECK_FORGED,
     USAGE_ALONE,
 )
+from tests.security.forgeries.tricks import TRICKS
 
 pytestmark = [pytest.mark.nvidia, pytest.mark.amd]
 
@@ -105,3 +108,10 @@ def test_a_launch_that_fails_on_both_sides_is_no_evidence(tmp_path: Path) -> Non
     result = verified(tmp_path, FAILED_LAUNCH)
     assert result.grade is Grade.CANNOT_TELL
     assert "large" in result.reason
+
+
+@pytest.mark.slow
+def test_every_trick_on_a_task_is_caught() -> None:
+    moves = list(play(drawn(1, seed=4), list(TRICKS), seed=4))
+    assert {each.trick for each in moves if each.played} == {HONEST_PORT, *TRICKS}
+    assert [each for each in moves if each.caught == (each.trick == HONEST_PORT)] == []
