@@ -75,14 +75,14 @@ def perturbed_runs(
     inputs: Inputs,
     mode: RunMode,
     normal: Sequence[bytes],
-    transcript: Transcript,
+    changes: Sequence[Perturbation],
     seconds: float,
 ) -> Iterator[PerturbedRun]:
-    """Runs of an original under each planned change; those that crash or hang tell nothing.
+    """Runs of an original under each of ``changes``; those that crash or hang tell nothing.
 
     ``normal`` are its outputs without changes, ``seconds`` the time that it took.
     """
-    for perturbation in plan(transcript, seconds):
+    for perturbation in changes:
         changed = _bounded(replace(mode, perturb=perturbation), seconds)
         modes = changed, replace(changed, varied=True)
         done = [backend.run(built, inputs, each) for each in modes]

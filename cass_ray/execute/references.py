@@ -6,10 +6,8 @@ judged.
 
 from __future__ import annotations
 
-import base64
 import functools
 import json
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -19,15 +17,24 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from cass_ray.corpus.sources.shipped import SHIPPED_ROOT
 from cass_ray.emulator.launches import Launch
-from cass_ray.emulator.perturbation import Perturbation
-from cass_ray.emulator.transcript import Transcript, encode_transcript, parse_transcript
+from cass_ray.emulator.transcript import Transcript
 from cass_ray.execute.backends.base import Backend, BuiltProgram, Execution, Inputs, RunMode
-from cass_ray.execute.differential import PerturbedRun, perturbed_runs
+from cass_ray.execute.differential import PerturbedRun, perturbed_runs, plan
+from cass_ray.execute.stored_changes import (
+    StoredChanges,
+    changes_from_json,
+    changes_to_json,
+    stored_changes,
+)
 
 STORED_FOLDER = SHIPPED_ROOT / "reference"
 """JSON files of ``benchmarks/execute/collect_references.py``."""
 
+CHANGES_FOLDER = "changes"
+"""Below :data:`STORED_FOLDER`: see :mod:`cass_ray.execute.stored_changes`."""
+
 RUNS = 2
+_CHANGES_OF_FURTHER_INPUTS = 2
 
 TRANSLATION = "translation"
 """The kind of a reference that is the original translated by the rules: not independent of them."""
@@ -105,15 +112,28 @@ def measure(
     """Run the reference on each of ``inputs``.
 
     Where ``backend`` can change data on its way, the last run has other clocks and another device,
-    and with ``differential`` there are runs under changes too.
+    and with ``differential`` there are runs under changes too: all of them on the first input that
+    launches a kernel, few on the others.
     """
     mode = replace(mode or RunMode(), transcript=backend.perturbs and differential)
-    measured = tuple(_measure_one(backend, built, each, mode, runs) for each in inputs)
-    return ReferenceRuns(backend.name, backend.identity(), measured, kind=backend.reference_kind)
+    measured: list[ReferenceRun] = []
+    most: int | None = None
+    for each in inputs:
+        measured.append(_measure_one(backend, built, each, mode, runs, most))
+        if measured[-1].launches:
+            most = _CHANGES_OF_FURTHER_INPUTS
+    return ReferenceRuns(
+        backend.name, backend.identity(), tuple(measured), kind=backend.reference_kind
+    )
 
 
 def _measure_one(
-    backend: Backend, built: BuiltProgram, inputs: Inputs, mode: RunMode, runs: int
+    backend: Backend,
+    built: BuiltProgram,
+    inputs: Inputs,
+    mode: RunMode,
+    runs: int,
+    most: int | None = None,
 ) -> ReferenceRun:
     done: list[Execution] = []
     varies = backend.perturbs and runs > 1
@@ -141,7 +161,15 @@ def _measure_one(
     perturbed: tuple[PerturbedRun, ...] = ()
     if transcripts and not problem:
         perturbed = tuple(
-            perturbed_runs(backend, built, inputs, mode, outputs, transcripts[0], seconds)
+            perturbed_runs(
+                backend,
+                built,
+                inputs,
+                mode,
+                outputs,
+                plan(transcripts[0], seconds)[:most],
+                seconds,
+            )
         )
     return ReferenceRun(
         inputs=inputs,
@@ -292,8 +320,7 @@ def to_json(reference: ReferenceRuns) -> str:
             "problem": run.problem,
             "seconds": run.seconds,
             "varied": run.varied,
-            "perturbed": [_perturbed_json(each) for each in run.perturbed],
-            "transcripts": [_text(encode_transcript(each)) for each in run.transcripts],
+            **changes_to_json(StoredChanges(run.perturbed, run.transcripts)),
         }
         for run in reference.runs
     ]
@@ -327,38 +354,11 @@ def from_json(text: str) -> ReferenceRuns:
                 problem=run["problem"],
                 seconds=run["seconds"],
                 varied=run["varied"],
-                perturbed=tuple(map(_perturbed_run, run["perturbed"])),
-                transcripts=tuple(parse_transcript(_bytes(each)) for each in run["transcripts"]),
+                **vars(changes_from_json(run)),
             )
             for run in made.runs
         ),
     )
-
-
-def _perturbed_json(run: PerturbedRun) -> dict[str, Any]:
-    return {
-        "perturbation": run.perturbation.option,
-        "outputs": [_text(output) for output in run.outputs],
-        "status": run.status,
-        "moved": run.moved,
-    }
-
-
-def _perturbed_run(values: dict[str, Any]) -> PerturbedRun:
-    return PerturbedRun(
-        Perturbation.parse(values["perturbation"]),
-        tuple(_bytes(output) for output in values["outputs"]),
-        values["status"],
-        values["moved"],
-    )
-
-
-def _text(data: bytes) -> str:
-    return base64.b64encode(zlib.compress(data)).decode("ascii")
-
-
-def _bytes(text: str) -> bytes:
-    return zlib.decompress(base64.b64decode(text))
 
 
 def _launch(values: dict[str, Any]) -> Launch:
@@ -374,10 +374,21 @@ def read_references(path: Path) -> StoredReferences:
 @functools.cache
 def stored_references(folder: Path = STORED_FOLDER) -> Mapping[str, ReferenceRuns]:
     """The references of every file in ``folder`` by program id; later files win."""
-    found: dict[str, ReferenceRuns] = {}
+    references: dict[str, ReferenceRuns] = {}
     for path in sorted(folder.glob("*.json")):
-        found.update(read_references(path).by_id())
-    return found
+        references.update(read_references(path).by_id())
+    return {name: _with_stored_changes(name, each, folder) for name, each in references.items()}
+
+
+def _with_stored_changes(program: str, reference: ReferenceRuns, folder: Path) -> ReferenceRuns:
+    changes = stored_changes(folder / CHANGES_FOLDER)
+    runs = [
+        replace(run, **vars(changes[program, run.inputs.arguments]))
+        if (program, run.inputs.arguments) in changes
+        else run
+        for run in reference.runs
+    ]
+    return replace(reference, runs=tuple(runs))
 
 
 @functools.cache

@@ -40,7 +40,8 @@ class Policy:
 
     ``order_free`` compares lines as a multiset and is declared for a task. ``counterfactual`` runs
     the candidate again under the changes that its reference ran under; where there are none, with
-    all of its results set to zero, or on a GPU without its kernels. ``device_instructions`` of
+    all of its results set to zero, or on a GPU without its kernels. ``most_changes`` bounds how
+    many are made for each input. ``device_instructions`` of
     candidate and reference are compared where both are known. ``check`` runs once more on each
     input, in checking mode where the backend has it; what that finds is evidence, because the
     reference may have the same race. ``stop_early`` ends at the first input that fails.
@@ -51,6 +52,7 @@ class Policy:
     bounds: Bounds = field(default_factory=Bounds)
     order_free: bool = False
     counterfactual: bool = True
+    most_changes: int | None = None
     device_instructions: tuple[int, int] | None = None
     counters: bool = False
     check: bool = False
@@ -365,7 +367,7 @@ class _Session:
         alike = alike and aligned(reference.transcripts[0], execution.transcript or Transcript())
         how = {"tolerance": self._policy.tolerance, "order_free": self._policy.order_free}
         agreed, undecided = 0, ""
-        for run in reference.perturbed:
+        for run in reference.perturbed[: self._policy.most_changes]:
             everywhere = run.perturbation.where in (Where.OUT_ALL, Where.IN_ALL)
             if not alike and not everywhere:
                 continue

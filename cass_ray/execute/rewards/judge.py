@@ -42,6 +42,8 @@ from cass_ray.toolchain.unit import CompileFailure
 _FENCES = ("hip", "cpp", "c++", "cuda", "cu", "c")
 _BY_LOAD = frozenset({Reason.TIME_LIMIT, Reason.MEMORY_LIMIT, Reason.INTERNAL_ERROR})
 _RUN_BY_LOAD = frozenset({SandboxVerdict.TIME_LIMIT, SandboxVerdict.MEMORY_LIMIT})
+_CHANGES = 4
+"""Of each input: a reward is needed many times a second."""
 _REFERENCES = 4096
 """Questions whose outputs are remembered."""
 
@@ -156,6 +158,7 @@ class RewardJudge:
             bounds=self.bounds,
             order_free=item.order_free,
             stop_early=self.partial is None,
+            most_changes=_CHANGES,
         )
         findings = source_findings(answer.files, question.files)
         result = verify(reference, built, self.backend, policy, findings=findings)
