@@ -1,8 +1,8 @@
 """Runs under changes as JSON, and those that are stored beside references from a GPU.
 
 A GPU has no runs under changes. ``python -m benchmarks.execute.store_changes`` makes them of the
-originals' lifted machine code. They hold as long as ``emulator/device/perturbation.cpp`` is the same,
-which a test looks at.
+originals' lifted machine code. They hold as long as ``emulator/device/perturbation.cpp`` is the
+same, which a test looks at.
 """
 
 from __future__ import annotations
