@@ -95,6 +95,11 @@ class ReferenceRuns:
         return self.kind != TRANSLATION
 
     @property
+    def has_changes(self) -> bool:
+        """Whether a run under changes is there."""
+        return any(run.perturbed for run in self.runs)
+
+    @property
     def whole(self) -> bool:
         """Whether there is a run, and each is a reference."""
         return bool(self.runs) and not any(run.problem for run in self.runs)

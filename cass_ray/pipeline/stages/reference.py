@@ -15,6 +15,7 @@ from cass_ray.dataset.schema import Stage
 from cass_ray.execute.backends.base import Backend, BuiltProgram, Inputs, RunMode
 from cass_ray.execute.drivers.driver import driver_inputs
 from cass_ray.execute.inputs import accepted_lists
+from cass_ray.execute.originals import with_changes
 from cass_ray.execute.programs import has_main
 from cass_ray.execute.references import (
     ReferenceRuns,
@@ -44,8 +45,9 @@ def reference_of(row: Row) -> ReferenceRuns | None:
 class ReferenceStage:
     """Runs the CUDA side of rows on ``backend``, which builds CUDA.
 
-    With ``stand_in`` it takes the place of an Nvidia GPU for rows that have no reference yet; a row
-    that it cannot run is left alone, for it may be right all the same.
+    With ``stand_in`` it takes the place of an Nvidia GPU for rows that have no reference yet, and
+    adds runs under changes to those of a GPU; a row that it cannot run is left alone, for it may be
+    right all the same.
     """
 
     backend: Backend
@@ -64,12 +66,24 @@ class ReferenceStage:
     def _one(self, row: Row) -> Row:
         if not self.stand_in:
             return self._measured(row)
-        if reference_of(row) is not None or self._problem:
+        if self._problem:
             return row
+        reference = reference_of(row)
         try:
-            return self._measured(row)
+            if reference is None:
+                return self._measured(row)
+            return row if reference.has_changes else self._with_changes(row, reference)
         except CompileFailure:
             return row
+
+    def _with_changes(self, row: Row, reference: ReferenceRuns) -> Row:
+        """A GPU has no runs under changes: they are those of the lifted machine code."""
+        if not has_main([row["cuda_source"]]):
+            return row
+        built = self.backend.build(gather(unit_of(row, self.workspace, None)))
+        inputs = [run.inputs for run in reference.runs if not run.problem]
+        made = measure(self.backend, built, inputs, RunMode(bounds=self.bounds))
+        return {**row, REFERENCE_COLUMN: to_json(with_changes(reference, made))}
 
     @cached_property
     def _problem(self) -> str:
