@@ -135,7 +135,10 @@ int main(int argc, char**) {
 
 def test_a_kernel_that_is_left_out_matters_only_where_it_is_launched(lifted: LiftedBackend) -> None:
     made = measure(lifted, lifted.build(cuda(SEVERAL_GPUS)), [Inputs(), Inputs(("everywhere",))])
-    assert [run.problem for run in made.runs] == ["", "a kernel is used that has not been lifted"]
+    plain, everywhere = (run.problem for run in made.runs)
+    assert plain == ""
+    assert "everywhere" in everywhere
+    assert everywhere.endswith("a kernel is used that has not been lifted")
     assert made.runs[0].outputs[0] == b"42\n"
 
 
