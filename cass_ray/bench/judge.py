@@ -149,7 +149,7 @@ def judgement_of(task: BenchTask, result: PortVerification, truth: GroundTruth) 
         reference=result.reference,
         backend=result.candidate,
         problem=result.problem,
-    ).model_copy(update=verdicts(task, runs, clean=not result.findings and not result.problem))
+    ).model_copy(update=verdicts(task, runs, clean=result.agrees))
 
 
 def verdicts(task: BenchTask, runs: Sequence[BenchRun], *, clean: bool) -> dict[str, bool | None]:

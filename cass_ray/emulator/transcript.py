@@ -50,6 +50,11 @@ class Transcript:
     failed: tuple[str, ...] = ()
 
     @property
+    def written(self) -> int:
+        """Bytes that kernels wrote and the host got."""
+        return sum(each.written for each in self.movements)
+
+    @property
     def to_host(self) -> list[Movement]:
         """What the host got, in order."""
         return [each for each in self.movements if each.kind is MovementKind.TO_HOST]

@@ -193,7 +193,8 @@ def verify(
     """
     policy = policy or Policy()
     usable = [run for run in reference.runs if not run.problem] if reference else []
-    session = _Session(candidate, backend, policy)
+    has_changes = reference is not None and reference.has_changes
+    session = _Session(candidate, backend, policy, has_changes=has_changes)
     for run in usable:
         record = session.judge(run)
         if policy.stop_early and not record.numeric:
@@ -307,8 +308,11 @@ def _no_reference(reference: ReferenceRuns | None) -> str:
 class _Session:
     """Runs of one candidate."""
 
-    def __init__(self, candidate: BuiltProgram, backend: Backend, policy: Policy) -> None:
+    def __init__(
+        self, candidate: BuiltProgram, backend: Backend, policy: Policy, *, has_changes: bool
+    ) -> None:
         self._candidate = candidate
+        self._has_changes = has_changes
         self._backend = backend
         self._policy = policy
         self.records: list[RunRecord] = []
@@ -361,12 +365,12 @@ class _Session:
         self, reference: ReferenceRun, execution: Execution, record: RunRecord
     ) -> RunRecord:
         """Run under the changes that the original ran under, and note how it stands."""
-        if not (reference.perturbed and self._backend.perturbs):
+        if not (self._has_changes and self._backend.perturbs):
             return self._without_results(reference, execution, record)
         alike = bool(reference.transcripts) and execution.transcript is not None
         alike = alike and aligned(reference.transcripts[0], execution.transcript or Transcript())
         how = {"tolerance": self._policy.tolerance, "order_free": self._policy.order_free}
-        agreed, undecided = 0, ""
+        agreed, undecided, between = 0, "", ""
         for run in reference.perturbed[: self._policy.most_changes]:
             everywhere = run.perturbation.where in (Where.OUT_ALL, Where.IN_ALL)
             if not alike and not everywhere:
@@ -387,12 +391,19 @@ class _Session:
             if stands is Agreement.UNMOVED:
                 message = f"{where} it prints the same, where the original prints something else"
                 self._find(Exploit.DEVICE_UNUSED, message)
+            elif alike and run.perturbation.where is Where.BETWEEN:
+                between = f"{where}: {difference}"
+                continue
             elif alike:
                 self._find(Exploit.PERTURBED, f"{where}: {difference}")
             else:
                 undecided = "it moves data in another way than the original"
                 continue
             break
+        if between and not (agreed and record.same_data):
+            # What breaks an invariant between kernels can make their order show: alone it is no
+            # finding where inputs, results and the data themselves agree.
+            self._find(Exploit.PERTURBED, between)
         if undecided:
             agreed = 0
         return record.model_copy(update={"perturbations": agreed, "undecided": undecided})
@@ -464,6 +475,9 @@ class _Session:
         """
         if normal.launch_count == 0 and not reference.launch_count:
             return record
+        if normal.transcript is not None and not normal.transcript.written:
+            # Results that are as the host left them, such as counts of nothing, do not show.
+            return record.model_copy(update={"undecided": "no result of a kernel comes back"})
         perturbs = self._backend.perturbs
         seconds = min(self._policy.bounds.wall_seconds, 5.0 + 4 * normal.ended.wall_seconds)
         bounds = replace(self._policy.bounds, wall_seconds=seconds)

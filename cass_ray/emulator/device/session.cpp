@@ -85,21 +85,16 @@ Session::Session(const Options& options, Evidence& evidence)
 }
 
 // Not while memory is in use: who releases a block waits for that under the same guard.
-MemoryPlace Session::place_of(std::uint64_t address) {
+MemoryPlace Session::place_of(std::uint64_t address, std::uint64_t bytes, Direction direction) {
   if (!perturbation_.enabled()) return {};
   const std::lock_guard lock(guard_);
   if (auto after = blocks_.upper_bound(address); after != blocks_.begin()) {
     const auto& [start, block] = *--after;
     if (address < start + block.bytes) return {block.key, address - start};
   }
-  for (const auto& [number, code_object] : code_objects_) {
-    for (const auto& [name, symbol] : code_object->content().variables) {
-      const auto start = reinterpret_cast<std::uint64_t>(symbol.address);
-      if (address < start || address >= start + symbol.size) continue;
-      return {hash_of(std::as_bytes(std::span(name))), address - start};
-    }
-  }
-  return {};
+  constexpr std::uint64_t of_variables = 0x7661'7269'6162'6c65;
+  auto& copies = variable_copies_[direction == Direction::in ? 0 : 1];
+  return {mixed(bytes ^ mixed(of_variables + copies[bytes]++)), 0};
 }
 
 std::uint64_t Session::next_key(std::uint64_t bytes) {
@@ -184,7 +179,7 @@ bool Session::unshare(std::uint64_t address) {
 
 bool Session::copy_in(const Rows& to, const std::byte* packed, std::uint64_t width,
                       std::uint64_t rows) {
-  const auto place = place_of(to.address);
+  const auto place = place_of(to.address, width * rows, Direction::in);
   const auto in_use = DeviceMemory::instance().in_use();
   if (!holds(to, width, rows)) return false;
   for (std::uint64_t y = 0; y < rows; ++y) {
@@ -198,7 +193,7 @@ bool Session::copy_in(const Rows& to, const std::byte* packed, std::uint64_t wid
 
 bool Session::copy_out(std::byte* packed, const Rows& from, std::uint64_t width,
                        std::uint64_t rows) {
-  const auto place = place_of(from.address);
+  const auto place = place_of(from.address, width * rows, Direction::out);
   const auto in_use = DeviceMemory::instance().in_use();
   if (!holds(from, width, rows)) return false;
   for (std::uint64_t y = 0; y < rows; ++y) {
@@ -213,8 +208,8 @@ bool Session::copy_out(std::byte* packed, const Rows& from, std::uint64_t width,
 
 bool Session::copy_inside(const Rows& to, const Rows& from, std::uint64_t width,
                           std::uint64_t rows) {
-  const auto source_place = place_of(from.address);
-  const auto target_place = place_of(to.address);
+  const auto source_place = place_of(from.address, width * rows, Direction::out);
+  const auto target_place = place_of(to.address, width * rows, Direction::in);
   const auto in_use = DeviceMemory::instance().in_use();
   if (!holds(to, width, rows) || !holds(from, width, rows)) return false;
   for (std::uint64_t y = 0; y < rows; ++y) {

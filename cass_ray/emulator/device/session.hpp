@@ -71,7 +71,10 @@ class Session {
 
   // All memory of the program, for what is done around launches.
   std::vector<Perturbation::Block> blocks();
-  MemoryPlace place_of(std::uint64_t address);
+  // Of a copy of so many bytes. A variable is named by the copies to it or from it: compilers
+  // name and lay out constants in ways of their own.
+  enum class Direction { in, out };
+  MemoryPlace place_of(std::uint64_t address, std::uint64_t bytes, Direction direction);
   // Of the next allocation of so many bytes.
   std::uint64_t next_key(std::uint64_t bytes);
 
@@ -82,6 +85,7 @@ class Session {
   std::mutex guard_;
   std::map<std::uint64_t, Block> blocks_;  // by address
   std::map<std::uint64_t, std::uint64_t> allocated_;  // how many there were, by size
+  std::map<std::uint64_t, std::uint64_t> variable_copies_[2];  // likewise, by direction and size
   Fragments fragments_;
   std::uint64_t shared_bytes_ = 0;
   std::map<std::uint64_t, std::shared_ptr<rdna3::CodeObject>> code_objects_;

@@ -13,7 +13,7 @@
 namespace cass::device {
 
 // A place in device memory that is the same in each run of the same program: `key` names the
-// allocation (by its size and how many of that size came before) or the variable (by its name).
+// allocation (by its size and how many of that size came before) or the copy of a variable (likewise).
 struct MemoryPlace {
   std::uint64_t key = 0;
   std::uint64_t offset = 0;  // bytes
