@@ -15,5 +15,6 @@ int main() {
   printf("%d ", cudaStreamSynchronize(stream));
   add<<<1, 32, 0, stream>>>(host);
   printf("%d\n", cudaStreamSynchronize(stream));
-  printf("%d %d %d\n", host[0], host[31], cudaFree(host));
+  printf("%d %d ", host[0], host[31]);
+  printf("%d\n", cudaFree(host));
 }
