@@ -36,6 +36,7 @@ ORDER = [
     "absent",
     "dropped words",
     "operators",
+    "launch bounds",
     "overloads",
     "groups",
     "assembly",
