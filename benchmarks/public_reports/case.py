@@ -42,6 +42,8 @@ class Case(StrictModel):
     """A text of the message that refuses the program by name; nothing is printed then."""
     refused_runs: list[str] = []
     """The runs ("lifted gfx942") that are refused, where not all of them are."""
+    open_runs: list[str] = []
+    """The runs ("source gfx1100") that fail today; the note says why."""
     note: str = ""
 
     @model_validator(mode="after")
@@ -50,6 +52,8 @@ class Case(StrictModel):
             raise ValueError("a refused program needs the status that its command ends with")
         if self.refused_runs and not self.refused:
             raise ValueError("refused runs need the text that refuses them")
+        if bool(self.open_runs) != self.note.startswith("open: "):
+            raise ValueError("open runs need a note that begins with 'open: ', and it needs them")
         return self
 
     def refuses(self, way: Way, target: str) -> bool:
