@@ -71,6 +71,7 @@ def table(cases: list[CaseFolder], results: list[CaseRun]) -> str:
             continue
         tried = ", ".join(f"{each.way} {each.target}" for each in own)
         verdicts = ", ".join(sorted({each.verdict.value for each in own}))
+        verdicts += f"; {case.case.note}" if case.case.note else ""
         report = f"[report]({case.case.report})" if case.case.report else "own"
         lines.append(f"| {case.name} | {case.case.title} | {report} | {tried} | {verdicts} |")
     passed = sum(each.passed for each in results)

@@ -52,7 +52,7 @@ def run_case(case: CaseFolder, way: Way, target: str) -> CaseRun:
         case.name,
         way,
         target,
-        _verdict(case, done),
+        _verdict(case, way, target, done),
         done.stdout.decode("utf-8", "replace"),
         done.stderr.decode("utf-8", "replace"),
     )
@@ -88,10 +88,12 @@ def _cass(arguments: list[str], place: Path) -> subprocess.CompletedProcess[byte
         return subprocess.CompletedProcess(command, 124, error.stdout or b"", message)
 
 
-def _verdict(case: CaseFolder, done: subprocess.CompletedProcess[bytes]) -> Verdict:
-    if done.returncode != case.case.status:
+def _verdict(
+    case: CaseFolder, way: Way, target: str, done: subprocess.CompletedProcess[bytes]
+) -> Verdict:
+    if done.returncode != case.case.status_of(way, target):
         return Verdict.FAILED if done.returncode else Verdict.WRONG
-    if case.case.refused:
+    if case.case.refuses(way, target):
         named = case.case.refused in done.stderr.decode("utf-8", "replace")
         return Verdict.REFUSED if named else Verdict.FAILED
     if done.stdout == case.expected:

@@ -119,12 +119,13 @@ def build(
         if made is None:
             return executable
         unit = sources.write(root)
+        targets = tuple(dict.fromkeys((architecture, *further)))
         try:
             output = toolchain.compile(unit, architecture, optimization=optimization)
         except CompileFailure as failure:
             if failure.reason is not Reason.NO_DEVICE_CODE or device_assembly is not None:
                 raise
-            _build_host_only(unit, toolchain, runtime_library, architecture, optimization, made)
+            _build_without_kernels(unit, toolchain, runtime_library, targets, optimization, made)
         else:
             assembly = output.device_assembly if device_assembly is None else device_assembly
             toolchain.recombine(
@@ -144,36 +145,64 @@ def build(
     return executable
 
 
-def _build_host_only(
+def _build_without_kernels(
     unit: Unit,
     toolchain: AmdToolchain,
     runtime_library: Path,
-    architecture: str,
+    architectures: Sequence[str],
     optimization: str,
     output: Path,
 ) -> None:
-    """Compile and link a program without kernels of its own; it may load some as modules."""
+    """Compile and link a program without kernels of its own; it may load some as modules.
+
+    Device code is embedded where the program has variables of the device.
+    """
+    architecture, *further = architectures
+    host = _assembly(unit, toolchain, architecture, optimization, "host")
+    if "__hip_fatbin_" in host.replace("__hip_fatbin_wrapper", ""):
+        device = {
+            each: _assembly(unit, toolchain, each, optimization, "device") for each in architectures
+        }
+        toolchain.recombine(
+            host,
+            device[architecture],
+            output,
+            architecture=architecture,
+            further={each: device[each] for each in further},
+            runtime_library=runtime_library,
+        )
+        return
     library = runtime_library.resolve()
     with private_folder() as folder:
-        flags = code_flags(architecture, optimization, DEFAULT_CODE_OBJECT_VERSION)
-        command: list[str | Path] = [toolchain.clang, *flags, "--cuda-host-only", "-w", "-S"]
-        command += [f"--rocm-path={toolchain.rocm_path}", f"-I{SHIM}"]
-        command += ["-include", forced_header(unit), *unit.preprocessor_arguments()]
-        command += [str(unit.main), "-o", folder / "host.s"]
+        (folder / "host.s").write_text(host)
+        command: list[str | Path] = [toolchain.clang, folder / "host.s", library]
+        command += [f"-Wl,-rpath,{library.parent}", *toolchain.library_flags(host, library)]
+        command += [f"--ld-path={toolchain.linker}", "-pthread", "-lm", "-o", folder / "program"]
         visible = (*toolchain.visible(), library.parent, *visible_libraries(toolchain.cache))
         view = View(read_only=(*visible, unit.root), writable=(folder,))
-        done = run(command, cwd=unit.root, limits=COMPILE_LIMITS, view=view)
-        if not done.ok:
-            raise classify(done, unit, "clang (host)")
-        host = result_of("clang", folder / "host.s").decode("utf-8", "replace")
-        command = [toolchain.clang, folder / "host.s", library, f"-Wl,-rpath,{library.parent}"]
-        command += [*toolchain.library_flags(host, library), f"--ld-path={toolchain.linker}"]
-        command += ["-pthread", "-lm", "-o", folder / "program"]
         done = run(command, cwd=unit.root, limits=COMPILE_LIMITS, view=view)
         if not done.ok:
             raise classify(done, unit, "lld")
         output.write_bytes(result_of("lld", folder / "program"))
     output.chmod(0o755)
+
+
+def _assembly(
+    unit: Unit, toolchain: AmdToolchain, architecture: str, optimization: str, side: str
+) -> str:
+    """Assembly of one side (``host``, ``device``) of a unit that holds no kernel."""
+    with private_folder() as folder:
+        flags = code_flags(architecture, optimization, DEFAULT_CODE_OBJECT_VERSION)
+        command: list[str | Path] = [toolchain.clang, *flags, f"--cuda-{side}-only", "-w", "-S"]
+        command += [f"--rocm-path={toolchain.rocm_path}", f"-I{SHIM}"]
+        command += ["-include", forced_header(unit), *unit.preprocessor_arguments()]
+        command += [str(unit.main), "-o", folder / "text.s"]
+        visible = (*toolchain.visible(), *visible_libraries(toolchain.cache), unit.root)
+        view = View(read_only=visible, writable=(folder,))
+        done = run(command, cwd=unit.root, limits=COMPILE_LIMITS, view=view)
+        if not done.ok:
+            raise classify(done, unit, f"clang ({side})")
+        return result_of("clang", folder / "text.s").decode("utf-8", "replace")
 
 
 def execute(

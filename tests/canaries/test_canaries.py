@@ -13,6 +13,14 @@ import pytest
 from benchmarks.public_reports.case import CaseFolder, Way, cases_below
 from benchmarks.public_reports.running import run_case
 
+
+def _marks(case: CaseFolder, way: Way, target: str, number: int) -> list[pytest.MarkDecorator]:
+    marks = [pytest.mark.slow] if number else []
+    if f"{way} {target}" in case.case.open_runs:
+        marks.append(pytest.mark.xfail(reason=case.case.note, strict=True))
+    return marks
+
+
 CASES = cases_below(Path(__file__).parent)
 RUNS = [
     pytest.param(
@@ -20,7 +28,7 @@ RUNS = [
         way,
         target,
         id=f"{case.folder.parent.name}-{case.name}-{way}-{target}",
-        marks=[pytest.mark.slow] if number else [],
+        marks=_marks(case, way, target, number),
     )
     for case in CASES
     for number, (way, target) in enumerate(case.runs())

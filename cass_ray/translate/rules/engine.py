@@ -14,6 +14,7 @@ from cass_ray.translate.rules import (
     guards,
     halves,
     headers,
+    launch_bounds,
     launches,
     leftovers,
     names,
@@ -275,6 +276,11 @@ PASSES: tuple[Pass, ...] = (
         "operators",
         vectors.guard_operators,
         "behind the includes: a guard may begin where the runtime header was inserted",
+    ),
+    Pass(
+        "launch bounds",
+        launch_bounds.bracket_templates,
+        "anywhere: brackets around arguments, which no other pass adds or moves",
     ),
     Pass(
         "overloads",

@@ -40,6 +40,7 @@ ORDER = [
     "register",
     "vector types",
     "operators",
+    "launch bounds",
     "overloads",
     "groups",
     "results of printf",

@@ -9,6 +9,9 @@ from tests.translate.programs import output_of
 NAN, INFINITY, BIG = 0x7FC00000, 0x7F800000, 0x4F800000  # BIG is 2^32
 _BF16 = "{ .reg .b16 h; cvt.rn.bf16.f32 h, %1; cvt.u32.u16 %0, h; }"
 
+_FIELD = "{{ .reg .b64 t; mov.b64 t, {{%1, %2}}; bfe.{} t, t, 28, 8; cvt.u32.u64 %0, t; }}"
+_BYTES = [0x80017FF2, 0x12F38495]
+
 # PTX of one result; its 32-bit inputs as bits; the result as bits.
 CASES: dict[str, tuple[str, list[int], int]] = {
     # INT_MAX + 1 and INT_MIN - 1 stay at the ends.
@@ -44,6 +47,29 @@ CASES: dict[str, tuple[str, list[int], int]] = {
         "{ .reg .u32 t; add.cc.u32 t, %1, %2; addc.u32 t, %3, 0; addc.u32 %0, t, 0; }",
         [0xFFFFFFFF, 1, 10],
         12,
+    ),
+    # Bytes from the lowest: f2 7f 01 80, 95 84 f3 12; selectors of 8 to 15 spread the sign.
+    "prmt": ("prmt.b32 %0, %1, %2, %3;", [*_BYTES, 0x1F2E], 0x7F0001FF),
+    "prmt ignores bit 16": ("prmt.b32 %0, %1, %2, %3;", [*_BYTES, 0xFFFF8967], 0xFF00F312),
+    "prmt.f4e": ("prmt.b32.f4e %0, %1, %2, %3;", [*_BYTES, 1], 0x9580017F),
+    "prmt.b4e": ("prmt.b32.b4e %0, %1, %2, %3;", [*_BYTES, 5], 0xF312F27F),
+    "prmt.rc8": ("prmt.b32.rc8 %0, %1, %2, %3;", [*_BYTES, 2], 0x01010101),
+    "prmt.ecl": ("prmt.b32.ecl %0, %1, %2, %3;", [*_BYTES, 2], 0x80010101),
+    "prmt.ecr": ("prmt.b32.ecr %0, %1, %2, %3;", [*_BYTES, 1], 0x7F7F7FF2),
+    "prmt.rc16": ("prmt.b32.rc16 %0, %1, %2, %3;", [*_BYTES, 3], 0x80018001),
+    # Bits 28 to 35 of b_a0000000 are ba, of which the highest is a sign.
+    "bfe.u64": (_FIELD.format("u64"), [0xA0000000, 0xB], 0xBA),
+    "bfe.s64": (_FIELD.format("s64"), [0xA0000000, 0xB], 0xFFFFFFBA),
+    "bfe.s64 past the end": (
+        "{ .reg .b64 t; mov.b64 t, {%1, %2}; bfe.s64 t, t, 70, 3; cvt.u32.u64 %0, t; }",
+        [0, 0x80000000],
+        0xFFFFFFFF,
+    ),
+    "bfi.b64": (
+        "{ .reg .b64 s, t; mov.b64 s, {%1, %2}; mov.b64 t, {%2, %1}; bfi.b64 t, s, t, 28, 8;"
+        " shr.u64 t, t, 32; cvt.u32.u64 %0, t; }",
+        [0xAB, 0x5],
+        0xAA,
     ),
     "cvt.sat.u8.s32 over": ("cvt.sat.u8.s32 %0, %1;", [300], 255),
     "cvt.sat.u8.s32 under": ("cvt.sat.u8.s32 %0, %1;", [0xFFFFFFFB], 0),

@@ -236,7 +236,7 @@ def _select(state: RegisterState, modifiers: list[str], operands: list[str]) -> 
 
 def _field_extract(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
     kind = kind_of(modifiers)
-    if kind not in {"u32", "s32"}:
+    if kind not in {"u32", "s32", "u64", "s64"}:
         raise UnknownInstructionError(f"the type {kind}")
     value = state.read(operands[1], kind)
     start, length = (state.read(operand, "u32") for operand in operands[2:])
@@ -245,18 +245,35 @@ def _field_extract(state: RegisterState, modifiers: list[str], operands: list[st
 
 
 def _field_insert(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
-    if kind_of(modifiers) != "b32":
+    kind = {"b32": "u32", "b64": "u64"}.get(kind_of(modifiers))
+    if kind is None:
         raise UnknownInstructionError("the type")
-    values = ", ".join(state.read(operand, "u32") for operand in operands[1:])
+    into = [state.read(operand, kind) for operand in operands[1:3]]
+    place = [state.read(operand, "u32") for operand in operands[3:]]
     state.snippets.add("bits")
-    return state.write(operands[0], "u32", f"cass::bfi({values})")
+    return state.write(operands[0], kind, f"cass::bfi({', '.join(into + place)})")
+
+
+_PERMUTE_MODES = {
+    "f4e": "0x6543543243213210",
+    "b4e": "0x0123701267015670",
+    "rc8": "0x3333222211110000",
+    "ecl": "0x3333322232113210",
+    "ecr": "0x3210221011100000",
+    "rc16": "0x3232101032321010",
+}
+"""The selectors of each mode of ``prmt``, 16 bits for each value of its third operand."""
 
 
 def _permute(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
-    if modifiers != ["b32"]:
+    a, b, selector = (state.read(operand, "u32") for operand in operands[1:])
+    if len(modifiers) == 2 and modifiers[1] in _PERMUTE_MODES:
+        table = _PERMUTE_MODES[modifiers[1]]
+        selector = f"static_cast<unsigned int>({table}ull >> 16 * ({selector} & 3u))"
+    elif modifiers != ["b32"]:
         raise UnknownInstructionError(f"the modifiers {'.'.join(modifiers)}")
-    values = ", ".join(state.read(operand, "u32") for operand in operands[1:])
-    return state.write(operands[0], "u32", f"__byte_perm({values})")
+    state.snippets.add("bits")
+    return state.write(operands[0], "u32", f"cass::prmt({a}, {b}, {selector})")
 
 
 def _logic3(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:

@@ -27,6 +27,30 @@ template <typename T> __device__ inline void write_surface(T value, hipSurfaceOb
 }
 #else
 #define CASS_ON_SURFACE(software, hardware) hardware
+// HIP's own functions for layers take the layer for a level of detail.
+typedef int surface_place2 __attribute__((ext_vector_type(2)));
+typedef int surface_place4 __attribute__((ext_vector_type(4)));
+typedef float surface_value __attribute__((ext_vector_type(4)));
+template <typename T> __device__ __hip_img_chk__ inline void read_layer(T* value, hipSurfaceObject_t surfObj, int x, int layer) {
+    __HIP_SURFACE_OBJECT_PARAMETERS_INIT
+    x = __hipGetPixelAddr(x, __ockl_image_channel_data_type_1D(i), __ockl_image_channel_order_1D(i));
+    *value = __hipMapFrom<T>(__ockl_image_load_1Da(i, surface_place2{x, layer}));
+}
+template <typename T> __device__ __hip_img_chk__ inline void read_layer(T* value, hipSurfaceObject_t surfObj, int x, int y, int layer) {
+    __HIP_SURFACE_OBJECT_PARAMETERS_INIT
+    x = __hipGetPixelAddr(x, __ockl_image_channel_data_type_2D(i), __ockl_image_channel_order_2D(i));
+    *value = __hipMapFrom<T>(__ockl_image_load_2Da(i, surface_place4{x, y, layer, 0}));
+}
+template <typename T> __device__ __hip_img_chk__ inline void write_layer(T value, hipSurfaceObject_t surfObj, int x, int layer) {
+    __HIP_SURFACE_OBJECT_PARAMETERS_INIT
+    x = __hipGetPixelAddr(x, __ockl_image_channel_data_type_1D(i), __ockl_image_channel_order_1D(i));
+    __ockl_image_store_1Da(i, surface_place2{x, layer}, __hipMapTo<surface_value>(value));
+}
+template <typename T> __device__ __hip_img_chk__ inline void write_layer(T value, hipSurfaceObject_t surfObj, int x, int y, int layer) {
+    __HIP_SURFACE_OBJECT_PARAMETERS_INIT
+    x = __hipGetPixelAddr(x, __ockl_image_channel_data_type_2D(i), __ockl_image_channel_order_2D(i));
+    __ockl_image_store_2Da(i, surface_place4{x, y, layer, 0}, __hipMapTo<surface_value>(value));
+}
 #endif
 template <typename T> __device__ inline void surf1Dread(T* value, hipSurfaceObject_t s, int x, int mode = hipBoundaryModeTrap) {
     CASS_ON_SURFACE(cass::read_surface(value, s, x, 0, 0, mode), ::surf1Dread(value, s, x));
@@ -38,10 +62,10 @@ template <typename T> __device__ inline void surf3Dread(T* value, hipSurfaceObje
     CASS_ON_SURFACE(cass::read_surface(value, s, x, y, z, mode), ::surf3Dread(value, s, x, y, z));
 }
 template <typename T> __device__ inline void surf1DLayeredread(T* value, hipSurfaceObject_t s, int x, int layer, int mode = hipBoundaryModeTrap) {
-    CASS_ON_SURFACE(cass::read_surface(value, s, x, 0, layer, mode), ::surf1DLayeredread(value, s, x, layer));
+    CASS_ON_SURFACE(cass::read_surface(value, s, x, 0, layer, mode), cass::read_layer(value, s, x, layer));
 }
 template <typename T> __device__ inline void surf2DLayeredread(T* value, hipSurfaceObject_t s, int x, int y, int layer, int mode = hipBoundaryModeTrap) {
-    CASS_ON_SURFACE(cass::read_surface(value, s, x, y, layer, mode), ::surf2DLayeredread(value, s, x, y, layer));
+    CASS_ON_SURFACE(cass::read_surface(value, s, x, y, layer, mode), cass::read_layer(value, s, x, y, layer));
 }
 template <typename T> __device__ inline void surf1Dwrite(T value, hipSurfaceObject_t s, int x, int mode = hipBoundaryModeTrap) {
     CASS_ON_SURFACE(cass::write_surface(value, s, x, 0, 0, mode), ::surf1Dwrite(value, s, x));
@@ -53,10 +77,10 @@ template <typename T> __device__ inline void surf3Dwrite(T value, hipSurfaceObje
     CASS_ON_SURFACE(cass::write_surface(value, s, x, y, z, mode), ::surf3Dwrite(value, s, x, y, z));
 }
 template <typename T> __device__ inline void surf1DLayeredwrite(T value, hipSurfaceObject_t s, int x, int layer, int mode = hipBoundaryModeTrap) {
-    CASS_ON_SURFACE(cass::write_surface(value, s, x, 0, layer, mode), ::surf1DLayeredwrite(value, s, x, layer));
+    CASS_ON_SURFACE(cass::write_surface(value, s, x, 0, layer, mode), cass::write_layer(value, s, x, layer));
 }
 template <typename T> __device__ inline void surf2DLayeredwrite(T value, hipSurfaceObject_t s, int x, int y, int layer, int mode = hipBoundaryModeTrap) {
-    CASS_ON_SURFACE(cass::write_surface(value, s, x, y, layer, mode), ::surf2DLayeredwrite(value, s, x, y, layer));
+    CASS_ON_SURFACE(cass::write_surface(value, s, x, y, layer, mode), cass::write_layer(value, s, x, y, layer));
 }
 #undef CASS_ON_SURFACE
 // The forms that return what they read.
