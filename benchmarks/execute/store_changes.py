@@ -35,6 +35,7 @@ from cass_ray.execute.stored_changes import (
 )
 
 _CHANGES = 3
+_FURTHER_CHANGES = 1
 _KEPT_BYTES = 8 << 10
 """Data of runs that move more are represented by digests."""
 
@@ -54,7 +55,7 @@ def changes_of(
         if not compare(stored[run.inputs].outputs, run.outputs[0]).numeric:
             continue
         rows.append({"arguments": list(run.inputs.arguments), **_shortened(run, most)})
-        most = 0 if run.launches else most
+        most = _FURTHER_CHANGES if run.launches else most
     return rows
 
 
