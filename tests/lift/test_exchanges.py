@@ -13,7 +13,7 @@ from cass_ray.emulator.execution import RunOptions
 from cass_ray.lift import lift_cubin
 from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.unit import Unit
-from tests.lift.lifted_programs import ProgramOnAmd, assert_prints, kernels_at_own_pace
+from tests.lift.lifted_programs import ProgramOnAmd, assert_prints, kernels_with_lane_scheduler
 from tests.port.run_on_gpu import recorded
 
 UNIT = Unit(Path(__file__).parent / "programs", PurePosixPath("exchanges.cu"))
@@ -284,13 +284,13 @@ def test_what_was_worked_out_here_is_what_a_gpu_said() -> None:
     assert recorded()["exchanges"]["output"].splitlines() == EXPECTED
 
 
-def at_own_pace(source: str, folder: Path) -> dict[str, set[str]]:
-    """By architecture: kernels of ``source`` whose lanes go at their own pace."""
+def with_lane_scheduler(source: str, folder: Path) -> dict[str, set[str]]:
+    """By architecture: kernels of ``source`` whose lanes are scheduled independently."""
     (folder / "others.cu").write_text(source)
     unit = Unit(folder, PurePosixPath("others.cu"))
     found = find_nvidia().compile(unit, ("sm_80", "sm_90", "sm_120")).cubins
     return {
-        architecture: kernels_at_own_pace(lift_cubin(cubin))
+        architecture: kernels_with_lane_scheduler(lift_cubin(cubin))
         for architecture, cubin in found.items()
     }
 
@@ -418,7 +418,7 @@ __global__ void tiles(word *out) {
 @pytest.mark.nvidia
 @pytest.mark.amd
 def test_kernels_whose_lanes_exchange_together_pay_nothing(tmp_path: Path) -> None:
-    for architecture, kernels in at_own_pace(TOGETHER, tmp_path).items():
+    for architecture, kernels in with_lane_scheduler(TOGETHER, tmp_path).items():
         assert kernels == set(), architecture
 
 
@@ -441,7 +441,7 @@ __global__ void of_one_vote(const word *in, word *out) {
 @pytest.mark.nvidia
 @pytest.mark.amd
 def test_masks_that_one_vote_made_may_be_equal(tmp_path: Path) -> None:
-    for architecture, kernels in at_own_pace(OF_ONE_VOTE, tmp_path).items():
+    for architecture, kernels in with_lane_scheduler(OF_ONE_VOTE, tmp_path).items():
         assert kernels == {"_Z11of_one_votePKjPj"}, architecture
 
 

@@ -7,7 +7,7 @@ it whether the lanes are together (``BRA.DIV``, ``BRA.CONV``); those that are ap
 sm_90 on the same instructions with the same registers behind each ``WARPSYNC.COLLECTIVE``.
 
 Code for lanes that are together is right wherever lanes that part cannot come to two such places at
-once. Where they may, lanes go at their own pace (:mod:`.own_pace`).
+once. Where they may, lanes are scheduled independently (:mod:`.forward_progress`).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from functools import cached_property
 from itertools import combinations, takewhile
 
 from cass_ray.lift.analysis.call_places import CallPlace, part_of
+from cass_ray.lift.analysis.forward_progress import KernelCode
 from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.analysis.mask_groups import exchanges, mask_groups, straight_on
 from cass_ray.lift.analysis.mask_origins import Flow, MaskOrigins, Origins, may_be_equal
 from cass_ray.lift.analysis.opcodes import asks_if_together, meets_all
-from cass_ray.lift.analysis.own_pace import KernelCode
 from cass_ray.lift.analysis.parting import where_lanes_part
 from cass_ray.lift.analysis.unaligned import where_apart
 from cass_ray.lift.frontend.code import ENDINGS, CodeSection

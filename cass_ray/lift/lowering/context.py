@@ -9,9 +9,9 @@ from __future__ import annotations
 import struct
 from dataclasses import replace
 
+from cass_ray.lift.analysis.forward_progress import LaneSchedule
 from cass_ray.lift.analysis.liveness import CodePlace, RegisterAccess
 from cass_ray.lift.analysis.mask_groups import MaskGroups, mask_groups
-from cass_ray.lift.analysis.own_pace import OwnPace
 from cass_ray.lift.errors import UnknownForm
 from cass_ray.lift.frontend.code import CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
@@ -31,7 +31,7 @@ from cass_ray.lift.lowering.constant_banks import ConstantBanks
 from cass_ray.lift.lowering.environment import KernelEnvironment
 from cass_ray.lift.lowering.handles import HandleWords
 from cass_ray.lift.lowering.known_values import Carries, Comparisons, FloatValues
-from cass_ray.lift.lowering.own_pace import LanesAtOwnPace
+from cass_ray.lift.lowering.lane_scheduler import LaneScheduler
 from cass_ray.lift.lowering.registers import RegisterFile
 from cass_ray.lift.lowering.terminators import Terminators
 from cass_ray.lift.lowering.turns import Turns
@@ -59,18 +59,20 @@ class LoweringContext:
         environment: KernelEnvironment,
         *,
         in_turns: bool = False,
-        pace: OwnPace | None = None,
+        schedule: LaneSchedule | None = None,
     ) -> None:
         """``in_turns``: the two warps of a wave run one after the other (``lowering.turns``);
-        ``pace``: so do lanes of a warp (``lowering.own_pace``)."""
+        ``schedule``: so do lanes of a warp (``lowering.lane_scheduler``)."""
         self.environment = environment
         self.ir = IRBuilder()
         self.handles = HandleWords(self.ir, tracked=environment.uses_handles)
         self.registers = RegisterFile(self.ir, self.handles, environment.target.wave_lanes)
-        self.own_pace = (
-            LanesAtOwnPace(self.ir, self.registers, environment.target, pace) if pace else None
+        self.lane_scheduler = (
+            LaneScheduler(self.ir, self.registers, environment.target, schedule)
+            if schedule
+            else None
         )
-        self.turns = Turns(self.ir, self.registers) if in_turns else self.own_pace
+        self.turns = Turns(self.ir, self.registers) if in_turns else self.lane_scheduler
         self.terminators = Terminators(self.ir, self.registers, self.turns)
         self.banks = ConstantBanks(environment, self.ir, self.handles)
         self.carries = Carries()
@@ -127,9 +129,10 @@ class LoweringContext:
         return self.handles.select(condition, yes, no)
 
     def mask_groups(self) -> MaskGroups | None:
-        """Of the code of the instruction; None where lanes go at their own pace, each by itself."""
+        """Of the code of the instruction; None where lanes are scheduled independently, each by
+        itself."""
         name, _ = self._place
-        if self.own_pace is not None or not name:
+        if self.lane_scheduler is not None or not name:
             return None
         if name not in self._mask_groups:
             self._mask_groups[name] = mask_groups(self.environment.program.code(name))

@@ -187,8 +187,8 @@ class InstructionLowering:
         guard = context.predicate(i.guard) if i.guard else TRUE
         with context.terminators.leaving_if(guard, lambda: self._walk.goto(following)):
             label = f"poll{context.ir.fresh()}"
-            if context.own_pace is not None:
-                context.own_pace.pause(f"label %{label}", at_barrier=False, yields=yields(i))
+            if context.lane_scheduler is not None:
+                context.lane_scheduler.pause(f"label %{label}", at_barrier=False, yields=yields(i))
             else:
                 context.turns.pause(f"label %{label}", at_barrier=False)
             context.registers.begin_block(label)

@@ -64,7 +64,7 @@ class BlockEnds:
         assert by_opcode.keys() == ENDS
         if self._in_turns:
             by_opcode |= dict.fromkeys(("BAR", "WARPGROUP", "UCGABAR_WAIT"), self._barrier)
-        if self._context.own_pace is not None:
+        if self._context.lane_scheduler is not None:
             by_opcode |= {"BSYNC": self._region_end, "WARPSYNC": self._meeting}
         return by_opcode
 
@@ -93,9 +93,9 @@ class BlockEnds:
     def _ask(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
         """Whether the lanes of a warp are apart, or together.
 
-        They are together; at their own pace they may be apart, and the code for those has them
-        meet. But at a barrier of the block each comes for itself. A guard is no way past it: where
-        it does not hold in all lanes, these have different masks and count as apart.
+        They are together; scheduled independently they may be apart, and the code for those has
+        them meet. But at a barrier of the block each comes for itself. A guard is no way past it:
+        where it does not hold in all lanes, these have different masks and count as apart.
         """
         context = self._context
         together, apart = self._target(place, i), following
@@ -109,7 +109,7 @@ class BlockEnds:
             context.terminators.branch(is_apart, self._walk.goto(apart), lambda: label)
             return
         is_of_block = together[1:] in context.environment.unaligned_barriers
-        is_sure = context.own_pace is None or is_of_block
+        is_sure = context.lane_scheduler is None or is_of_block
         context.terminators.jump(self._walk.goto(together if is_sure else apart))
 
     def _meeting(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:

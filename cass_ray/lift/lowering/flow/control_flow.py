@@ -14,17 +14,17 @@ from cass_ray.lift.analysis import liveness
 from cass_ray.lift.analysis.call_places import TOGETHER, CallPlace
 from cass_ray.lift.analysis.cutting import cuts_of_large_parts, large_parts
 from cass_ray.lift.analysis.exchanges import meet_in_branches
-from cass_ray.lift.analysis.indexed_registers import loops_to_unroll
-from cass_ray.lift.analysis.interfaces import Interfaces, interfaces
-from cass_ray.lift.analysis.mask_origins import Flow
-from cass_ray.lift.analysis.own_pace import (
+from cass_ray.lift.analysis.forward_progress import (
     KernelCode,
-    OwnPace,
+    LaneSchedule,
     first_looks,
-    own_pace,
+    lane_schedule,
     parts_at,
     waits_for_own_warp,
 )
+from cass_ray.lift.analysis.indexed_registers import loops_to_unroll
+from cass_ray.lift.analysis.interfaces import Interfaces, interfaces
+from cass_ray.lift.analysis.mask_origins import Flow
 from cass_ray.lift.analysis.pairing import must_take_turns, waits_for_words
 from cass_ray.lift.analysis.part_flow import PartFlow
 from cass_ray.lift.analysis.parting import barriers_part_warps
@@ -67,8 +67,8 @@ class KernelLifter:
         self._is_deep = False
         self._waits: PhaseWaits | None = None
         """Where the warps of a wave run in turns."""
-        self._pace: OwnPace | None = None
-        """Where lanes go at their own pace."""
+        self._lane_schedule: LaneSchedule | None = None
+        """Where lanes are scheduled independently."""
         self._ways = SubroutineWays()
         self._recorded: dict[liveness.CodePlace, RecordedBlock] = {}
         self.instruction_count = 0
@@ -141,22 +141,25 @@ class KernelLifter:
         )
         if not environment.target.pairs_warps:
             if waits_for_lanes or (environment.parts_at_barriers and parts_at(code, barriers)):
-                self._pace = own_pace(code)
-            return self._pace is not None
+                self._lane_schedule = lane_schedule(code)
+            return self._lane_schedule is not None
         waits = phase_waits(*graph)
         words = waits_for_words(*graph, waits)
         if words or waits_for_lanes:
-            self._pace = own_pace(code, waits.polls | first_looks(code, words))
+            self._lane_schedule = lane_schedule(code, waits.polls | first_looks(code, words))
         elif must_take_turns(*graph, waits):
             self._waits = waits
         return self._turn_ends() is not None
 
     def _meets_more(self, code: KernelCode) -> bool:
-        """Whether lanes at their own pace meet in code for lanes that are apart, too."""
-        if self._pace is None:
+        """Whether independently scheduled lanes meet in code for lanes that are apart, too."""
+        if self._lane_schedule is None:
             return False
-        before, self._pace = self._pace, own_pace(code, self._pace.pauses)
-        return self._pace != before
+        before, self._lane_schedule = (
+            self._lane_schedule,
+            lane_schedule(code, self._lane_schedule.yield_points),
+        )
+        return self._lane_schedule != before
 
     def _interfaces(self, walk: KernelWalk) -> Interfaces | None:
         if not self.functions:
@@ -184,7 +187,11 @@ class KernelLifter:
 
     def _turn_ends(self) -> PhaseWaits | None:
         """Where turns end inside of basic blocks; None where nothing runs in turns."""
-        return PhaseWaits(self._pace.pauses) if self._pace is not None else self._waits
+        return (
+            PhaseWaits(self._lane_schedule.yield_points)
+            if self._lane_schedule is not None
+            else self._waits
+        )
 
     def _instruction_at(self, place: liveness.CodePlace) -> DecodedInstruction:
         code = self._program.code(place[0])
@@ -204,10 +211,10 @@ class KernelLifter:
 
     def _attempt(self, shown: EarlierLifting | None) -> KernelWalk:
         """``shown``: by a first attempt; None for the first."""
-        in_turns = self._waits is not None or self._pace is not None
+        in_turns = self._waits is not None or self._lane_schedule is not None
         earlier = shown or EarlierLifting()
         context = LoweringContext(
-            self.environment, in_turns=self._waits is not None, pace=self._pace
+            self.environment, in_turns=self._waits is not None, schedule=self._lane_schedule
         )
         pieces = Pieces(context, earlier.cuts, earlier.live)
         walk = KernelWalk(self._program, context, self.environment.kernel.name, pieces)

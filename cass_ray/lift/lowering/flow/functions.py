@@ -2,8 +2,8 @@
 
 Lanes that call a function together return together, as they do in SASS. Without functions, one
 copy's way back would be a switch over the return address, and with it the kernel one great loop,
-through which lanes that have parted go at their own pace: they would come to barriers and shuffles
-one after the other.
+through which lanes that have parted are scheduled independently: they would come to barriers and
+shuffles one after the other.
 
 A function has registers as arguments and as results: in a first lifting all that it, or a function
 that it calls, reads or writes, then those that matter (:mod:`.interfaces`).

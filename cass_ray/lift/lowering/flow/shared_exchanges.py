@@ -1,6 +1,6 @@
 """Exchanges at which lanes meet that come by several instructions (``analysis.exchanges``).
 
-Each is lifted once. Lanes at their own pace keep where they came from, stop in front of it,
+Each is lifted once. Independently scheduled lanes keep where they came from, stop in front of it,
 exchange when those of their mask have come to it, and go on behind where they came from.
 """
 
@@ -18,7 +18,7 @@ from cass_ray.lift.lowering.semantics.convergence import mask_of_meeting, meet_i
 
 
 class SharedExchanges:
-    """Of one walk of a kernel whose lanes go at their own pace."""
+    """Of one walk of a kernel whose lanes are scheduled independently."""
 
     def __init__(self, walk: KernelWalk, body: InstructionLowering) -> None:
         self._walk = walk
@@ -27,8 +27,8 @@ class SharedExchanges:
 
     def meet(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
         """Lift the ``WARPSYNC`` that ends the current block."""
-        context, own_pace = self._walk.context, self._walk.context.own_pace
-        assert own_pace is not None
+        context, lane_scheduler = self._walk.context, self._walk.context.lane_scheduler
+        assert lane_scheduler is not None
         behind = self._behind(place, i)
         if not behind:
             meet_in_warp(context, i, self._walk.goto(following))
@@ -38,7 +38,7 @@ class SharedExchanges:
         key = tuple(each.text for each in behind) if is_collective else (function, address)
         exchange = self._places.setdefault(key, (TOGETHER, function, address))
         after = stack, function, behind[-1].address + INSTRUCTION_BYTES
-        own_pace.meet_for_exchange(
+        lane_scheduler.meet_for_exchange(
             self._walk.goto(exchange),
             mask_of_meeting(context, i),
             self._walk.goto_from(exchange, after),
@@ -48,15 +48,15 @@ class SharedExchanges:
 
     def lower(self, place: CallPlace) -> int:
         """Lift the exchange at ``place``; the number of its instructions."""
-        walk, own_pace = self._walk, self._walk.context.own_pace
-        assert own_pace is not None
+        walk, lane_scheduler = self._walk, self._walk.context.lane_scheduler
+        assert lane_scheduler is not None
         code = walk.code_at(place)
         before = code.instructions[code.position[place[2]] - 1]
         behind = self._behind(place, before)
         walk.current.accesses = []
         for guard, run in runs_of(behind):
             self._body.run(code, guard, run)
-        own_pace.part_again(f"label %{walk.label(place)}")
+        lane_scheduler.part_again(f"label %{walk.label(place)}")
         return len(behind)
 
     def _behind(self, place: CallPlace, i: DecodedInstruction) -> list[DecodedInstruction]:

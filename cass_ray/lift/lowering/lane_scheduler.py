@@ -1,5 +1,5 @@
-"""Lanes of a warp at their own pace, for kernels in which they wait for each other
-(``analysis.own_pace``).
+"""Independent scheduling of the lanes of a warp, for kernels in which they wait for each other
+(``analysis.forward_progress``).
 
 In rounds each lane runs up to where its turn ends: in a loop that waits, at a barrier of the block,
 or where lanes of its warp meet; lanes whose turns begin at one place run together. What waits for
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from cass_ray.lift.analysis.own_pace import OwnPace
+from cass_ray.lift.analysis.forward_progress import LaneSchedule
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.llvm.builder import FALSE, TRUE, IRBuilder, Value, i32
 from cass_ray.lift.lowering.registers import RegisterFile
@@ -49,14 +49,14 @@ _SECOND = "%turn.second"
 _ERROR = 'call void asm sideeffect "s_trap 2", ""()'
 
 
-class LanesAtOwnPace(Turns):
+class LaneScheduler(Turns):
     """Writes where a lane stops, and what lets all of them go on."""
 
     def __init__(
-        self, ir: IRBuilder, registers: RegisterFile, target: LiftTarget, pace: OwnPace
+        self, ir: IRBuilder, registers: RegisterFile, target: LiftTarget, schedule: LaneSchedule
     ) -> None:
         super().__init__(ir, registers)
-        self.pace = pace
+        self.schedule = schedule
         self._target = target
         self._meets = False
         self._goes_alone = False

@@ -7,7 +7,7 @@ meet (``WARPSYNC``, ``BRA.DIV``) behind it, before they exchange anything. Lanes
 are not waited for at ``BSYNC``: US patent 2016/0019066; else nobody could come out of a spin lock.
 
 On AMD the lanes of a wave go through one branch after the other. So a kernel in which lanes outside
-of such a loop may do what those inside wait for is run by lanes at their own pace
+of such a loop may do what those inside wait for is run by lanes that are scheduled independently
 (``lowering.turns``): they stop where they yield, and meet where SASS has them meet.
 """
 
@@ -40,16 +40,16 @@ _WRITES = {
 
 
 @dataclass(frozen=True)
-class OwnPace:
-    """Where lanes of a warp that go at their own pace stop, and where they meet."""
+class LaneSchedule:
+    """Where lanes of a warp that are scheduled independently stop, and where they meet."""
 
-    pauses: frozenset[CodePlace]
+    yield_points: frozenset[CodePlace]
     """Instructions before which other lanes go on."""
-    starts: frozenset[CodePlace]
-    """``BSSY`` whose lanes meet at one of :attr:`ends`, or come by it."""
-    ends: frozenset[CodePlace]
+    region_starts: frozenset[CodePlace]
+    """``BSSY`` whose lanes meet at one of :attr:`region_ends`, or come by it."""
+    region_ends: frozenset[CodePlace]
     """``BSYNC`` to which lanes may come one by one."""
-    kept: Mapping[BarrierOf, str]
+    saved_barriers: Mapping[BarrierOf, str]
     """Convergence barriers that functions keep for their callers: names of their own."""
 
 
@@ -113,7 +113,7 @@ def first_looks(code: KernelCode, loops: Iterable[list[CodePlace]]) -> frozenset
     )
 
 
-def own_pace(code: KernelCode, more: frozenset[CodePlace] = frozenset()) -> OwnPace:
+def lane_schedule(code: KernelCode, more: frozenset[CodePlace] = frozenset()) -> LaneSchedule:
     """Where the lanes of a kernel stop and meet; before ``more``, too."""
     found = {
         place
@@ -121,12 +121,12 @@ def own_pace(code: KernelCode, more: frozenset[CodePlace] = frozenset()) -> OwnP
         for place in code.instructions(loop)
         if yields(code.at(place))
     }
-    pauses = frozenset(found | more)
+    yield_points = frozenset(found | more)
     regions = _regions(code)
     ends = frozenset(
         end
         for start, region in regions.items()
-        if any(place in pauses or _stops(code.at(place)) for place in region)
+        if any(place in yield_points or _stops(code.at(place)) for place in region)
         for end in _ends(code, start)
         if end in region
     )
@@ -134,7 +134,7 @@ def own_pace(code: KernelCode, more: frozenset[CodePlace] = frozenset()) -> OwnP
     kept = kept_barriers(
         code.entry[0], ((each, code.at(each)) for each in code.instructions(code.blocks))
     )
-    return OwnPace(pauses, starts, ends, kept)
+    return LaneSchedule(yield_points, starts, ends, kept)
 
 
 def parts_at(code: KernelCode, barriers: frozenset[CodePlace]) -> bool:

@@ -11,7 +11,7 @@ import pytest
 from cass_ray.lift import LiftedModule, lift_cubin
 from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.unit import Unit
-from tests.lift.lifted_programs import assert_prints, kernels_at_own_pace
+from tests.lift.lifted_programs import assert_prints, kernels_with_lane_scheduler
 from tests.port.run_on_gpu import recorded
 
 UNIT = Unit(Path(__file__).parent / "programs", PurePosixPath("own_pace.cu"))
@@ -139,9 +139,9 @@ def test_what_was_worked_out_here_is_what_a_gpu_said() -> None:
     assert said == [line(name) for name in NAMES]
 
 
-def at_own_pace(lifted: LiftedModule) -> set[str]:
+def with_lane_scheduler(lifted: LiftedModule) -> set[str]:
     """Names of the kernels whose lanes are."""
-    mangled = kernels_at_own_pace(lifted)
+    mangled = kernels_with_lane_scheduler(lifted)
     return {re.sub(r"^_Z\d+([a-z_]+).*", r"\1", name) for name in mangled}
 
 
@@ -229,4 +229,4 @@ def test_kernels_that_wait_for_nobody_in_their_warp_pay_nothing(tmp_path: Path) 
     (tmp_path / "others.cu").write_text(OTHERS)
     unit = Unit(tmp_path, PurePosixPath("others.cu"))
     for architecture, cubin in find_nvidia().compile(unit, ("sm_80", "sm_90")).cubins.items():
-        assert at_own_pace(lift_cubin(cubin)) == {"waits"}, architecture
+        assert with_lane_scheduler(lift_cubin(cubin)) == {"waits"}, architecture
