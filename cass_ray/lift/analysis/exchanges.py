@@ -18,12 +18,12 @@ from functools import cached_property
 from itertools import combinations, takewhile
 
 from cass_ray.lift.analysis.call_places import CallPlace, part_of
+from cass_ray.lift.analysis.divergence import divergent_branches
 from cass_ray.lift.analysis.forward_progress import KernelCode
 from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.analysis.mask_groups import exchanges, mask_groups, straight_on
 from cass_ray.lift.analysis.mask_origins import Flow, MaskOrigins, Origins, may_be_equal
 from cass_ray.lift.analysis.opcodes import asks_if_together, meets_all
-from cass_ray.lift.analysis.parting import where_lanes_part
 from cass_ray.lift.analysis.unaligned import where_apart
 from cass_ray.lift.frontend.code import ENDINGS, CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
@@ -65,7 +65,7 @@ def meet_in_branches(
         mask_groups(section(name)).members for name in {name for name, _ in code.blocks}
     )
     return places.are_in_branches(
-        where_lanes_part(code.blocks, code.entry, code.at, in_groups=in_groups)
+        divergent_branches(code.blocks, code.entry, code.at, in_groups=in_groups)
     )
 
 
@@ -92,7 +92,7 @@ class _Places:
         for branch, successors in ways.items():
             if len(successors) < 2 or branch[1:] not in parting:
                 continue
-            if not self.code.parts_lanes(branch[1:]) or self._asks(branch[1:]):
+            if not self.code.may_diverge(branch[1:]) or self._asks(branch[1:]):
                 continue
             found = [self._between(ways, each, after[branch]) for each in successors]
             if any(_may_be_one(*two) for two in combinations(found, 2)):

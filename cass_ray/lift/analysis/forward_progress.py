@@ -81,7 +81,7 @@ class KernelCode:
         """Whether the lanes of a warp meet in ``block``, or all of the block do."""
         return any(_stops(self.at(place)) for place in self.instructions([block]))
 
-    def parts_lanes(self, block: CodePlace) -> bool:
+    def may_diverge(self, block: CodePlace) -> bool:
         """Whether lanes may go different ways from its end."""
         accesses = self.blocks[block].accesses
         if not accesses or len(self.blocks[block].successors) < 2:
@@ -137,7 +137,7 @@ def lane_schedule(code: KernelCode, more: frozenset[CodePlace] = frozenset()) ->
     return LaneSchedule(yield_points, starts, ends, kept)
 
 
-def parts_at(code: KernelCode, barriers: frozenset[CodePlace]) -> bool:
+def diverges_before_barriers(code: KernelCode, barriers: frozenset[CodePlace]) -> bool:
     """Whether lanes may part for different ones of ``barriers``, from where none leads back.
 
     One that some lanes go by, as those of a smaller group of threads do in code for any group, is
@@ -155,7 +155,7 @@ def parts_at(code: KernelCode, barriers: frozenset[CodePlace]) -> bool:
         if code.has_meeting(block) and code.blocks[block].successors & with_barrier
     }
     for block in code.blocks if barriers else ():
-        if not code.parts_lanes(block):
+        if not code.may_diverge(block):
             continue
         ways = [_first_stops(code, each) for each in code.blocks[block].successors]
         if all(stops & with_barrier and block not in seen for stops, seen in ways) and not (
@@ -296,7 +296,7 @@ def _beside(code: KernelCode, loop: frozenset[CodePlace]) -> Iterator[DecodedIns
     pending = [
         successor
         for block in (before | loop) - of_single_lane
-        if code.parts_lanes(block)
+        if code.may_diverge(block)
         for successor in code.blocks[block].successors - loop
         if block in loop or (code.blocks[block].successors - {successor}) & into
     ]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from cass_ray.lift.analysis.divergence import Graph, InstructionAt, barrier_may_diverge
 from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.analysis.opcodes import counts_threads
-from cass_ray.lift.analysis.parting import Graph, InstructionAt, barriers_part_warps
 from cass_ray.lift.analysis.phase_waits import PhaseWaits
 from cass_ray.lift.analysis.polling import waiting_loops
 
@@ -19,7 +19,7 @@ def must_take_turns(
     if waits.polls:
         return True
     reached = (instruction_at(place) for block in blocks.values() for place, _ in block.accesses)
-    return any(map(counts_threads, reached)) or barriers_part_warps(blocks, entry, instruction_at)
+    return any(map(counts_threads, reached)) or barrier_may_diverge(blocks, entry, instruction_at)
 
 
 def waits_for_words(

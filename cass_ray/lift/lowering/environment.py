@@ -40,7 +40,7 @@ class KernelEnvironment:
     uses_tensor_memory: bool = False
     unaligned_barriers: frozenset[CodePlace] = frozenset()
     """Those to which the lanes of a warp may come one after the other (PTX's ``barrier``)."""
-    parts_at_barriers: bool = False
+    barriers_may_diverge: bool = False
     """Whether lanes of a warp may come to a barrier by several ways."""
     met_by_all: frozenset[int | None] = frozenset()
     """Numbers of barriers that somewhere have no count: of all threads; None: of some number."""

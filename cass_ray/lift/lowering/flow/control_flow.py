@@ -13,13 +13,14 @@ from dataclasses import replace
 from cass_ray.lift.analysis import liveness
 from cass_ray.lift.analysis.call_places import TOGETHER, CallPlace
 from cass_ray.lift.analysis.cutting import cuts_of_large_parts, large_parts
+from cass_ray.lift.analysis.divergence import barrier_may_diverge
 from cass_ray.lift.analysis.exchanges import meet_in_branches
 from cass_ray.lift.analysis.forward_progress import (
     KernelCode,
     LaneSchedule,
+    diverges_before_barriers,
     first_looks,
     lane_schedule,
-    parts_at,
     waits_for_own_warp,
 )
 from cass_ray.lift.analysis.indexed_registers import loops_to_unroll
@@ -27,7 +28,6 @@ from cass_ray.lift.analysis.interfaces import Interfaces, interfaces
 from cass_ray.lift.analysis.mask_origins import Flow
 from cass_ray.lift.analysis.pairing import must_take_turns, waits_for_words
 from cass_ray.lift.analysis.part_flow import PartFlow
-from cass_ray.lift.analysis.parting import barriers_part_warps
 from cass_ray.lift.analysis.phase_waits import PhaseWaits, phase_waits
 from cass_ray.lift.analysis.polling import hasty_looks, must_keep_loads
 from cass_ray.lift.analysis.slow_paths import whole_operations
@@ -97,8 +97,8 @@ class KernelLifter:
                     keeps_shared_loads=keeps,
                     unrolled=loops_to_unroll(*graph),
                     hasty_looks=hasty_looks(*graph),
-                    parts_at_barriers=bool(self.environment.unaligned_barriers)
-                    and barriers_part_warps(*graph),
+                    barriers_may_diverge=bool(self.environment.unaligned_barriers)
+                    and barrier_may_diverge(*graph),
                     whole_operations={
                         # An attempt that knew of some has come by no slow path of theirs.
                         **self.environment.whole_operations,
@@ -140,7 +140,9 @@ class KernelLifter:
             code, flow, self._program.code, barriers
         )
         if not environment.target.pairs_warps:
-            if waits_for_lanes or (environment.parts_at_barriers and parts_at(code, barriers)):
+            if waits_for_lanes or (
+                environment.barriers_may_diverge and diverges_before_barriers(code, barriers)
+            ):
                 self._lane_schedule = lane_schedule(code)
             return self._lane_schedule is not None
         waits = phase_waits(*graph)

@@ -98,7 +98,7 @@ def _come_together(ctx: LoweringContext, i: DecodedInstruction) -> None:
     Where warps run in turns they meet at one of the block; in a cluster that one counts lanes.
     """
     is_sure = not counts_threads(i) and (ctx.turns is not None or ctx.environment.in_cluster)
-    if is_sure or not ctx.environment.parts_at_barriers:
+    if is_sure or not ctx.environment.barriers_may_diverge:
         return
     if ctx.place(i) in ctx.environment.unaligned_barriers:
         in_cluster = ctx.environment.in_cluster

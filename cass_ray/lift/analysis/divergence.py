@@ -1,11 +1,13 @@
-"""Where the two warps of a wave may part, or the lanes of a warp: branches that go by what these
-need not share.
+"""Divergence: branches at which the lanes of a warp, or the two warps of a wave, may part.
+
+What LLVM calls divergence analysis: values that differ between threads are followed from where they
+arise (a number of a thread or of a warp, what a load gives, results of some collectives), along
+every path; what is assigned on a path that only some threads take differs as well where paths join.
+A branch on such a value is divergent. Lanes agree on what they have found out together, as by a
+vote.
 
 A wave of 64 lanes arrives at a barrier once. It may do so for both of its warps where they come to
-it together: where no branch before it, since both were last together, goes by a number of a thread
-or of a warp, or by what was computed from one. That is found by following registers from what
-differs between warps, along every path; what is assigned on a path that one warp takes alone
-differs as well. Lanes part by the same, but for what they have found out together.
+it together: where no branch before it, since they last converged, is divergent.
 """
 
 from __future__ import annotations
@@ -20,13 +22,13 @@ from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Name
 from cass_ray.lift.graphs import immediate_postdominators
 
-_FOUND_TOGETHER = frozenset({"VOTE", "VOTEU", "REDUX", "CREDUX"})
-"""What the lanes that exchange all get."""
-_EXCHANGE = _FOUND_TOGETHER | {"SHFL", "MATCH", "ELECT", "LDSM", "MOVM"}
+_UNIFORM_RESULT = frozenset({"VOTE", "VOTEU", "REDUX", "CREDUX"})
+"""Collectives that give all lanes the same result."""
+_COLLECTIVE = _UNIFORM_RESULT | {"SHFL", "MATCH", "ELECT", "LDSM", "MOVM"}
 _MATRICES = frozenset({"HMMA", "IMMA", "DMMA", "BMMA", "QMMA", "OMMA"}) | MATRIX_OPCODES
 _DIFFERENT = (
     frozenset({"ATOM", "ATOMG", "ATOMS", "SYNCS", "LDL", "LDTM", "UTCATOMSWS"})
-    | _EXCHANGE
+    | _COLLECTIVE
     | _MATRICES
 )
 """What they give differs between lanes or warps whatever they are given."""
@@ -42,8 +44,8 @@ InstructionAt = Callable[[CodePlace], DecodedInstruction]
 
 
 @dataclass(frozen=True)
-class _Parts:
-    """Of which threads it is asked whether they may part."""
+class _Granularity:
+    """Between which threads divergence is asked for."""
 
     differ: frozenset[str]
     """Opcodes whose results differ between them, whatever is given."""
@@ -54,68 +56,72 @@ class _Parts:
     else at once."""
 
 
-_WARPS = _Parts(_DIFFERENT, frozenset({"BAR"}), differ_at_joins=False)
-_LANES = _Parts(_DIFFERENT - _FOUND_TOGETHER, _FOUND_TOGETHER | {"BAR"}, differ_at_joins=True)
-_LANES_IN_GROUPS = _Parts(_DIFFERENT, frozenset({"BAR"}), differ_at_joins=True)
+_BETWEEN_WARPS = _Granularity(_DIFFERENT, frozenset({"BAR"}), differ_at_joins=False)
+_BETWEEN_LANES = _Granularity(
+    _DIFFERENT - _UNIFORM_RESULT, _UNIFORM_RESULT | {"BAR"}, differ_at_joins=True
+)
+_BETWEEN_GROUPED_LANES = _Granularity(_DIFFERENT, frozenset({"BAR"}), differ_at_joins=True)
 
 
-def where_lanes_part(
+def divergent_branches(
     blocks: Graph, entry: CodePlace, instruction_at: InstructionAt, *, in_groups: bool
 ) -> frozenset[CodePlace]:
-    """Blocks from whose ends lanes of a warp may go different ways.
+    """Blocks whose ends are divergent branches for the lanes of a warp.
 
-    ``in_groups``: lanes of one warp may exchange with different masks.
+    ``in_groups``: lanes of one warp may call collectives with different masks.
     """
-    parts = _LANES_IN_GROUPS if in_groups else _LANES
-    *_, last = _rounds(blocks, entry, instruction_at, parts)
-    return frozenset(last.parting)
+    granularity = _BETWEEN_GROUPED_LANES if in_groups else _BETWEEN_LANES
+    *_, last = _iterations(blocks, entry, instruction_at, granularity)
+    return frozenset(last.divergent)
 
 
-def barriers_part_warps(blocks: Graph, entry: CodePlace, instruction_at: InstructionAt) -> bool:
+def barrier_may_diverge(blocks: Graph, entry: CodePlace, instruction_at: InstructionAt) -> bool:
     """Whether one warp of a wave may come to a barrier of the block without the other."""
     at_barriers = {
         block
-        for block, found in blocks.items()
-        if any(instruction_at(place).opcode in _BARRIERS for place, _ in found.accesses)
+        for block, body in blocks.items()
+        if any(instruction_at(place).opcode in _BARRIERS for place, _ in body.accesses)
     }
     if not at_barriers:
         return False
     if any(block.leaves_unknown for block in blocks.values()):
         return True
     return any(
-        found.at_guarded_barriers or found.alone & at_barriers
-        for found in _rounds(blocks, entry, instruction_at, _WARPS)
+        iteration.at_guarded_barriers or iteration.alone & at_barriers
+        for iteration in _iterations(blocks, entry, instruction_at, _BETWEEN_WARPS)
     )
 
 
 @dataclass(frozen=True)
-class _Found:
-    """What is known after some rounds; each adds to it."""
+class _Divergence:
+    """What an iteration of the analysis has shown; each iteration adds to the one before."""
 
-    parting: list[CodePlace]
+    divergent: list[CodePlace]
     at_guarded_barriers: bool
     """Whether a barrier's guard may differ."""
     alone: set[CodePlace]
     """Blocks that some may come to and others not."""
 
 
-def _rounds(
-    blocks: Graph, entry: CodePlace, instruction_at: InstructionAt, parts: _Parts
-) -> Iterator[_Found]:
+def _iterations(
+    blocks: Graph, entry: CodePlace, instruction_at: InstructionAt, granularity: _Granularity
+) -> Iterator[_Divergence]:
     successors = {place: _successors(block, instruction_at) for place, block in blocks.items()}
     after = immediate_postdominators(successors, _END)
     flow = _Flow(successors, set(), {}, _unknown_behind_calls(blocks))
     while True:
-        parting, at_guarded_barriers = _parting(blocks, entry, instruction_at, flow, parts)
-        regions = {place: _between(successors, place, after[place]) for place in parting}
-        found = flow.alone.union(*regions.values())
-        yield _Found(parting, at_guarded_barriers, found)
+        divergent, at_guarded_barriers = _divergent(
+            blocks, entry, instruction_at, flow, granularity
+        )
+        regions = {place: _between(successors, place, after[place]) for place in divergent}
+        alone = flow.alone.union(*regions.values())
+        yield _Divergence(divergent, at_guarded_barriers, alone)
         joins = flow.joins
-        if parts.differ_at_joins:
+        if granularity.differ_at_joins:
             joins = _assigned_before(blocks, successors, regions, after)
-        if (found, joins) == (flow.alone, flow.joins):
+        if (alone, joins) == (flow.alone, flow.joins):
             return
-        flow = replace(flow, alone=found, joins=joins)
+        flow = replace(flow, alone=alone, joins=joins)
 
 
 @dataclass(frozen=True)
@@ -144,7 +150,7 @@ def _assigned_before(
     after: Mapping[CodePlace, CodePlace],
 ) -> dict[CodePlace, frozenset[str]]:
     """By block where two ways of a branch join: registers that are assigned on these."""
-    found: dict[CodePlace, frozenset[str]] = {}
+    registers: dict[CodePlace, frozenset[str]] = {}
     by_block = {
         place: frozenset[str]().union(*(access.writes for _, access in block.accesses))
         for place, block in blocks.items()
@@ -158,8 +164,8 @@ def _assigned_before(
             for place in _between(successors, start, end) | {start}
         )
         for place in {place for place, number in ways.items() if number > 1} | {end}:
-            found[place] = found.get(place, frozenset()) | assigned
-    return found
+            registers[place] = registers.get(place, frozenset()) | assigned
+    return registers
 
 
 def _successors(block: LivenessBlock, instruction_at: InstructionAt) -> frozenset[CodePlace]:
@@ -169,50 +175,50 @@ def _successors(block: LivenessBlock, instruction_at: InstructionAt) -> frozense
     return frozenset(block.successors | ({_END} if ends else set()))
 
 
-def _parting(
+def _divergent(
     blocks: Graph,
     entry: CodePlace,
     instruction_at: InstructionAt,
     flow: _Flow,
-    parts: _Parts,
+    granularity: _Granularity,
 ) -> tuple[list[CodePlace], bool]:
-    """Blocks from which the parts may go different ways; whether a barrier's guard may differ."""
+    """Blocks with divergent branches; whether a barrier's guard may differ."""
     different: dict[CodePlace, frozenset[str]] = {entry: frozenset()}
-    parting: set[CodePlace] = set()
+    divergent: set[CodePlace] = set()
     at_guarded_barriers = False
     pending = [entry]
     while pending:
         place = pending.pop()
         state = set(different[place] | flow.joins.get(place, frozenset()))
-        branches_apart = False
+        reads_divergent = False
         for where, access in blocks[place].accesses:
             instruction = instruction_at(where)
             reads = access.reads | ({access.guard[0]} if access.guard else set())
-            branches_apart = bool(reads & state)
+            reads_divergent = bool(reads & state)
             if instruction.opcode in _BARRIERS and access.guard and access.guard[0] in state:
                 at_guarded_barriers = True
-            differs = _differs(instruction, parts) or (
-                branches_apart and instruction.opcode not in parts.same
+            differs = _differs(instruction, granularity) or (
+                reads_divergent and instruction.opcode not in granularity.same
             )
-            if differs or (place in flow.alone and not parts.differ_at_joins):
+            if differs or (place in flow.alone and not granularity.differ_at_joins):
                 state |= access.writes
             elif access.guard is None:
                 state -= access.writes
             if instruction.opcode == "CALL":
                 state |= flow.behind_calls
-        if branches_apart and len(flow.successors[place]) > 1:
-            parting.add(place)
+        if reads_divergent and len(flow.successors[place]) > 1:
+            divergent.add(place)
         for successor in flow.successors[place] - {_END}:
-            known = different.get(successor)
-            joined = frozenset(state) | (known or frozenset())
-            if joined != known:
+            before = different.get(successor)
+            joined = frozenset(state) | (before or frozenset())
+            if joined != before:
                 different[successor] = joined
                 pending.append(successor)
-    return sorted(parting), at_guarded_barriers
+    return sorted(divergent), at_guarded_barriers
 
 
-def _differs(i: DecodedInstruction, parts: _Parts) -> bool:
-    if i.opcode in parts.differ or (i.opcode in ("LD", "LDG") and i.has("STRONG")):
+def _differs(i: DecodedInstruction, granularity: _Granularity) -> bool:
+    if i.opcode in granularity.differ or (i.opcode in ("LD", "LDG") and i.has("STRONG")):
         return True
     if i.opcode not in _READS_SPECIAL:
         return False
@@ -224,11 +230,11 @@ def _between(
     successors: Mapping[CodePlace, Iterable[CodePlace]], place: CodePlace, after: CodePlace
 ) -> set[CodePlace]:
     """Blocks on paths from ``place`` that have not come to ``after``."""
-    found: set[CodePlace] = set()
+    between: set[CodePlace] = set()
     pending = [place]
     while pending:
         for successor in successors[pending.pop()]:
-            if successor not in (after, _END) and successor not in found:
-                found.add(successor)
+            if successor not in (after, _END) and successor not in between:
+                between.add(successor)
                 pending.append(successor)
-    return found
+    return between
