@@ -377,10 +377,10 @@ def _functions(context: LoweringContext, lifter: KernelLifter, exported: str) ->
         f"  %frame = alloca [{-(-max(kernel.frame_size, 16) // 4)} x i32], align 16, addrspace(5)",
         *_beginning(context, calls_functions=bool(lifter.functions)),
         *(
-            context.turns.frame(
+            context.scheduler.frame(
                 lifter.entry_label, PRESENT if context.environment.in_cluster else "entry"
             )
-            if context.turns is not None
+            if context.scheduler is not None
             else [f"  br label %{lifter.entry_label}"]
         ),
         *context.ir.lines_of(None),

@@ -9,7 +9,7 @@ from cass_ray.lift.analysis.phase_waits import PhaseWaits
 from cass_ray.lift.analysis.polling import waiting_loops
 
 
-def must_take_turns(
+def needs_warp_scheduler(
     blocks: Graph, entry: CodePlace, instruction_at: InstructionAt, waits: PhaseWaits
 ) -> bool:
     """Whether one warp could wait for the other for ever, or come to a barrier without it.

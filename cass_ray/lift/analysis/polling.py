@@ -1,7 +1,8 @@
 """Loops that wait for another thread: nothing changes in them but memory.
 
 Two warps in one wave of 64 lanes go on together, so that a warp that has left such a loop would
-wait for the other one, which may wait for it. Kernels with such loops run their warps in turns.
+wait for the other one, which may wait for it. Kernels with such loops schedule their warps one
+after the other.
 """
 
 from __future__ import annotations

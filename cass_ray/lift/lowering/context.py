@@ -34,7 +34,7 @@ from cass_ray.lift.lowering.known_values import Carries, Comparisons, FloatValue
 from cass_ray.lift.lowering.lane_scheduler import LaneScheduler
 from cass_ray.lift.lowering.registers import RegisterFile
 from cass_ray.lift.lowering.terminators import Terminators
-from cass_ray.lift.lowering.turns import Turns
+from cass_ray.lift.lowering.warp_scheduler import WarpScheduler
 
 GROUP = "group"
 """The variable with the lanes among which the lane exchanges (``analysis.mask_groups``)."""
@@ -58,11 +58,12 @@ class LoweringContext:
         self,
         environment: KernelEnvironment,
         *,
-        in_turns: bool = False,
+        is_scheduled: bool = False,
         schedule: LaneSchedule | None = None,
     ) -> None:
-        """``in_turns``: the two warps of a wave run one after the other (``lowering.turns``);
-        ``schedule``: so do lanes of a warp (``lowering.lane_scheduler``)."""
+        """``is_scheduled``: the two warps of a wave run one after the other
+        (``lowering.warp_scheduler``); ``schedule``: so do lanes of a warp
+        (``lowering.lane_scheduler``)."""
         self.environment = environment
         self.ir = IRBuilder()
         self.handles = HandleWords(self.ir, tracked=environment.uses_handles)
@@ -72,8 +73,10 @@ class LoweringContext:
             if schedule
             else None
         )
-        self.turns = Turns(self.ir, self.registers) if in_turns else self.lane_scheduler
-        self.terminators = Terminators(self.ir, self.registers, self.turns)
+        self.scheduler = (
+            WarpScheduler(self.ir, self.registers) if is_scheduled else self.lane_scheduler
+        )
+        self.terminators = Terminators(self.ir, self.registers, self.scheduler)
         self.banks = ConstantBanks(environment, self.ir, self.handles)
         self.carries = Carries()
         self.comparisons = Comparisons()

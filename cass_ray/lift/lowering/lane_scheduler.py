@@ -16,7 +16,7 @@ from cass_ray.lift.errors import LiftError
 from cass_ray.lift.llvm.builder import FALSE, TRUE, IRBuilder, Value, i32
 from cass_ray.lift.lowering.registers import RegisterFile
 from cass_ray.lift.lowering.target import WAIT_FOR_LDS, WARP_LANES, LiftTarget
-from cass_ray.lift.lowering.turns import ENDED_PLACE, Turns
+from cass_ray.lift.lowering.warp_scheduler import ENDED_PLACE, WarpScheduler
 
 
 class LaneState(IntEnum):
@@ -49,7 +49,7 @@ _SECOND = "%turn.second"
 _ERROR = 'call void asm sideeffect "s_trap 2", ""()'
 
 
-class LaneScheduler(Turns):
+class LaneScheduler(WarpScheduler):
     """Writes where a lane stops, and what lets all of them go on."""
 
     def __init__(

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from cass_ray.lift.llvm.builder import TRUE, CodePart, IRBuilder, Value
 from cass_ray.lift.lowering.registers import RegisterFile
-from cass_ray.lift.lowering.turns import Turns
+from cass_ray.lift.lowering.warp_scheduler import WarpScheduler
 
 _TRAP = "trap"
 ENDED = "ended"
@@ -17,11 +17,13 @@ ENDED = "ended"
 class Terminators:
     """Writes the last instructions of blocks. Labels are operands: ``label %name``."""
 
-    def __init__(self, ir: IRBuilder, registers: RegisterFile, turns: Turns | None = None) -> None:
+    def __init__(
+        self, ir: IRBuilder, registers: RegisterFile, scheduler: WarpScheduler | None = None
+    ) -> None:
         """``turns``: the two warps of a wave run one after the other."""
         self._ir = ir
         self._registers = registers
-        self._turns = turns
+        self._scheduler = scheduler
         self._trapping_parts: set[CodePart] = set()
         """Those with a block ``trap`` that ends the program."""
         self.ending_parts: set[CodePart] = set()
@@ -63,8 +65,8 @@ class Terminators:
 
     def leave_kernel(self) -> None:
         """End the thread; registers are not stored, for nothing reads them any more."""
-        if self._turns is not None:
-            self._turns.end()
+        if self._scheduler is not None:
+            self._scheduler.end()
         else:
             self._ir.line("ret void")
 

@@ -75,7 +75,8 @@ class InstructionLowering:
     """Lifts the instructions of a walk's current block."""
 
     def __init__(self, walk: KernelWalk, earlier: EarlierLifting, waits: PhaseWaits | None) -> None:
-        """``waits``: where phases are tested, if the two warps of a wave run in turns."""
+        """``waits``: where phases are tested, if the two warps of a wave are scheduled one after
+        the other."""
         self._walk = walk
         self._context = walk.context
         self._earlier = earlier
@@ -157,7 +158,7 @@ class InstructionLowering:
                     self._agree(code, instruction, self._waits)
 
     def _agree(self, code: CodeSection, i: DecodedInstruction, waits: PhaseWaits) -> None:
-        """Where warps run in turns, a phase is over for all lanes of the warp or for none.
+        """Where warps are scheduled, a phase is over for all lanes of the warp or for none.
 
         In a loop that waits it is when it is for each; elsewhere lanes that differ are an error.
         """
@@ -165,7 +166,7 @@ class InstructionLowering:
         if waits_here is None:
             return
         if i.guard is not None and not tests_phase(i):
-            raise i.unknown("a guarded test of a phase where warps run in turns")
+            raise i.unknown("a guarded test of a phase where warps are scheduled")
         context = self._context
         own = context.predicate(i.operands[0])
         others = ballot(context, context.ir.invert(own))
@@ -182,7 +183,7 @@ class InstructionLowering:
         """Give the turn to the other warp or lanes, then do ``i``: mostly read whether a phase is
         over."""
         context, form = self._context, self._form(code, i)
-        assert context.turns is not None and self._waits is not None
+        assert context.scheduler is not None and self._waits is not None
         access = liveness.RegisterAccess((i.guard.name, i.guard.inverted) if i.guard else None)
         guard = context.predicate(i.guard) if i.guard else TRUE
         with context.terminators.leaving_if(guard, lambda: self._walk.goto(following)):
@@ -190,7 +191,7 @@ class InstructionLowering:
             if context.lane_scheduler is not None:
                 context.lane_scheduler.pause(f"label %{label}", at_barrier=False, yields=yields(i))
             else:
-                context.turns.pause(f"label %{label}", at_barrier=False)
+                context.scheduler.pause(f"label %{label}", at_barrier=False)
             context.registers.begin_block(label)
             with self.lowering(code, i, access):
                 form.semantics(context, i)

@@ -37,15 +37,16 @@ class BlockEnds:
         calls: CallLowering,
         exchanges: SharedExchanges,
         *,
-        in_turns: bool,
+        is_scheduled: bool,
     ) -> None:
-        """``in_turns``: the warps of a wave run in turns, which end at barriers."""
+        """``is_scheduled``: the warps of a wave are scheduled one after the other: a turn ends at a
+        barrier."""
         self._walk = walk
         self._program = walk.program
         self._context = walk.context
         self._calls = calls
         self._exchanges = exchanges
-        self._in_turns = in_turns
+        self._is_scheduled = is_scheduled
 
     def by_opcode(self) -> dict[str, LowersEnd]:
         """How each is lifted. Kept by itself, it would keep all of a lifting as garbage."""
@@ -62,7 +63,7 @@ class BlockEnds:
             "JMX": self._jump_table,
         }
         assert by_opcode.keys() == ENDS
-        if self._in_turns:
+        if self._is_scheduled:
             by_opcode |= dict.fromkeys(("BAR", "WARPGROUP", "UCGABAR_WAIT"), self._barrier)
         if self._context.lane_scheduler is not None:
             by_opcode |= {"BSYNC": self._region_end, "WARPSYNC": self._meeting}
@@ -137,7 +138,7 @@ class BlockEnds:
             self._context.terminators.leave()
 
     def _barrier(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
-        """A barrier of the block where warps run in turns; elsewhere it ends no basic block."""
+        """A barrier of the block where warps are scheduled; elsewhere it ends no basic block."""
         del place
         with where_taken(self._walk, i, following):
             stop_at_barrier(self._context, i, self._walk.goto(following))

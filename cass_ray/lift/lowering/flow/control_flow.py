@@ -26,7 +26,7 @@ from cass_ray.lift.analysis.forward_progress import (
 from cass_ray.lift.analysis.indexed_registers import loops_to_unroll
 from cass_ray.lift.analysis.interfaces import Interfaces, interfaces
 from cass_ray.lift.analysis.mask_origins import Flow
-from cass_ray.lift.analysis.pairing import must_take_turns, waits_for_words
+from cass_ray.lift.analysis.pairing import needs_warp_scheduler, waits_for_words
 from cass_ray.lift.analysis.part_flow import PartFlow
 from cass_ray.lift.analysis.phase_waits import PhaseWaits, phase_waits
 from cass_ray.lift.analysis.polling import hasty_looks, must_keep_loads
@@ -66,7 +66,7 @@ class KernelLifter:
         self.environment = environment
         self._is_deep = False
         self._waits: PhaseWaits | None = None
-        """Where the warps of a wave run in turns."""
+        """Where the warps of a wave are scheduled one after the other."""
         self._lane_schedule: LaneSchedule | None = None
         """Where lanes are scheduled independently."""
         self._ways = SubroutineWays()
@@ -108,7 +108,9 @@ class KernelLifter:
                 changes = known != self.environment
                 found_more = known.whole_operations != self.environment.whole_operations
                 self.environment = known
-                if self._turn_ends() is None and self._runs_in_turns(code, walk.successors):
+                if self._scheduling_points() is None and self._needs_scheduler(
+                    code, walk.successors
+                ):
                     continue
                 if self._meets_more(code):
                     continue
@@ -131,7 +133,7 @@ class KernelLifter:
             except DeepenStack:
                 self._deepen()
 
-    def _runs_in_turns(self, code: KernelCode, flow: Flow) -> bool:
+    def _needs_scheduler(self, code: KernelCode, flow: Flow) -> bool:
         """Whether parts of a wave have to run one after the other; sets how."""
         graph = code.blocks, code.entry, code.at
         environment = self.environment
@@ -149,9 +151,9 @@ class KernelLifter:
         words = waits_for_words(*graph, waits)
         if words or waits_for_lanes:
             self._lane_schedule = lane_schedule(code, waits.polls | first_looks(code, words))
-        elif must_take_turns(*graph, waits):
+        elif needs_warp_scheduler(*graph, waits):
             self._waits = waits
-        return self._turn_ends() is not None
+        return self._scheduling_points() is not None
 
     def _meets_more(self, code: KernelCode) -> bool:
         """Whether independently scheduled lanes meet in code for lanes that are apart, too."""
@@ -180,15 +182,15 @@ class KernelLifter:
 
     def _with_cuts(self, shown: EarlierLifting, walk: KernelWalk) -> EarlierLifting:
         """How large parts are to be cut; none where turns end inside of them."""
-        if self._turn_ends() is not None:
+        if self._scheduling_points() is not None:
             return shown
         cuts = cuts_of_large_parts(walk.successors, walk.weights, walk.entry)
         if not cuts:
             return shown
         return replace(shown, cuts=cuts, live=liveness.live_at_starts(walk.blocks))
 
-    def _turn_ends(self) -> PhaseWaits | None:
-        """Where turns end inside of basic blocks; None where nothing runs in turns."""
+    def _scheduling_points(self) -> PhaseWaits | None:
+        """Where turns end inside of basic blocks; None where nothing is scheduled."""
         return (
             PhaseWaits(self._lane_schedule.yield_points)
             if self._lane_schedule is not None
@@ -213,23 +215,23 @@ class KernelLifter:
 
     def _attempt(self, shown: EarlierLifting | None) -> KernelWalk:
         """``shown``: by a first attempt; None for the first."""
-        in_turns = self._waits is not None or self._lane_schedule is not None
+        is_scheduled = self._waits is not None or self._lane_schedule is not None
         earlier = shown or EarlierLifting()
         context = LoweringContext(
-            self.environment, in_turns=self._waits is not None, schedule=self._lane_schedule
+            self.environment, is_scheduled=self._waits is not None, schedule=self._lane_schedule
         )
         pieces = Pieces(context, earlier.cuts, earlier.live)
         walk = KernelWalk(self._program, context, self.environment.kernel.name, pieces)
         calls = CallLowering(walk, self._ways, self._is_deep)
-        body = InstructionLowering(walk, earlier, self._turn_ends())
+        body = InstructionLowering(walk, earlier, self._scheduling_points())
         exchanges = SharedExchanges(walk, body)
         lowering = BlockLowering(
             walk,
             body,
-            BlockEnds(walk, calls, exchanges, in_turns=in_turns),
+            BlockEnds(walk, calls, exchanges, is_scheduled=is_scheduled),
             exchanges,
             # A turn that ends inside a subroutine decides whether it is copied.
-            self._recorded if shown is None and not in_turns else None,
+            self._recorded if shown is None and not is_scheduled else None,
         )
         self.entry_label = walk.first_label(walk.entry)
         self.instruction_count = sum(lowering.lower(place) for place in walk.places())

@@ -95,9 +95,9 @@ def _is_of_all(ctx: LoweringContext, i: DecodedInstruction) -> Value:
 def _come_together(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """A warp counts once at a barrier: where its lanes come to it by several ways is an error.
 
-    Where warps run in turns they meet at one of the block; in a cluster that one counts lanes.
+    Where warps are scheduled they meet at one of the block; in a cluster that one counts lanes.
     """
-    is_sure = not counts_threads(i) and (ctx.turns is not None or ctx.environment.in_cluster)
+    is_sure = not counts_threads(i) and (ctx.scheduler is not None or ctx.environment.in_cluster)
     if is_sure or not ctx.environment.barriers_may_diverge:
         return
     if ctx.place(i) in ctx.environment.unaligned_barriers:
@@ -227,8 +227,9 @@ _THREADS, _COUNTED = "barrier_threads", "barrier_counted"
 
 
 def stop_at_barrier(ctx: LoweringContext, i: DecodedInstruction, following: str) -> None:
-    """End a warp's turn at a barrier (``lowering.turns``); ``following`` is where it goes on."""
-    assert ctx.turns is not None
+    """End a warp's turn at a barrier (``lowering.warp_scheduler``); ``following`` is where it goes
+    on."""
+    assert ctx.scheduler is not None
     if i.opcode == "WARPGROUP" and i.has("ARRIVE"):
         ctx.terminators.jump(following)
     elif i.opcode == "UCGABAR_WAIT":
@@ -250,14 +251,14 @@ def stop_at_barrier(ctx: LoweringContext, i: DecodedInstruction, following: str)
 
 def _stop_at_block(ctx: LoweringContext, i: DecodedInstruction, following: str) -> None:
     """At a barrier of the whole block."""
-    assert ctx.turns is not None
+    assert ctx.scheduler is not None
     if i.has("RED"):
-        _reduce_in_turns(ctx, i, following)
+        _reduce_scheduled(ctx, i, following)
     elif ctx.environment.in_cluster:
         _pause_at_block(ctx)
         ctx.terminators.jump(following)
     else:
-        ctx.turns.pause(following, at_barrier=True)
+        ctx.scheduler.pause(following, at_barrier=True)
 
 
 def _pause_at_block(ctx: LoweringContext) -> None:
@@ -318,23 +319,23 @@ def _stop_at_counted(ctx: LoweringContext, i: DecodedInstruction, following: str
 
 def _pause_until(ctx: LoweringContext, label: str, *, at_barrier: bool = False) -> None:
     """End the turn; what is written next is what the next one begins with."""
-    assert ctx.turns is not None
-    ctx.turns.pause(f"label %{label}", at_barrier=at_barrier)
+    assert ctx.scheduler is not None
+    ctx.scheduler.pause(f"label %{label}", at_barrier=at_barrier)
     ctx.registers.begin_block(label)
 
 
 def _pass_if(ctx: LoweringContext, condition: Value, again: str) -> None:
     """Go on where ``condition`` holds; else end the turn, and begin the next one at ``again``."""
-    assert ctx.turns is not None
+    assert ctx.scheduler is not None
     passed, still = f"passed{ctx.ir.fresh()}", f"still{ctx.ir.fresh()}"
     ctx.registers.flush()
     ctx.ir.line(f"br {condition}, label %{passed}, label %{still}")
     ctx.ir.label(still)
-    ctx.turns.pause(f"label %{again}", at_barrier=False)
+    ctx.scheduler.pause(f"label %{again}", at_barrier=False)
     ctx.ir.label(passed)
 
 
-def _reduce_in_turns(ctx: LoweringContext, i: DecodedInstruction, following: str) -> None:
+def _reduce_scheduled(ctx: LoweringContext, i: DecodedInstruction, following: str) -> None:
     """A reduction over the block: each of its three barriers ends a turn."""
     ctx.registers.write(_COUNTED, _counted(ctx, i))
     _pause_at_block(ctx)

@@ -164,7 +164,7 @@ def multiply(
     """By ``instruction``, if there is one: it needs all lanes of a wave."""
     pairs = ctx.environment.target.pairs_warps
     is_never_whole = pairs and ctx.environment.kernel.max_threads <= WARP_LANES
-    if instruction is None or ctx.turns is not None or is_never_whole:
+    if instruction is None or ctx.scheduler is not None or is_never_whole:
         ctx.write_words(i.operands[0], product.by_lanes())
     elif not pairs:
         ctx.write_words(i.operands[0], product.by_unit(ctx, instruction))

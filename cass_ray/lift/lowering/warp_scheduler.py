@@ -60,8 +60,9 @@ turn.over:
 """The assembly keeps LLVM from seeing how often the loop is run: it could make one turn of two."""
 
 
-class Turns:
-    """Writes where a warp stops, and what lets the two warps of a wave run in turns."""
+class WarpScheduler:
+    """Writes where a warp stops, and the scheduler that runs the two warps of a wave one after the
+    other."""
 
     def __init__(self, ir: IRBuilder, registers: RegisterFile) -> None:
         self._ir = ir
