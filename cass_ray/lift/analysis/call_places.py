@@ -22,7 +22,7 @@ CallStack = tuple[CallFrame, ...]
 CallPlace = tuple[CallStack, str, int]
 
 TOGETHER: CallStack = (CallFrame(("", 0), "", FUNCTION - 1),)
-"""Of an exchange that is there once for all calls, where lanes are scheduled independently."""
+"""Of a collective that is there once for all calls, where lanes are scheduled independently."""
 
 
 def part_of(stack: CallStack) -> tuple[str, int] | None:

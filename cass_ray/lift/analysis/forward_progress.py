@@ -3,7 +3,7 @@
 From Volta on each lane of a warp goes on in the end, whatever the others do. ptxas says where that
 takes more than running to the next convergence barrier: it writes ``YIELD`` (or the program has
 ``NANOSLEEP``) in each loop that lanes may leave one by one for what is in memory, and has the lanes
-meet (``WARPSYNC``, ``BRA.DIV``) behind it, before they exchange anything. Lanes that have yielded
+meet (``WARPSYNC``, ``BRA.DIV``) behind it, before they call a collective. Lanes that have yielded
 are not waited for at ``BSYNC``: US patent 2016/0019066; else nobody could come out of a spin lock.
 
 On AMD the lanes of a wave go through one branch after the other. So a kernel in which lanes outside

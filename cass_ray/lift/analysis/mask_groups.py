@@ -1,4 +1,4 @@
-"""Where the lanes of a warp exchange in groups: those of one mask among themselves.
+"""Where the lanes of a warp call collectives in groups: those of one mask among themselves.
 
 CUDA lets lanes call ``__ballot_sync`` and its like together with different masks, each of which
 names lanes that have it: ``__match_any_sync`` makes such masks, tiles of cooperative groups have
@@ -20,9 +20,9 @@ from cass_ray.lift.frontend.code import BRANCHES, CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Name, Register
 
-_AMONG_ALL = frozenset({"VOTE", "VOTEU", "MATCH", "REDUX", "CREDUX", "ELECT"})
-"""Exchanges whose results are of all lanes that are there."""
-_MEMBERS = _AMONG_ALL | {"R2UR"}
+_OF_ALL_LANES = frozenset({"VOTE", "VOTEU", "MATCH", "REDUX", "CREDUX", "ELECT"})
+"""Collectives whose results are of all lanes that are there."""
+_MEMBERS = _OF_ALL_LANES | {"R2UR"}
 _ENDS = BRANCHES | {"RET", "EXIT", "KILL", "BSYNC", "WARPSYNC", "ENDCOLLECTIVE", "BAR"}
 """Where lanes may go elsewhere, or meet."""
 
@@ -36,11 +36,11 @@ class MaskGroups:
     members: frozenset[int]
     """What such lanes do among themselves."""
     asks: frozenset[int]
-    """Branches that are taken, or not, as lanes that exchange then have one mask."""
+    """Branches that are taken, or not, as lanes that call the collective then have one mask."""
 
 
 def mask_groups(code: CodeSection) -> MaskGroups:
-    """Where lanes with different masks may come together to one exchange in ``code``."""
+    """Where lanes with different masks may come together to one collective in ``code``."""
     starts, members, asks = set[int](), set[int](), set[int]()
     targets = {
         code.function.labels[name.text]
@@ -54,19 +54,21 @@ def mask_groups(code: CodeSection) -> MaskGroups:
             behind = list(
                 takewhile(lambda each: each.address not in targets, straight_on(code, number + 1))
             )
-            if any(each.opcode in _AMONG_ALL for each in behind):
+            if any(each.opcode in _OF_ALL_LANES for each in behind):
                 starts.add(i.address)
                 members.update(each.address for each in behind if each.opcode in _MEMBERS)
         elif asks_if_together(i) and i.guard is not None:
-            first = next(filter(exchanges, straight_on(code, where_together(code, number))), None)
+            first = next(
+                filter(is_collective, straight_on(code, where_together(code, number))), None
+            )
             if first is not None and first.opcode != "SHFL":
                 asks.add(i.address)
     return MaskGroups(frozenset(starts), frozenset(members), frozenset(asks))
 
 
-def exchanges(i: DecodedInstruction) -> bool:
+def is_collective(i: DecodedInstruction) -> bool:
     """Whether lanes give each other something by ``i``."""
-    return i.opcode == "SHFL" or i.opcode in _AMONG_ALL
+    return i.opcode == "SHFL" or i.opcode in _OF_ALL_LANES
 
 
 def straight_on(code: CodeSection, number: int) -> Iterator[DecodedInstruction]:

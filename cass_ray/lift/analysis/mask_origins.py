@@ -1,4 +1,4 @@
-"""Where the mask of an exchange comes from: a literal, or a vote or match that made it.
+"""Where the mask of a collective comes from: a literal, or a vote or match that made it.
 
 Lanes that were told apart by two votes do not exchange with each other; of other masks nothing is
 known before a kernel runs.

@@ -30,10 +30,10 @@ class LaneState(IntEnum):
     """The lanes of a mask, each at some ``WARPSYNC`` with it."""
     REGION = 4
     """The lanes that came to a ``BSSY`` together, at its ``BSYNC``."""
-    EXCHANGE = 5
-    """The lanes of a mask, all at one exchange."""
-    EXCHANGE_ALONE = 6
-    """As EXCHANGE, and those of one mask go on without those of another one."""
+    COLLECTIVE = 5
+    """The lanes of a mask, all at one collective."""
+    COLLECTIVE_OF_MASK = 6
+    """As COLLECTIVE; lanes with one mask do not wait for lanes with another one."""
 
 
 _PLACE, _STATE, _MASK, _BEHIND = (
@@ -59,9 +59,9 @@ class LaneScheduler(WarpScheduler):
         self.schedule = schedule
         self._target = target
         self._meets = False
-        self._goes_alone = False
+        self._has_masked_collectives = False
         self._behind: dict[str, list[str]] = {}
-        """Blocks that exchange, and where lanes go on behind them."""
+        """Blocks with collectives, and where lanes go on behind them."""
         self._regions: dict[int, str] = {}
         """Places behind ``BSYNC``, and the convergence barriers at which they are."""
         self.left: set[str] = set()
@@ -82,28 +82,32 @@ class LaneScheduler(WarpScheduler):
         self._wait_for(mask)
         self._stop(label, LaneState.WARP)
 
-    def meet_for_exchange(self, exchange: str, mask: Value, behind: str, *, alone: bool) -> None:
-        """Go on at ``exchange`` when all lanes of ``mask`` do, and then at ``behind``.
+    def meet_for_collective(
+        self, collective: str, mask: Value, behind: str, *, of_mask_alone: bool
+    ) -> None:
+        """Go on at ``collective`` when all lanes of ``mask`` do, and then at ``behind``.
 
-        Both are labels; the block ``exchange`` ends with :meth:`part_again`. ``alone``: without
-        lanes that come with another mask.
+        Both are labels; the block ``collective`` ends with :meth:`diverge_again`.
+        ``of_mask_alone``: without lanes that come with another mask.
         """
         self._wait_for(mask)
-        self._goes_alone = self._goes_alone or alone
-        ways = self._behind.setdefault(exchange, [])
-        if behind not in ways:
-            ways.append(behind)
-        self._ir.store(i32(ways.index(behind)), _BEHIND, 4)
-        self._stop(exchange, LaneState.EXCHANGE_ALONE if alone else LaneState.EXCHANGE)
+        self._has_masked_collectives = self._has_masked_collectives or of_mask_alone
+        targets = self._behind.setdefault(collective, [])
+        if behind not in targets:
+            targets.append(behind)
+        self._ir.store(i32(targets.index(behind)), _BEHIND, 4)
+        self._stop(
+            collective, LaneState.COLLECTIVE_OF_MASK if of_mask_alone else LaneState.COLLECTIVE
+        )
 
     def _wait_for(self, mask: Value) -> None:
         self._meets = True
         self._ir.store(mask, _MASK, 4)
 
-    def part_again(self, exchange: str) -> None:
-        """End the block ``exchange``: each lane goes on behind where it came from."""
+    def diverge_again(self, collective: str) -> None:
+        """End the block ``collective``: each lane goes on behind where it came from."""
         self._registers.flush()
-        self._ir.line(f"br {exchange}.behind")
+        self._ir.line(f"br {collective}.behind")
 
     def meet_region(self, label: str, barrier: str) -> None:
         """Go on at ``label`` when the lanes have come that the convergence ``barrier`` is for."""
@@ -132,7 +136,7 @@ class LaneScheduler(WarpScheduler):
         self._write_choice()
         self._write_round(entry)
         self._write_idle()
-        self._write_ways_from_exchanges()
+        self._write_edges_from_collectives()
         variables = (_PLACE, _STATE, _MASK, *([_BEHIND] if self._behind else []))
         return [
             *(f"  {each.name} = alloca i32, addrspace(5)" for each in variables),
@@ -170,22 +174,22 @@ class LaneScheduler(WarpScheduler):
             missing = ir.op("and", ir.op("and", mask, alive), ir.invert(here))
             goes = ir.both(goes, ir.icmp("eq", missing, i32(0)))
         goes = ir.both(goes, ir.invert(self._waits_in_region(alive)))
-        if self._goes_alone:
+        if self._has_masked_collectives:
             goes = self._with_one_mask(goes, mask)
         ir.line(f"{_GOES.name} = select {goes}, i1 true, i1 false")
         ir.line(f"br {self._some(goes)}, label %turn.round, label %turn.idle")
 
     def _write_arrivals(self, mask: Value) -> Value:
-        """Loop ``turn.masks``: the lanes that wait with the same mask, at the same exchange.
+        """Loop ``turn.masks``: the lanes that wait with the same mask, at the same collective.
 
         Each round is for those with which the first one waits of the lanes of the wave that are
         left.
         """
         ir, kind = self._ir, f"i{self._target.wave_lanes}"
-        alone = self._waiting(LaneState.EXCHANGE_ALONE)
-        exchanges = ir.either(self._waiting(LaneState.EXCHANGE), alone)
-        waits = ir.either(exchanges, self._waiting(LaneState.WARP))
-        at = ir.select(exchanges, _AT, i32(ENDED_PLACE))
+        of_mask_alone = self._waiting(LaneState.COLLECTIVE_OF_MASK)
+        collectives = ir.either(self._waiting(LaneState.COLLECTIVE), of_mask_alone)
+        waits = ir.either(collectives, self._waiting(LaneState.WARP))
+        at = ir.select(collectives, _AT, i32(ENDED_PLACE))
         waiting = self._lanes_of_wave(waits)
         ir.line(
             f"br {ir.icmp('ne', waiting, Value(kind, '0'))}, label %turn.masks, label %turn.met"
@@ -218,13 +222,13 @@ class LaneScheduler(WarpScheduler):
     def _with_one_mask(self, goes: Value, mask: Value) -> Value:
         """``goes``, but of the lanes that go alone for those alone whose mask the first one has."""
         ir = self._ir
-        alone = self._waiting(LaneState.EXCHANGE_ALONE)
-        first = ir.call("i32", "llvm.cttz.i32", self._lanes(ir.both(goes, alone)), FALSE)
+        of_mask_alone = self._waiting(LaneState.COLLECTIVE_OF_MASK)
+        first = ir.call("i32", "llvm.cttz.i32", self._lanes(ir.both(goes, of_mask_alone)), FALSE)
         first = ir.op("and", first, i32(WARP_LANES - 1))
         if self._target.pairs_warps:
             first = ir.op("or", first, Value("i32", "%turn.half"))
         of_first = ir.call("i32", "llvm.amdgcn.ds.bpermute", ir.op("shl", first, i32(2)), mask)
-        return ir.both(goes, ir.either(ir.invert(alone), ir.icmp("eq", mask, of_first)))
+        return ir.both(goes, ir.either(ir.invert(of_mask_alone), ir.icmp("eq", mask, of_first)))
 
     def _waits_in_region(self, alive: Value) -> Value:
         """Whether the lane is at a ``BSYNC`` to which others have to come; ``alive``: a mask.
@@ -288,8 +292,8 @@ class LaneScheduler(WarpScheduler):
         ir.label("turn.round")
         if self._target.pairs_warps:
             before = "turn.met" if self._meets else "turn"
-            ways = f"[ 0, %{before} ], [ {_SECOND}, %turn.next ]"
-            ir.line(f"%turn.number = phi i32 {ways}")
+            targets = f"[ 0, %{before} ], [ {_SECOND}, %turn.next ]"
+            ir.line(f"%turn.number = phi i32 {targets}")
             goes = ir.both(goes, ir.icmp("eq", Value("i32", "%turn.warp"), _NUMBER))
         ir.line(f"br {goes}, label %turn.own, label %turn.next")
         ir.label("turn.own")
@@ -306,13 +310,13 @@ class LaneScheduler(WarpScheduler):
         else:
             ir.line("br label %turn")
 
-    def _write_ways_from_exchanges(self) -> None:
-        """Blocks that follow those that exchange."""
+    def _write_edges_from_collectives(self) -> None:
+        """Blocks that follow those with collectives."""
         ir = self._ir
-        for exchange, ways in self._behind.items():
-            ir.label(f"{exchange.removeprefix('label %')}.behind")
+        for collective, targets in self._behind.items():
+            ir.label(f"{collective.removeprefix('label %')}.behind")
             number = ir.load("i32", _BEHIND, 4)
-            cases = " ".join(f"{i32(n)}, {way}" for n, way in enumerate(ways))
+            cases = " ".join(f"{i32(n)}, {way}" for n, way in enumerate(targets))
             ir.line(f"switch {number}, label %turn.nowhere [ {cases} ]")
 
     def _write_idle(self) -> None:

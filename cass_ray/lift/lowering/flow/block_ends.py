@@ -14,7 +14,7 @@ from cass_ray.lift.llvm.notes import UNROLLED
 from cass_ray.lift.lowering.clusters import end_thread
 from cass_ray.lift.lowering.flow.calls import CallLowering
 from cass_ray.lift.lowering.flow.conditions import allow_only, condition_of, where_taken
-from cass_ray.lift.lowering.flow.shared_exchanges import SharedExchanges
+from cass_ray.lift.lowering.flow.divergent_collectives import DivergentCollectives
 from cass_ray.lift.lowering.flow.walk import KernelWalk
 from cass_ray.lift.lowering.lanes import ballot
 from cass_ray.lift.lowering.semantics.barrier import stop_at_barrier
@@ -35,7 +35,7 @@ class BlockEnds:
         self,
         walk: KernelWalk,
         calls: CallLowering,
-        exchanges: SharedExchanges,
+        collectives: DivergentCollectives,
         *,
         is_scheduled: bool,
     ) -> None:
@@ -45,7 +45,7 @@ class BlockEnds:
         self._program = walk.program
         self._context = walk.context
         self._calls = calls
-        self._exchanges = exchanges
+        self._collectives = collectives
         self._is_scheduled = is_scheduled
 
     def by_opcode(self) -> dict[str, LowersEnd]:
@@ -115,7 +115,7 @@ class BlockEnds:
 
     def _meeting(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
         with where_taken(self._walk, i, following):
-            self._exchanges.meet(place, i, following)
+            self._collectives.meet(place, i, following)
 
     def _region_end(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
         del place

@@ -14,7 +14,6 @@ from cass_ray.lift.analysis import liveness
 from cass_ray.lift.analysis.call_places import TOGETHER, CallPlace
 from cass_ray.lift.analysis.cutting import cuts_of_large_parts, large_parts
 from cass_ray.lift.analysis.divergence import barrier_may_diverge
-from cass_ray.lift.analysis.exchanges import meet_in_branches
 from cass_ray.lift.analysis.forward_progress import (
     KernelCode,
     LaneSchedule,
@@ -31,6 +30,7 @@ from cass_ray.lift.analysis.part_flow import PartFlow
 from cass_ray.lift.analysis.phase_waits import PhaseWaits, phase_waits
 from cass_ray.lift.analysis.polling import hasty_looks, must_keep_loads
 from cass_ray.lift.analysis.slow_paths import whole_operations
+from cass_ray.lift.analysis.warp_collectives import meet_in_branches
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend.blocks import block_of, runs_of, with_few_branches
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES, CodeSection, CubinCode
@@ -47,9 +47,9 @@ from cass_ray.lift.lowering.environment import KernelEnvironment
 from cass_ray.lift.lowering.flow.block_bodies import EarlierLifting, InstructionLowering
 from cass_ray.lift.lowering.flow.block_ends import BlockEnds
 from cass_ray.lift.lowering.flow.calls import CallLowering, SubroutineWays
+from cass_ray.lift.lowering.flow.divergent_collectives import DivergentCollectives
 from cass_ray.lift.lowering.flow.functions import Functions
 from cass_ray.lift.lowering.flow.pieces import Pieces
-from cass_ray.lift.lowering.flow.shared_exchanges import SharedExchanges
 from cass_ray.lift.lowering.flow.walk import KernelWalk, RecordedBlock
 
 _LEAVING = frozenset({"CALL", "RET"})
@@ -224,12 +224,12 @@ class KernelLifter:
         walk = KernelWalk(self._program, context, self.environment.kernel.name, pieces)
         calls = CallLowering(walk, self._ways, self._is_deep)
         body = InstructionLowering(walk, earlier, self._scheduling_points())
-        exchanges = SharedExchanges(walk, body)
+        collectives = DivergentCollectives(walk, body)
         lowering = BlockLowering(
             walk,
             body,
-            BlockEnds(walk, calls, exchanges, is_scheduled=is_scheduled),
-            exchanges,
+            BlockEnds(walk, calls, collectives, is_scheduled=is_scheduled),
+            collectives,
             # A turn that ends inside a subroutine decides whether it is copied.
             self._recorded if shown is None and not is_scheduled else None,
         )
@@ -255,21 +255,21 @@ class BlockLowering:
         walk: KernelWalk,
         body: InstructionLowering,
         ends: BlockEnds,
-        exchanges: SharedExchanges,
+        collectives: DivergentCollectives,
         recorded: dict[liveness.CodePlace, RecordedBlock] | None,
     ) -> None:
         """``recorded``: blocks that are not lifted again, for they are wanted for no more."""
         self._walk = walk
         self._body = body
         self._ends = ends.by_opcode()
-        self._exchanges = exchanges
+        self._collectives = collectives
         self._recorded = recorded
 
     def lower(self, place: CallPlace) -> int:
         """Lift the block at ``place``; the number of its instructions."""
         stack, function, address = place
         if stack == TOGETHER:
-            return self._exchanges.lower(place)
+            return self._collectives.lower(place)
         code = self._walk.code_at(place)
         position = code.position.get(address)
         if position is None:

@@ -1,4 +1,4 @@
-"""Exchanges at which lanes meet that come by several instructions (``analysis.exchanges``).
+"""Collectives to which lanes come by several instructions (``analysis.warp_collectives``).
 
 Each is lifted once. Independently scheduled lanes keep where they came from, stop in front of it,
 exchange when those of their mask have come to it, and go on behind where they came from.
@@ -7,7 +7,7 @@ exchange when those of their mask have come to it, and go on behind where they c
 from __future__ import annotations
 
 from cass_ray.lift.analysis.call_places import TOGETHER, CallPlace
-from cass_ray.lift.analysis.exchanges import exchanged_behind
+from cass_ray.lift.analysis.warp_collectives import collective_behind
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend.blocks import runs_of
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES
@@ -17,7 +17,7 @@ from cass_ray.lift.lowering.flow.walk import KernelWalk
 from cass_ray.lift.lowering.semantics.convergence import mask_of_meeting, meet_in_warp
 
 
-class SharedExchanges:
+class DivergentCollectives:
     """Of one walk of a kernel whose lanes are scheduled independently."""
 
     def __init__(self, walk: KernelWalk, body: InstructionLowering) -> None:
@@ -36,18 +36,18 @@ class SharedExchanges:
         stack, function, address = following
         is_collective = i.has("COLLECTIVE")  # the same registers wherever it is
         key = tuple(each.text for each in behind) if is_collective else (function, address)
-        exchange = self._places.setdefault(key, (TOGETHER, function, address))
+        collective = self._places.setdefault(key, (TOGETHER, function, address))
         after = stack, function, behind[-1].address + INSTRUCTION_BYTES
-        lane_scheduler.meet_for_exchange(
-            self._walk.goto(exchange),
+        lane_scheduler.meet_for_collective(
+            self._walk.goto(collective),
             mask_of_meeting(context, i),
-            self._walk.goto_from(exchange, after),
+            self._walk.goto_from(collective, after),
             # Behind others ptxas takes the lanes of the mask out of what a vote or a match gives.
-            alone=is_collective or i.has("EXCLUSIVE"),
+            of_mask_alone=is_collective or i.has("EXCLUSIVE"),
         )
 
     def lower(self, place: CallPlace) -> int:
-        """Lift the exchange at ``place``; the number of its instructions."""
+        """Lift the collective at ``place``; the number of its instructions."""
         walk, lane_scheduler = self._walk, self._walk.context.lane_scheduler
         assert lane_scheduler is not None
         code = walk.code_at(place)
@@ -56,12 +56,12 @@ class SharedExchanges:
         walk.current.accesses = []
         for guard, run in runs_of(behind):
             self._body.run(code, guard, run)
-        lane_scheduler.part_again(f"label %{walk.label(place)}")
+        lane_scheduler.diverge_again(f"label %{walk.label(place)}")
         return len(behind)
 
     def _behind(self, place: CallPlace, i: DecodedInstruction) -> list[DecodedInstruction]:
         code = self._walk.code_at(place)
-        behind = exchanged_behind(code, code.position[i.address])
+        behind = collective_behind(code, code.position[i.address])
         if any(self._body.polls(code, each) for each in behind):
             raise LiftError(
                 f"{code.name}: lanes that meet at {i.address:#x} wait for others before they"

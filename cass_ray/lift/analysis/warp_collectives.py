@@ -1,9 +1,9 @@
-"""One exchange of lanes that come to it by several instructions.
+"""Warp collectives to which lanes come by several instructions.
 
 In CUDA the lanes of a mask exchange when each of them has come to the same function with it
 (``__shfl_sync``, ``__ballot_sync``, ``__syncwarp`` …), in whichever branch. ptxas asks in front of
 it whether the lanes are together (``BRA.DIV``, ``BRA.CONV``); those that are apart meet
-(``WARPSYNC``) in code that does the exchange once for all of them: up to sm_89 a subroutine, from
+(``WARPSYNC``) in code that does the collective once for all of them: up to sm_89 a subroutine, from
 sm_90 on the same instructions with the same registers behind each ``WARPSYNC.COLLECTIVE``.
 
 Code for lanes that are together is right wherever lanes that part cannot come to two such places at
@@ -21,7 +21,7 @@ from cass_ray.lift.analysis.call_places import CallPlace, part_of
 from cass_ray.lift.analysis.divergence import divergent_branches
 from cass_ray.lift.analysis.forward_progress import KernelCode
 from cass_ray.lift.analysis.liveness import CodePlace
-from cass_ray.lift.analysis.mask_groups import exchanges, mask_groups, straight_on
+from cass_ray.lift.analysis.mask_groups import is_collective, mask_groups, straight_on
 from cass_ray.lift.analysis.mask_origins import Flow, MaskOrigins, Origins, may_be_equal
 from cass_ray.lift.analysis.opcodes import asks_if_together, meets_all
 from cass_ray.lift.analysis.unaligned import where_apart
@@ -32,18 +32,18 @@ from cass_ray.lift.graphs import components, immediate_postdominators, predecess
 
 _END: CallPlace = ((), "", -1)
 
-Kind = tuple[str, Origins | None]
-"""Mnemonic of what lanes exchange by, the empty one: they only meet; what made their mask."""
-Exchanges = frozenset[tuple[CallPlace, Kind]]
+CollectiveKind = tuple[str, Origins | None]
+"""Mnemonic of the collective, the empty one: they only meet; what made their mask."""
+Collectives = frozenset[tuple[CallPlace, CollectiveKind]]
 """By block."""
 _UNKNOWN = "?"
 
 
-def exchanged_behind(code: CodeSection, number: int) -> list[DecodedInstruction]:
-    """Behind the ``WARPSYNC`` at a position: up to the last exchange of the lanes that meet."""
+def collective_behind(code: CodeSection, number: int) -> list[DecodedInstruction]:
+    """Behind the ``WARPSYNC`` at a position: up to the last collective of the lanes that meet."""
     straight = straight_on(code, number + 1)
     behind = list(takewhile(lambda each: each.address not in code.leaders, straight))
-    while behind and not exchanges(behind[-1]):
+    while behind and not is_collective(behind[-1]):
         behind.pop()
     return behind
 
@@ -54,12 +54,12 @@ def meet_in_branches(
     section: Callable[[str], CodeSection],
     barriers: frozenset[CodePlace],
 ) -> bool:
-    """Whether lanes of a warp may part for two places of one exchange.
+    """Whether lanes of a warp may part for two places of one collective.
 
-    ``barriers``: those to which lanes may come one by one, which are no exchanges.
+    ``barriers``: those to which lanes may come one by one, which are no collectives.
     """
-    places = _Places(code, flow, section, barriers)
-    if not _may_be_one(places.all, places.all):
+    places = _CollectivePlaces(code, flow, section, barriers)
+    if not _may_be_same(places.all, places.all):
         return False
     in_groups = any(
         mask_groups(section(name)).members for name in {name for name, _ in code.blocks}
@@ -70,8 +70,8 @@ def meet_in_branches(
 
 
 @dataclass(frozen=True)
-class _Places:
-    """Where lanes exchange, by kind, in the blocks of a kernel and of its functions."""
+class _CollectivePlaces:
+    """Where lanes call collectives, by kind, in the blocks of a kernel and of its functions."""
 
     code: KernelCode
     flow: Flow
@@ -79,7 +79,7 @@ class _Places:
     barriers: frozenset[CodePlace]
 
     @cached_property
-    def all(self) -> Exchanges:
+    def all(self) -> Collectives:
         """All of them."""
         return frozenset().union(*self._at_ends.values())
 
@@ -87,15 +87,15 @@ class _Places:
         """Whether, from a block of ``parting``, two of one kind are on two ways, before these meet
         again."""
         leading = (place for place in self.flow if place in self._leading)
-        ways = {place: self._ways_to_exchanges(place) for place in leading}
-        after = immediate_postdominators(_with_ends(ways), _END)
-        for branch, successors in ways.items():
+        edges = {place: self._edges_to_collectives(place) for place in leading}
+        after = immediate_postdominators(_with_ends(edges), _END)
+        for branch, successors in edges.items():
             if len(successors) < 2 or branch[1:] not in parting:
                 continue
-            if not self.code.may_diverge(branch[1:]) or self._asks(branch[1:]):
+            if not self.code.may_diverge(branch[1:]) or self._tests_convergence(branch[1:]):
                 continue
-            found = [self._between(ways, each, after[branch]) for each in successors]
-            if any(_may_be_one(*two) for two in combinations(found, 2)):
+            found = [self._between(edges, each, after[branch]) for each in successors]
+            if any(_may_be_same(*two) for two in combinations(found, 2)):
                 return True
         return False
 
@@ -104,12 +104,12 @@ class _Places:
         return {each for each in self.flow[place] if part_of(each[0]) == part_of(place[0])}
 
     @cached_property
-    def _at_ends(self) -> dict[CallPlace, Exchanges]:
+    def _at_ends(self) -> dict[CallPlace, Collectives]:
         """By block: its own ones, and of functions that are called at its end."""
         found = {
             place: frozenset((place, kind) for kind in self._kinds_in(place)) for place in self.flow
         }
-        of_functions = frozenset[tuple[CallPlace, Kind]]().union(
+        of_functions = frozenset[tuple[CallPlace, CollectiveKind]]().union(
             *(each for place, each in found.items() if part_of(place[0]) is not None)
         )
         for place in self.flow if of_functions else ():
@@ -119,7 +119,7 @@ class _Places:
 
     @cached_property
     def _leading(self) -> set[CallPlace]:
-        """Blocks that exchange, and those that lead to them."""
+        """Blocks with collectives, and those that lead to them."""
         before = predecessors_of({place: self._within(place) for place in self.flow})
         pending = [place for place, found in self._at_ends.items() if found]
         leading = set(pending)
@@ -130,22 +130,22 @@ class _Places:
                     pending.append(previous)
         return leading
 
-    def _ways_to_exchanges(self, place: CallPlace) -> list[CallPlace]:
-        """What follows, without ways on which lanes exchange nothing any more."""
+    def _edges_to_collectives(self, place: CallPlace) -> list[CallPlace]:
+        """What follows, without edges that lead to no collective any more."""
         return sorted(self._within(place) & self._leading, key=_order) or [_END]
 
     def _between(
-        self, ways: Mapping[CallPlace, list[CallPlace]], start: CallPlace, end: CallPlace
-    ) -> Exchanges:
+        self, edges: Mapping[CallPlace, list[CallPlace]], start: CallPlace, end: CallPlace
+    ) -> Collectives:
         """Those on ways from ``start`` that have not come to ``end``."""
         pending, seen = [start], {start, end, _END}
-        found = set[tuple[CallPlace, Kind]]()
+        found = set[tuple[CallPlace, CollectiveKind]]()
         if start in (end, _END):
             return frozenset()
         while pending:
             place = pending.pop()
             found |= self._at_ends[place]
-            following = [each for each in ways[place] if each not in seen]
+            following = [each for each in edges[place] if each not in seen]
             seen.update(following)
             pending += following
         return frozenset(found)
@@ -154,7 +154,7 @@ class _Places:
     def _masks(self) -> MaskOrigins:
         return MaskOrigins(self.code, self.flow)
 
-    def _kinds_in(self, place: CallPlace) -> Iterator[Kind]:
+    def _kinds_in(self, place: CallPlace) -> Iterator[CollectiveKind]:
         for name, address in self.code.instructions([place[1:]]):
             instruction = self.code.at((name, address))
             code = self.section(name)
@@ -165,8 +165,9 @@ class _Places:
                 for mnemonic in _mnemonics(code, code.position[address]):
                     yield mnemonic, mask
 
-    def _asks(self, block: CodePlace) -> bool:
-        """Whether the block ends with such a question: its ways are one exchange, written twice."""
+    def _tests_convergence(self, block: CodePlace) -> bool:
+        """Whether the block ends with such a question: its ways are one collective, written
+        twice."""
         *_, last = self.code.instructions([block])
         return asks_if_together(self.code.at(last))
 
@@ -180,22 +181,22 @@ def _order(place: CallPlace) -> tuple[str, int, list[int]]:
     return function, address, [frame.resume for frame in stack]
 
 
-def _with_ends(ways: Mapping[CallPlace, list[CallPlace]]) -> dict[CallPlace, list[CallPlace]]:
+def _with_ends(edges: Mapping[CallPlace, list[CallPlace]]) -> dict[CallPlace, list[CallPlace]]:
     """``ways``, and from the last block of each round of a loop that has no other way out the end.
 
-    A round is what lanes have in common there: who leaves the loop exchanges nothing any more.
+    A round is what lanes have in common there: who leaves the loop calls no collective any more.
     """
-    found = dict(ways)
-    for component in components(ways, ways.keys(), ways):
+    found = dict(edges)
+    for component in components(edges, edges.keys(), edges):
         loop = set(component)
-        if all(loop.issuperset(ways[place]) for place in loop):
-            last = [place for place in loop if component[0] in ways[place]]
-            found |= {place: [*ways[place], _END] for place in last}
+        if all(loop.issuperset(edges[place]) for place in loop):
+            last = [place for place in loop if component[0] in edges[place]]
+            found |= {place: [*edges[place], _END] for place in last}
     return found
 
 
-def _may_be_one(some: Exchanges, others: Exchanges) -> bool:
-    """Whether one of ``some`` and another one of ``others`` may be the same exchange."""
+def _may_be_same(some: Collectives, others: Collectives) -> bool:
+    """Whether one of ``some`` and another one of ``others`` may be the same collective."""
     return any(
         place != other and _are_alike(kind, other_kind)
         for place, kind in some
@@ -203,7 +204,7 @@ def _may_be_one(some: Exchanges, others: Exchanges) -> bool:
     )
 
 
-def _are_alike(one: Kind, other: Kind) -> bool:
+def _are_alike(one: CollectiveKind, other: CollectiveKind) -> bool:
     if one[0] != other[0] and _UNKNOWN not in (one[0], other[0]):
         return False
     return may_be_equal(one[1], other[1])
@@ -223,8 +224,8 @@ def _is_in_front_of_barrier(code: CodeSection, number: int) -> bool:
 def _mnemonics(code: CodeSection, number: int) -> Iterator[str]:
     """Of what lanes do where they meet, by the code at a position that has them meet."""
     if not asks_if_together(code.instructions[number]):
-        behind = exchanged_behind(code, number)
-        yield next((each.mnemonic for each in behind if exchanges(each)), "")
+        behind = collective_behind(code, number)
+        yield next((each.mnemonic for each in behind if is_collective(each)), "")
         return
     start = where_apart(code, number)
     apart = [] if start is None else range(start, len(code.instructions))
