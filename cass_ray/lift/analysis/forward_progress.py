@@ -20,7 +20,7 @@ from functools import cached_property
 from cass_ray.lift.analysis.kept_barriers import BarrierOf, kept_barriers
 from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.analysis.loop_exits import LoopExits
-from cass_ray.lift.analysis.opcodes import meets_all, yields
+from cass_ray.lift.analysis.opcodes import is_reconvergence_point, yields
 from cass_ray.lift.analysis.polling import Graph, InstructionAt, loops
 from cass_ray.lift.analysis.single_lanes import Labels, code_of_single_lanes
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES
@@ -77,9 +77,9 @@ class KernelCode:
         """
         return frozenset[CodePlace]().union(*(each for each in self._single_lanes if loop <= each))
 
-    def has_meeting(self, block: CodePlace) -> bool:
+    def reconverges(self, block: CodePlace) -> bool:
         """Whether the lanes of a warp meet in ``block``, or all of the block do."""
-        return any(_stops(self.at(place)) for place in self.instructions([block]))
+        return any(_is_convergence_point(self.at(place)) for place in self.instructions([block]))
 
     def may_diverge(self, block: CodePlace) -> bool:
         """Whether lanes may go different ways from its end."""
@@ -98,7 +98,7 @@ class KernelCode:
 
 def waits_for_own_warp(code: KernelCode) -> bool:
     """Whether lanes in a loop may wait for what lanes of the same warp do that are not in it."""
-    return any(_is_ended_elsewhere(code, *loop) for loop in code.yielding_loops())
+    return any(_is_ended_by_others(code, *loop) for loop in code.yielding_loops())
 
 
 def first_looks(code: KernelCode, loops: Iterable[list[CodePlace]]) -> frozenset[CodePlace]:
@@ -126,8 +126,8 @@ def lane_schedule(code: KernelCode, more: frozenset[CodePlace] = frozenset()) ->
     ends = frozenset(
         end
         for start, region in regions.items()
-        if any(place in yield_points or _stops(code.at(place)) for place in region)
-        for end in _ends(code, start)
+        if any(place in yield_points or _is_convergence_point(code.at(place)) for place in region)
+        for end in _bsync_places(code, start)
         if end in region
     )
     starts = frozenset(start for start, region in regions.items() if region & ends)
@@ -152,12 +152,12 @@ def diverges_before_barriers(code: KernelCode, barriers: frozenset[CodePlace]) -
     with_barrier |= {
         block
         for block in code.blocks
-        if code.has_meeting(block) and code.blocks[block].successors & with_barrier
+        if code.reconverges(block) and code.blocks[block].successors & with_barrier
     }
     for block in code.blocks if barriers else ():
         if not code.may_diverge(block):
             continue
-        ways = [_first_stops(code, each) for each in code.blocks[block].successors]
+        ways = [_next_reconvergence_points(code, each) for each in code.blocks[block].successors]
         if all(stops & with_barrier and block not in seen for stops, seen in ways) and not (
             frozenset[CodePlace].intersection(*(stops for stops, _ in ways))
         ):
@@ -165,7 +165,7 @@ def diverges_before_barriers(code: KernelCode, barriers: frozenset[CodePlace]) -
     return False
 
 
-def _first_stops(
+def _next_reconvergence_points(
     code: KernelCode, start: CodePlace
 ) -> tuple[frozenset[CodePlace], frozenset[CodePlace]]:
     """Blocks with the meetings that are next from ``start``, and all blocks that it leads to."""
@@ -173,7 +173,7 @@ def _first_stops(
     pending, seen = [start], {start}
     while pending:
         block = pending.pop()
-        if code.has_meeting(block):
+        if code.reconverges(block):
             stops.add(block)
             continue
         pending += code.blocks[block].successors - seen
@@ -189,18 +189,18 @@ def _first_stops(
 def _regions(code: KernelCode) -> dict[CodePlace, set[CodePlace]]:
     """Each ``BSSY``, and the instructions up to where its lanes meet."""
     return {
-        (function, address): set(_until_meeting(code, block, (function, address)))
+        (function, address): set(_until_reconvergence(code, block, (function, address)))
         for block in code.blocks
         for function, address in code.instructions([block])
         if code.at((function, address)).opcode == "BSSY"
     }
 
 
-def _stops(i: DecodedInstruction) -> bool:
-    return meets_all(i) or i.opcode in ("BAR", "WARPGROUP", "UCGABAR_WAIT")
+def _is_convergence_point(i: DecodedInstruction) -> bool:
+    return is_reconvergence_point(i) or i.opcode in ("BAR", "WARPGROUP", "UCGABAR_WAIT")
 
 
-def _ends(code: KernelCode, start: CodePlace) -> list[CodePlace]:
+def _bsync_places(code: KernelCode, start: CodePlace) -> list[CodePlace]:
     """Where the ``BSYNC`` of a ``BSSY`` may be: at the label that it names, or in front of it."""
     function, _ = start
     instruction = code.at(start)
@@ -212,9 +212,11 @@ def _ends(code: KernelCode, start: CodePlace) -> list[CodePlace]:
     return [(function, target), (function, target - INSTRUCTION_BYTES)]
 
 
-def _until_meeting(code: KernelCode, block: CodePlace, start: CodePlace) -> Iterator[CodePlace]:
+def _until_reconvergence(
+    code: KernelCode, block: CodePlace, start: CodePlace
+) -> Iterator[CodePlace]:
     """Instructions behind the ``BSSY`` at ``start``, which is in ``block``, with its ``BSYNC``."""
-    ends = _ends(code, start)
+    ends = _bsync_places(code, start)
     places = list(code.instructions([block]))
     pending = [(block, places[places.index(start) + 1 :])]
     seen: set[CodePlace] = set()
@@ -225,13 +227,13 @@ def _until_meeting(code: KernelCode, block: CodePlace, start: CodePlace) -> Iter
             if place in ends and code.at(place).opcode == "BSYNC":
                 break
         else:
-            left = _ways_out(code, places, start)
+            left = _exit_edges(code, places, start)
             for successor in code.blocks[current].successors - left - seen:
                 seen.add(successor)
                 pending.append((successor, list(code.instructions([successor]))))
 
 
-def _ways_out(code: KernelCode, places: list[CodePlace], start: CodePlace) -> set[CodePlace]:
+def _exit_edges(code: KernelCode, places: list[CodePlace], start: CodePlace) -> set[CodePlace]:
     """Of what follows ``places``, where lanes alone come that have left the region from ``start``.
 
     One way of a branch is theirs behind a ``BREAK`` with its guard, or with the opposite one.
@@ -252,29 +254,31 @@ def _ways_out(code: KernelCode, places: list[CodePlace], start: CodePlace) -> se
     return {(function, code.labels(function)[target.text])} if isinstance(target, Name) else set()
 
 
-def _is_ended_elsewhere(code: KernelCode, header: CodePlace, loop: frozenset[CodePlace]) -> bool:
+def _is_ended_by_others(code: KernelCode, header: CodePlace, loop: frozenset[CodePlace]) -> bool:
     """Whether lanes that are not in ``loop`` may write what those in it wait for."""
-    if _meets_each_round(code, header, loop):
+    if _reconverges_each_iteration(code, header, loop):
         return False
     if not LoopExits(code.blocks, header, loop, code.at).wait():
         return False
     spaces = frozenset[str]().union(*(_reads(code.at(place)) for place in code.instructions(loop)))
-    return any(spaces & _WRITES.get(i.opcode, frozenset()) for i in _beside(code, loop))
+    return any(spaces & _WRITES.get(i.opcode, frozenset()) for i in _concurrent(code, loop))
 
 
 def _looks(i: DecodedInstruction) -> bool:
     return i.opcode in _READS or i.opcode in _READS_IF_STRONG or i.opcode == "UTCATOMSWS"
 
 
-def _meets_each_round(code: KernelCode, header: CodePlace, loop: frozenset[CodePlace]) -> bool:
+def _reconverges_each_iteration(
+    code: KernelCode, header: CodePlace, loop: frozenset[CodePlace]
+) -> bool:
     """Whether no round of the loop is without a meeting: then none is outside of it alone."""
-    pending = [] if code.has_meeting(header) else [header]
+    pending = [] if code.reconverges(header) else [header]
     seen = set(pending)
     while pending:
         for successor in code.blocks[pending.pop()].successors & loop:
             if successor == header:
                 return False
-            if successor not in seen and not code.has_meeting(successor):
+            if successor not in seen and not code.reconverges(successor):
                 seen.add(successor)
                 pending.append(successor)
     return True
@@ -287,11 +291,11 @@ def _reads(i: DecodedInstruction) -> frozenset[str]:
     return _READS.get(i.opcode, frozenset())
 
 
-def _beside(code: KernelCode, loop: frozenset[CodePlace]) -> Iterator[DecodedInstruction]:
+def _concurrent(code: KernelCode, loop: frozenset[CodePlace]) -> Iterator[DecodedInstruction]:
     """What lanes may do while others of their warp are in ``loop``: all up to where they meet."""
     of_single_lane = code.of_single_lane(loop)
-    before = _before(code, loop)
-    into = loop | {block for block in before if not code.has_meeting(block)}
+    before = _blocks_before(code, loop)
+    into = loop | {block for block in before if not code.reconverges(block)}
     """From whose starts the loop is reached."""
     pending = [
         successor
@@ -305,7 +309,7 @@ def _beside(code: KernelCode, loop: frozenset[CodePlace]) -> Iterator[DecodedIns
         block = pending.pop()
         for place in code.instructions([block]):
             instruction = code.at(place)
-            if _stops(instruction):
+            if _is_convergence_point(instruction):
                 break
             yield instruction
         else:
@@ -314,7 +318,7 @@ def _beside(code: KernelCode, loop: frozenset[CodePlace]) -> Iterator[DecodedIns
                 pending.append(successor)
 
 
-def _before(code: KernelCode, loop: frozenset[CodePlace]) -> set[CodePlace]:
+def _blocks_before(code: KernelCode, loop: frozenset[CodePlace]) -> set[CodePlace]:
     """Blocks from whose ends ``loop`` is reached without a meeting of all lanes."""
     predecessors = predecessors_of({place: b.successors for place, b in code.blocks.items()})
     found: set[CodePlace] = set()
@@ -324,6 +328,6 @@ def _before(code: KernelCode, loop: frozenset[CodePlace]) -> set[CodePlace]:
             if previous in loop or previous in found:
                 continue
             found.add(previous)
-            if not code.has_meeting(previous):
+            if not code.reconverges(previous):
                 pending.append(previous)
     return found

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 
-from cass_ray.lift.analysis.opcodes import asks_if_together
+from cass_ray.lift.analysis.opcodes import tests_convergence
 from cass_ray.lift.analysis.unaligned import where_together
 from cass_ray.lift.frontend.code import BRANCHES, CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
@@ -35,13 +35,13 @@ class MaskGroups:
     """``WARPSYNC``: the lanes of its mask are a group behind it."""
     members: frozenset[int]
     """What such lanes do among themselves."""
-    asks: frozenset[int]
+    convergence_tests: frozenset[int]
     """Branches that are taken, or not, as lanes that call the collective then have one mask."""
 
 
 def mask_groups(code: CodeSection) -> MaskGroups:
     """Where lanes with different masks may come together to one collective in ``code``."""
-    starts, members, asks = set[int](), set[int](), set[int]()
+    starts, members, convergence_tests = set[int](), set[int](), set[int]()
     targets = {
         code.function.labels[name.text]
         for i in code.instructions
@@ -57,13 +57,13 @@ def mask_groups(code: CodeSection) -> MaskGroups:
             if any(each.opcode in _OF_ALL_LANES for each in behind):
                 starts.add(i.address)
                 members.update(each.address for each in behind if each.opcode in _MEMBERS)
-        elif asks_if_together(i) and i.guard is not None:
+        elif tests_convergence(i) and i.guard is not None:
             first = next(
                 filter(is_collective, straight_on(code, where_together(code, number))), None
             )
             if first is not None and first.opcode != "SHFL":
-                asks.add(i.address)
-    return MaskGroups(frozenset(starts), frozenset(members), frozenset(asks))
+                convergence_tests.add(i.address)
+    return MaskGroups(frozenset(starts), frozenset(members), frozenset(convergence_tests))
 
 
 def is_collective(i: DecodedInstruction) -> bool:

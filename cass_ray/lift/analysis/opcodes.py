@@ -21,15 +21,15 @@ def tests_phase(i: DecodedInstruction) -> bool:
     return i.opcode == "SYNCS" and i.has("PHASECHK")
 
 
-def asks_if_together(i: DecodedInstruction) -> bool:
+def tests_convergence(i: DecodedInstruction) -> bool:
     """Whether it is a branch that is taken, or not, as the lanes of a warp are together."""
     return i.opcode == "BRA" and (i.has("DIV") or i.has("CONV"))
 
 
-def meets_all(i: DecodedInstruction) -> bool:
+def is_reconvergence_point(i: DecodedInstruction) -> bool:
     """Whether the lanes of a mask meet there: it says so, or asks whether they are together; then
     they meet in the code for those that are apart, which a first lifting does not come to."""
-    return i.opcode == "WARPSYNC" or asks_if_together(i)
+    return i.opcode == "WARPSYNC" or tests_convergence(i)
 
 
 def yields(i: DecodedInstruction) -> bool:

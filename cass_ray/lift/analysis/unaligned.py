@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cass_ray.lift.analysis.liveness import CodePlace
-from cass_ray.lift.analysis.opcodes import asks_if_together
+from cass_ray.lift.analysis.opcodes import tests_convergence
 from cass_ray.lift.frontend.code import CodeSection
 from cass_ray.lift.frontend.operands import Name
 
@@ -20,7 +20,7 @@ def unaligned_barriers(codes: Iterable[CodeSection]) -> frozenset[CodePlace]:
         (code.name, found.address)
         for code in codes
         for number, instruction in enumerate(code.instructions)
-        if asks_if_together(instruction)
+        if tests_convergence(instruction)
         for position in [where_together(code, number)]
         for found in code.instructions[position : position + 1]
         if found.opcode == "BAR"

@@ -23,7 +23,7 @@ from cass_ray.lift.analysis.forward_progress import KernelCode
 from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.analysis.mask_groups import is_collective, mask_groups, straight_on
 from cass_ray.lift.analysis.mask_origins import Flow, MaskOrigins, Origins, may_be_equal
-from cass_ray.lift.analysis.opcodes import asks_if_together, meets_all
+from cass_ray.lift.analysis.opcodes import is_reconvergence_point, tests_convergence
 from cass_ray.lift.analysis.unaligned import where_apart
 from cass_ray.lift.frontend.code import ENDINGS, CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
@@ -48,7 +48,7 @@ def collective_behind(code: CodeSection, number: int) -> list[DecodedInstruction
     return behind
 
 
-def meet_in_branches(
+def collective_in_both_branches(
     code: KernelCode,
     flow: Flow,
     section: Callable[[str], CodeSection],
@@ -158,9 +158,11 @@ class _CollectivePlaces:
         for name, address in self.code.instructions([place[1:]]):
             instruction = self.code.at((name, address))
             code = self.section(name)
-            if not meets_all(instruction) or _is_in_front_of_barrier(code, code.position[address]):
+            if not is_reconvergence_point(instruction) or _is_in_front_of_barrier(
+                code, code.position[address]
+            ):
                 continue
-            if not asks_if_together(instruction) or not self._is_at_barrier(place[1:]):
+            if not tests_convergence(instruction) or not self._is_at_barrier(place[1:]):
                 mask = self._masks.at(place, instruction)
                 for mnemonic in _mnemonics(code, code.position[address]):
                     yield mnemonic, mask
@@ -169,7 +171,7 @@ class _CollectivePlaces:
         """Whether the block ends with such a question: its ways are one collective, written
         twice."""
         *_, last = self.code.instructions([block])
-        return asks_if_together(self.code.at(last))
+        return tests_convergence(self.code.at(last))
 
     def _is_at_barrier(self, block: CodePlace) -> bool:
         """Whether the block ends with a question in front of one of the ``barriers``."""
@@ -223,7 +225,7 @@ def _is_in_front_of_barrier(code: CodeSection, number: int) -> bool:
 
 def _mnemonics(code: CodeSection, number: int) -> Iterator[str]:
     """Of what lanes do where they meet, by the code at a position that has them meet."""
-    if not asks_if_together(code.instructions[number]):
+    if not tests_convergence(code.instructions[number]):
         behind = collective_behind(code, number)
         yield next((each.mnemonic for each in behind if is_collective(each)), "")
         return

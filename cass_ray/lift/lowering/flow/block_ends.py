@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cass_ray.lift.analysis.call_places import CallPlace
-from cass_ray.lift.analysis.opcodes import asks_if_together
+from cass_ray.lift.analysis.opcodes import tests_convergence
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Name, Register
@@ -18,7 +18,7 @@ from cass_ray.lift.lowering.flow.divergent_collectives import DivergentCollectiv
 from cass_ray.lift.lowering.flow.walk import KernelWalk
 from cass_ray.lift.lowering.lanes import ballot
 from cass_ray.lift.lowering.semantics.barrier import stop_at_barrier
-from cass_ray.lift.lowering.semantics.convergence import meet_at_region_end
+from cass_ray.lift.lowering.semantics.convergence import stop_at_bsync
 from cass_ray.lift.lowering.whole_operations import write_whole
 
 LowersEnd = Callable[[CallPlace, DecodedInstruction, CallPlace], None]
@@ -66,14 +66,14 @@ class BlockEnds:
         if self._is_scheduled:
             by_opcode |= dict.fromkeys(("BAR", "WARPGROUP", "UCGABAR_WAIT"), self._barrier)
         if self._context.lane_scheduler is not None:
-            by_opcode |= {"BSYNC": self._region_end, "WARPSYNC": self._meeting}
+            by_opcode |= {"BSYNC": self._region_end, "WARPSYNC": self._warpsync}
         return by_opcode
 
     def _branch(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
         allow_only(i, "U", "CONV", "DIV", "INC", "ANY")
         context = self._context
-        if asks_if_together(i):
-            self._ask(place, i, following)
+        if tests_convergence(i):
+            self._convergence_test(place, i, following)
             return
         if operation := context.environment.whole_operations.get((place[1], i.address)):
             write_whole(context, operation)
@@ -91,7 +91,9 @@ class BlockEnds:
             UNROLLED if unrolled else "",
         )
 
-    def _ask(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
+    def _convergence_test(
+        self, place: CallPlace, i: DecodedInstruction, following: CallPlace
+    ) -> None:
         """Whether the lanes of a warp are apart, or together.
 
         They are together; scheduled independently they may be apart, and the code for those has
@@ -103,7 +105,7 @@ class BlockEnds:
         if i.has("DIV"):
             together, apart = apart, together
         groups = context.mask_groups()
-        if groups is not None and i.address in groups.asks:
+        if groups is not None and i.address in groups.convergence_tests:
             others = ballot(context, context.ir.invert(condition_of(context, i)))
             is_apart = context.ir.icmp("ne", others, i32(0))
             label = self._walk.goto(together)
@@ -113,14 +115,14 @@ class BlockEnds:
         is_sure = context.lane_scheduler is None or is_of_block
         context.terminators.jump(self._walk.goto(together if is_sure else apart))
 
-    def _meeting(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
+    def _warpsync(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
         with where_taken(self._walk, i, following):
             self._collectives.meet(place, i, following)
 
     def _region_end(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
         del place
         with where_taken(self._walk, i, following):
-            meet_at_region_end(self._context, i, self._walk.goto(following))
+            stop_at_bsync(self._context, i, self._walk.goto(following))
 
     def _target(self, place: CallPlace, i: DecodedInstruction) -> CallPlace:
         stack, function, _ = place

@@ -30,7 +30,7 @@ from cass_ray.lift.analysis.part_flow import PartFlow
 from cass_ray.lift.analysis.phase_waits import PhaseWaits, phase_waits
 from cass_ray.lift.analysis.polling import hasty_looks, must_keep_loads
 from cass_ray.lift.analysis.slow_paths import whole_operations
-from cass_ray.lift.analysis.warp_collectives import meet_in_branches
+from cass_ray.lift.analysis.warp_collectives import collective_in_both_branches
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend.blocks import block_of, runs_of, with_few_branches
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES, CodeSection, CubinCode
@@ -112,7 +112,7 @@ class KernelLifter:
                     code, walk.successors
                 ):
                     continue
-                if self._meets_more(code):
+                if self._schedule_grows(code):
                     continue
                 if found_more and large_parts(walk.successors, walk.weights):
                     self._recorded.clear()  # there are fewer blocks, and what is cut is to fit
@@ -138,7 +138,7 @@ class KernelLifter:
         graph = code.blocks, code.entry, code.at
         environment = self.environment
         barriers = environment.unaligned_barriers
-        waits_for_lanes = waits_for_own_warp(code) or meet_in_branches(
+        waits_for_lanes = waits_for_own_warp(code) or collective_in_both_branches(
             code, flow, self._program.code, barriers
         )
         if not environment.target.pairs_warps:
@@ -155,7 +155,7 @@ class KernelLifter:
             self._waits = waits
         return self._scheduling_points() is not None
 
-    def _meets_more(self, code: KernelCode) -> bool:
+    def _schedule_grows(self, code: KernelCode) -> bool:
         """Whether independently scheduled lanes meet in code for lanes that are apart, too."""
         if self._lane_schedule is None:
             return False

@@ -14,7 +14,7 @@ from cass_ray.lift.frontend.code import INSTRUCTION_BYTES
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.lowering.flow.block_bodies import InstructionLowering
 from cass_ray.lift.lowering.flow.walk import KernelWalk
-from cass_ray.lift.lowering.semantics.convergence import mask_of_meeting, meet_in_warp
+from cass_ray.lift.lowering.semantics.convergence import reconvergence_mask, stop_at_warpsync
 
 
 class DivergentCollectives:
@@ -31,7 +31,7 @@ class DivergentCollectives:
         assert lane_scheduler is not None
         behind = self._behind(place, i)
         if not behind:
-            meet_in_warp(context, i, self._walk.goto(following))
+            stop_at_warpsync(context, i, self._walk.goto(following))
             return
         stack, function, address = following
         is_collective = i.has("COLLECTIVE")  # the same registers wherever it is
@@ -40,7 +40,7 @@ class DivergentCollectives:
         after = stack, function, behind[-1].address + INSTRUCTION_BYTES
         lane_scheduler.meet_for_collective(
             self._walk.goto(collective),
-            mask_of_meeting(context, i),
+            reconvergence_mask(context, i),
             self._walk.goto_from(collective, after),
             # Behind others ptxas takes the lanes of the mask out of what a vote or a match gives.
             of_mask_alone=is_collective or i.has("EXCLUSIVE"),

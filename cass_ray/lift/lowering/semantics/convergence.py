@@ -96,7 +96,7 @@ def _barrier(ctx: LoweringContext, i: DecodedInstruction, operand: Operand) -> s
     return ctx.lane_scheduler.schedule.saved_barriers.get((function, operand.text), operand.text)
 
 
-def meet_at_region_end(ctx: LoweringContext, i: DecodedInstruction, following: str) -> None:
+def stop_at_bsync(ctx: LoweringContext, i: DecodedInstruction, following: str) -> None:
     """End the lane's turn at a ``BSYNC`` to which the others of its region may come later."""
     lane_scheduler = ctx.lane_scheduler
     assert lane_scheduler is not None
@@ -110,16 +110,16 @@ def meet_at_region_end(ctx: LoweringContext, i: DecodedInstruction, following: s
     ctx.terminators.jump(following)
 
 
-def mask_of_meeting(ctx: LoweringContext, i: DecodedInstruction) -> Value:
+def reconvergence_mask(ctx: LoweringContext, i: DecodedInstruction) -> Value:
     """The lanes that meet at a ``WARPSYNC``."""
     return i32(-1) if i.has("ALL") else ctx.integer(i.operands[0])
 
 
-def meet_in_warp(ctx: LoweringContext, i: DecodedInstruction, following: str) -> None:
+def stop_at_warpsync(ctx: LoweringContext, i: DecodedInstruction, following: str) -> None:
     """End the lane's turn at ``WARPSYNC`` until the lanes of its mask have come."""
     lane_scheduler = ctx.lane_scheduler
     assert lane_scheduler is not None
     label = f"met{ctx.ir.fresh()}"
-    lane_scheduler.meet_warp(f"label %{label}", mask_of_meeting(ctx, i))
+    lane_scheduler.meet_warp(f"label %{label}", reconvergence_mask(ctx, i))
     ctx.registers.begin_block(label)
     ctx.terminators.jump(following)
