@@ -17,11 +17,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from cass_ray.lift.analysis.kept_barriers import BarrierOf, kept_barriers
 from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.analysis.loop_exits import LoopExits
 from cass_ray.lift.analysis.opcodes import is_reconvergence_point, yields
 from cass_ray.lift.analysis.polling import Graph, InstructionAt, loops
+from cass_ray.lift.analysis.saved_convergence_barriers import BarrierOf, saved_convergence_barriers
 from cass_ray.lift.analysis.single_lanes import Labels, code_of_single_lanes
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES
 from cass_ray.lift.frontend.instruction import DecodedInstruction
@@ -131,10 +131,10 @@ def lane_schedule(code: KernelCode, more: frozenset[CodePlace] = frozenset()) ->
         if end in region
     )
     starts = frozenset(start for start, region in regions.items() if region & ends)
-    kept = kept_barriers(
+    saved = saved_convergence_barriers(
         code.entry[0], ((each, code.at(each)) for each in code.instructions(code.blocks))
     )
-    return LaneSchedule(yield_points, starts, ends, kept)
+    return LaneSchedule(yield_points, starts, ends, saved)
 
 
 def diverges_before_barriers(code: KernelCode, barriers: frozenset[CodePlace]) -> bool:

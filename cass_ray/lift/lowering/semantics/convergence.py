@@ -7,7 +7,7 @@ is the mask of the lanes that came to its ``BSSY`` together.
 
 from __future__ import annotations
 
-from cass_ray.lift.analysis.kept_barriers import is_barrier
+from cass_ray.lift.analysis.saved_convergence_barriers import is_barrier
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Name, Operand, Register
 from cass_ray.lift.llvm.builder import TRUE, Value, i32
@@ -69,15 +69,15 @@ def move_barrier(ctx: LoweringContext, i: DecodedInstruction) -> None:
             "a convergence barrier in two registers, where lanes are scheduled independently"
         )
     if isinstance(target, Register):
-        is_kept = _is_kept(ctx, i, source)
-        saved = i32(0) if is_kept else ctx.registers.read(_barrier(ctx, i, source), "i32")
+        is_saved = _is_saved(ctx, i, source)
+        saved = i32(0) if is_saved else ctx.registers.read(_barrier(ctx, i, source), "i32")
         ctx.write(target, saved)
-    elif not _is_kept(ctx, i, target):
+    elif not _is_saved(ctx, i, target):
         ctx.lane_scheduler.restored.add(_barrier(ctx, i, target))
         ctx.registers.write(_barrier(ctx, i, target), ctx.integer(source))
 
 
-def _is_kept(ctx: LoweringContext, i: DecodedInstruction, barrier: Operand) -> bool:
+def _is_saved(ctx: LoweringContext, i: DecodedInstruction, barrier: Operand) -> bool:
     """Whether the function has one of its own, so that its caller's is as it was."""
     assert ctx.lane_scheduler is not None
     function, _ = ctx.place(i)

@@ -1,6 +1,6 @@
-"""Convergence barriers that functions keep for those that call them.
+"""Convergence barriers that functions save for those that call them.
 
-A function saves such a barrier before it uses it (``BMOV.CLEAR``) and gives it back at its end.
+A function saves such a barrier before it uses it (``BMOV.CLEAR``) and restores it at its end.
 Where each lane has barriers of its own, lanes of one warp may be inside of the function while
 others wait for them at what the barrier is for its caller: it is to be two.
 """
@@ -26,33 +26,33 @@ def is_barrier(operand: Operand) -> bool:
     return isinstance(operand, Name) and bool(_NAME.fullmatch(operand.text))
 
 
-def kept_barriers(
+def saved_convergence_barriers(
     kernel: str, instructions: Iterable[tuple[CodePlace, DecodedInstruction]]
 ) -> Mapping[BarrierOf, str]:
-    """Names for those that functions use between saving them and giving them back.
+    """Names for those that functions use between saving and restoring them.
 
     None for a barrier that one but ``kernel`` uses without: its caller may have saved it for that.
     """
-    found: dict[BarrierOf, _Addresses] = {}
+    addresses: dict[BarrierOf, _Addresses] = {}
     for (function, address), i in instructions:
         if i.opcode not in ("BMOV", "BSSY", "BSYNC", "BREAK"):
             continue
         for operand in i.operands:
             if isinstance(operand, Name) and is_barrier(operand):
-                found.setdefault((function, operand.text), _Addresses()).add(i, address)
-    kept = {each for each, addresses in found.items() if addresses.are_for_callers()}
-    shared = {barrier for function, barrier in found.keys() - kept if function != kernel}
-    functions = sorted({function for function, _ in kept})
+                addresses.setdefault((function, operand.text), _Addresses()).add(i, address)
+    saved = {each for each, own in addresses.items() if own.are_for_callers()}
+    shared = {barrier for function, barrier in addresses.keys() - saved if function != kernel}
+    functions = sorted({function for function, _ in saved})
     return {
         (function, barrier): f"{barrier}.{functions.index(function)}"
-        for function, barrier in sorted(kept)
+        for function, barrier in sorted(saved)
         if barrier not in shared
     }
 
 
 @dataclass
 class _Addresses:
-    """Where a function saves a barrier, uses it and gives it back."""
+    """Where a function saves a barrier, uses it and restores it."""
 
     saves: list[int] = field(default_factory=list)
     uses: list[int] = field(default_factory=list)
