@@ -22,7 +22,7 @@ from cass_ray.lift.analysis.loop_exits import LoopExits
 from cass_ray.lift.analysis.opcodes import is_reconvergence_point, yields
 from cass_ray.lift.analysis.polling import Graph, InstructionAt, loops
 from cass_ray.lift.analysis.saved_convergence_barriers import BarrierOf, saved_convergence_barriers
-from cass_ray.lift.analysis.single_lanes import Labels, code_of_single_lanes
+from cass_ray.lift.analysis.single_thread_regions import Labels, single_thread_regions
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Name
@@ -67,15 +67,17 @@ class KernelCode:
         return (place for block in blocks for place, _ in self.blocks[block].accesses)
 
     @cached_property
-    def _single_lanes(self) -> list[frozenset[CodePlace]]:
-        return code_of_single_lanes(self.blocks, self.entry, self.at, self.labels)
+    def _single_thread_regions(self) -> list[frozenset[CodePlace]]:
+        return single_thread_regions(self.blocks, self.entry, self.at, self.labels)
 
-    def of_single_lane(self, loop: frozenset[CodePlace]) -> frozenset[CodePlace]:
+    def elected_lane_region(self, loop: frozenset[CodePlace]) -> frozenset[CodePlace]:
         """``loop`` and what is around it, where one lane of a warp alone comes there; or nothing.
 
         That lane waits for none that is there with it.
         """
-        return frozenset[CodePlace]().union(*(each for each in self._single_lanes if loop <= each))
+        return frozenset[CodePlace]().union(
+            *(each for each in self._single_thread_regions if loop <= each)
+        )
 
     def reconverges(self, block: CodePlace) -> bool:
         """Whether the lanes of a warp meet in ``block``, or all of the block do."""
@@ -293,13 +295,13 @@ def _reads(i: DecodedInstruction) -> frozenset[str]:
 
 def _concurrent(code: KernelCode, loop: frozenset[CodePlace]) -> Iterator[DecodedInstruction]:
     """What lanes may do while others of their warp are in ``loop``: all up to where they meet."""
-    of_single_lane = code.of_single_lane(loop)
+    elected_lane_region = code.elected_lane_region(loop)
     before = _blocks_before(code, loop)
     into = loop | {block for block in before if not code.reconverges(block)}
     """From whose starts the loop is reached."""
     pending = [
         successor
-        for block in (before | loop) - of_single_lane
+        for block in (before | loop) - elected_lane_region
         if code.may_diverge(block)
         for successor in code.blocks[block].successors - loop
         if block in loop or (code.blocks[block].successors - {successor}) & into

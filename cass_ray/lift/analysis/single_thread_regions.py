@@ -43,7 +43,7 @@ Labels = Callable[[str], Mapping[str, int]]
 """Of a function: its labels and their addresses."""
 
 
-def code_of_single_lanes(
+def single_thread_regions(
     blocks: Graph, entry: CodePlace, at: InstructionAt, labels: Labels
 ) -> list[frozenset[CodePlace]]:
     """Sets of blocks: to each of them one lane of a warp comes, and always the same."""
