@@ -103,13 +103,13 @@ def waits_for_own_warp(code: KernelCode) -> bool:
     return any(_is_ended_by_others(code, *loop) for loop in code.yielding_loops())
 
 
-def first_looks(code: KernelCode, loops: Iterable[list[CodePlace]]) -> frozenset[CodePlace]:
+def first_spin_loads(code: KernelCode, loops: Iterable[list[CodePlace]]) -> frozenset[CodePlace]:
     """Of ``loops`` that wait and in which no lane yields, the first look at what they wait for.
 
     ptxas has found that the lanes of a warp leave such a loop together.
     """
     return frozenset(
-        next(place for place in places if _looks(code.at(place)))
+        next(place for place in places if _is_spin_load(code.at(place)))
         for places in loops
         if not any(yields(code.at(place)) for place in places)
     )
@@ -266,7 +266,7 @@ def _is_ended_by_others(code: KernelCode, header: CodePlace, loop: frozenset[Cod
     return any(spaces & _WRITES.get(i.opcode, frozenset()) for i in _concurrent(code, loop))
 
 
-def _looks(i: DecodedInstruction) -> bool:
+def _is_spin_load(i: DecodedInstruction) -> bool:
     return i.opcode in _READS or i.opcode in _READS_IF_STRONG or i.opcode == "UTCATOMSWS"
 
 

@@ -44,7 +44,7 @@ def must_keep_loads(blocks: Graph, entry: CodePlace, instruction_at: Instruction
     return any(map(uses_words, found)) or polls_shared(blocks, entry, instruction_at)
 
 
-def hasty_looks(
+def spin_loads(
     blocks: Graph, entry: CodePlace, instruction_at: InstructionAt
 ) -> frozenset[CodePlace]:
     """Loads of global memory in loops that wait for what they load, and do not pause themselves.

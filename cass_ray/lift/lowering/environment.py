@@ -46,7 +46,7 @@ class KernelEnvironment:
     """Numbers of barriers that somewhere have no count: of all threads; None: of some number."""
     unrolled: frozenset[CodePlace] = frozenset()
     """Branches back to the beginning of loops that LLVM is to unroll."""
-    hasty_looks: frozenset[CodePlace] = frozenset()
+    spin_loads: frozenset[CodePlace] = frozenset()
     """Loads before which other waves get a turn."""
     whole_operations: Mapping[CodePlace, WholeOperation] = field(default_factory=dict)
     """Branches to slow paths of divisions and square roots, and what these are with all of it."""

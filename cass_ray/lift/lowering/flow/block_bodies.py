@@ -150,7 +150,7 @@ class InstructionLowering:
             guard = instruction.guard
             access = liveness.RegisterAccess((guard.name, guard.inverted) if guard else None)
             with self.lowering(code, instruction, access):
-                if (code.name, instruction.address) in context.environment.hasty_looks:
+                if (code.name, instruction.address) in context.environment.spin_loads:
                     context.ir.call_void("llvm.amdgcn.s.sleep", i32(1))
                 form.semantics(context, instruction)
                 context.ir.bound_stretch()

@@ -18,7 +18,7 @@ from cass_ray.lift.analysis.forward_progress import (
     KernelCode,
     LaneSchedule,
     diverges_before_barriers,
-    first_looks,
+    first_spin_loads,
     lane_schedule,
     waits_for_own_warp,
 )
@@ -28,7 +28,7 @@ from cass_ray.lift.analysis.mask_origins import Flow
 from cass_ray.lift.analysis.pairing import needs_warp_scheduler, waits_for_words
 from cass_ray.lift.analysis.part_flow import PartFlow
 from cass_ray.lift.analysis.phase_waits import PhaseWaits, phase_waits
-from cass_ray.lift.analysis.polling import hasty_looks, must_keep_loads
+from cass_ray.lift.analysis.polling import must_keep_loads, spin_loads
 from cass_ray.lift.analysis.slow_paths import whole_operations
 from cass_ray.lift.analysis.warp_collectives import collective_in_both_branches
 from cass_ray.lift.errors import LiftError
@@ -96,7 +96,7 @@ class KernelLifter:
                     self.environment,
                     keeps_shared_loads=keeps,
                     unrolled=loops_to_unroll(*graph),
-                    hasty_looks=hasty_looks(*graph),
+                    spin_loads=spin_loads(*graph),
                     barriers_may_diverge=bool(self.environment.unaligned_barriers)
                     and barrier_may_diverge(*graph),
                     whole_operations={
@@ -150,7 +150,7 @@ class KernelLifter:
         waits = phase_waits(*graph)
         words = waits_for_words(*graph, waits)
         if words or waits_for_lanes:
-            self._lane_schedule = lane_schedule(code, waits.polls | first_looks(code, words))
+            self._lane_schedule = lane_schedule(code, waits.polls | first_spin_loads(code, words))
         elif needs_warp_scheduler(*graph, waits):
             self._waits = waits
         return self._scheduling_points() is not None
