@@ -12,8 +12,8 @@ Places where a warp can be resumed are numbered; each lane keeps the number of i
 from __future__ import annotations
 
 from cass_ray.lift.llvm.builder import IRBuilder, PiecePart
-from cass_ray.lift.lowering.attempts import CopySubroutine
 from cass_ray.lift.lowering.registers import RegisterFile
+from cass_ray.lift.lowering.restarts import CopySubroutine
 from cass_ray.lift.lowering.target import WAIT_FOR_LDS
 
 ENDED_PLACE = -1

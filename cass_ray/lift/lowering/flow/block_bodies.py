@@ -18,12 +18,12 @@ from cass_ray.lift.frontend.code import CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Predicate
 from cass_ray.lift.llvm.builder import TRUE, i32
-from cass_ray.lift.lowering.attempts import LiftAgain
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.families import forms
 from cass_ray.lift.lowering.flow.walk import KernelWalk
 from cass_ray.lift.lowering.lanes import ballot, share_with_warp
 from cass_ray.lift.lowering.registers import word_of
+from cass_ray.lift.lowering.restarts import RestartLifting
 from cass_ray.lift.lowering.semantics.texture import TEXTURE_OPCODES
 from cass_ray.lift.lowering.table import OpcodeForm
 
@@ -67,7 +67,7 @@ class LoweredInstruction:
         place = self.instruction.text, self.code.name, self.instruction.address
         if isinstance(error, UnknownForm):
             raise error.at(*place) from None
-        if isinstance(error, Exception) and not isinstance(error, LiftError | LiftAgain):
+        if isinstance(error, Exception) and not isinstance(error, LiftError | RestartLifting):
             raise LifterBug(*place) from error
 
 

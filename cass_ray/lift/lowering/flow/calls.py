@@ -21,11 +21,11 @@ from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Name, Predicate, Register
 from cass_ray.lift.llvm.builder import Value, i64, integer_constant
-from cass_ray.lift.lowering.attempts import CallByPointer, DeepenStack, ShareSubroutine
 from cass_ray.lift.lowering.flow.conditions import allow_only, where_taken
 from cass_ray.lift.lowering.flow.driver_functions import SYSTEM_FUNCTIONS
 from cass_ray.lift.lowering.flow.functions import RESUME, RETURN, CallWay, Functions
 from cass_ray.lift.lowering.flow.walk import KernelWalk
+from cass_ray.lift.lowering.restarts import CallByPointer, DeepenStack, ShareSubroutine
 
 MOST_COPIES = 48
 """Copies of one subroutine before it is shared."""

@@ -35,12 +35,6 @@ from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend.blocks import block_of, runs_of, with_few_branches
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES, CodeSection, CubinCode
 from cass_ray.lift.frontend.instruction import DecodedInstruction
-from cass_ray.lift.lowering.attempts import (
-    CallByPointer,
-    CopySubroutine,
-    DeepenStack,
-    ShareSubroutine,
-)
 from cass_ray.lift.lowering.cluster_launch import shows_clusters
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.environment import KernelEnvironment
@@ -51,6 +45,12 @@ from cass_ray.lift.lowering.flow.divergent_collectives import DivergentCollectiv
 from cass_ray.lift.lowering.flow.functions import Functions
 from cass_ray.lift.lowering.flow.pieces import Pieces
 from cass_ray.lift.lowering.flow.walk import KernelWalk, RecordedBlock
+from cass_ray.lift.lowering.restarts import (
+    CallByPointer,
+    CopySubroutine,
+    DeepenStack,
+    ShareSubroutine,
+)
 
 _LEAVING = frozenset({"CALL", "RET"})
 """Where these lead depends on the calls before."""

@@ -1,13 +1,13 @@
-"""What one lifting of a kernel can show to be needed for all of it: then it is lifted again."""
+"""Why the lifting of a kernel begins again: what was found in it holds for all of the kernel."""
 
 from __future__ import annotations
 
 
-class LiftAgain(Exception):
-    """The kernel has to be lifted again, otherwise."""
+class RestartLifting(Exception):
+    """The kernel has to be lifted again, in another way."""
 
 
-class _AboutSubroutine(LiftAgain):
+class _AboutSubroutine(RestartLifting):
     def __init__(self, callee: tuple[str, int]) -> None:
         super().__init__(callee)
         self.callee = callee
@@ -17,7 +17,7 @@ class ShareSubroutine(_AboutSubroutine):
     """A subroutine needs one copy for all its callers: it becomes a function."""
 
 
-class CallByPointer(LiftAgain):
+class CallByPointer(RestartLifting):
     """What calls through registers may lead to in a section of code becomes functions."""
 
     def __init__(self, section: str) -> None:
@@ -26,8 +26,8 @@ class CallByPointer(LiftAgain):
 
 
 class CopySubroutine(_AboutSubroutine):
-    """A subroutine needs a copy for each caller: the turn of a warp ends in it."""
+    """A subroutine needs a copy for each caller: a turn of a warp ends in it."""
 
 
-class DeepenStack(LiftAgain):
+class DeepenStack(RestartLifting):
     """The kernel needs a stack of unknown depth."""
