@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from cass_ray.lift.analysis.ieee_idioms import RecognizedOperation
 from cass_ray.lift.analysis.liveness import CodePlace
-from cass_ray.lift.analysis.slow_paths import WholeOperation
 from cass_ray.lift.frontend.code import CubinCode
 from cass_ray.lift.frontend.cubin import KernelInfo
 from cass_ray.lift.llvm.globals import DeviceData
@@ -48,7 +48,7 @@ class KernelEnvironment:
     """Branches back to the beginning of loops that LLVM is to unroll."""
     spin_loads: frozenset[CodePlace] = frozenset()
     """Loads before which other waves get a turn."""
-    whole_operations: Mapping[CodePlace, WholeOperation] = field(default_factory=dict)
+    recognized_operations: Mapping[CodePlace, RecognizedOperation] = field(default_factory=dict)
     """Branches to slow paths of divisions and square roots, and what these are with all of it."""
 
     @property

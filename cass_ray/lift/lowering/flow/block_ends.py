@@ -17,9 +17,9 @@ from cass_ray.lift.lowering.flow.conditions import allow_only, condition_of, whe
 from cass_ray.lift.lowering.flow.divergent_collectives import DivergentCollectives
 from cass_ray.lift.lowering.flow.walk import KernelWalk
 from cass_ray.lift.lowering.lanes import ballot
+from cass_ray.lift.lowering.recognized_operations import write_operation
 from cass_ray.lift.lowering.semantics.barrier import stop_at_barrier
 from cass_ray.lift.lowering.semantics.convergence import stop_at_bsync
-from cass_ray.lift.lowering.whole_operations import write_whole
 
 LowersEnd = Callable[[CallPlace, DecodedInstruction, CallPlace], None]
 """Of a block, its last instruction, and the place behind it."""
@@ -75,8 +75,8 @@ class BlockEnds:
         if tests_convergence(i):
             self._convergence_test(place, i, following)
             return
-        if operation := context.environment.whole_operations.get((place[1], i.address)):
-            write_whole(context, operation)
+        if operation := context.environment.recognized_operations.get((place[1], i.address)):
+            write_operation(context, operation)
             context.terminators.jump(self._walk.goto((*place[:2], operation.following)))
             return
         target = self._target(place, i)

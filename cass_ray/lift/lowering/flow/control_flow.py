@@ -22,6 +22,7 @@ from cass_ray.lift.analysis.forward_progress import (
     lane_schedule,
     waits_for_own_warp,
 )
+from cass_ray.lift.analysis.ieee_idioms import recognized_operations
 from cass_ray.lift.analysis.indexed_registers import loops_to_unroll
 from cass_ray.lift.analysis.interfaces import Interfaces, interfaces
 from cass_ray.lift.analysis.mask_origins import Flow
@@ -29,7 +30,6 @@ from cass_ray.lift.analysis.pairing import needs_warp_scheduler, waits_for_words
 from cass_ray.lift.analysis.part_flow import PartFlow
 from cass_ray.lift.analysis.phase_waits import PhaseWaits, phase_waits
 from cass_ray.lift.analysis.polling import must_keep_loads, spin_loads
-from cass_ray.lift.analysis.slow_paths import whole_operations
 from cass_ray.lift.analysis.warp_collectives import collective_in_both_branches
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend.blocks import block_of, runs_of, with_few_branches
@@ -99,14 +99,14 @@ class KernelLifter:
                     spin_loads=spin_loads(*graph),
                     barriers_may_diverge=bool(self.environment.unaligned_barriers)
                     and barrier_may_diverge(*graph),
-                    whole_operations={
+                    recognized_operations={
                         # An attempt that knew of some has come by no slow path of theirs.
-                        **self.environment.whole_operations,
-                        **whole_operations(walk.blocks, self._program),
+                        **self.environment.recognized_operations,
+                        **recognized_operations(walk.blocks, self._program),
                     },
                 )
                 changes = known != self.environment
-                found_more = known.whole_operations != self.environment.whole_operations
+                found_more = known.recognized_operations != self.environment.recognized_operations
                 self.environment = known
                 if self._scheduling_points() is None and self._needs_scheduler(
                     code, walk.successors

@@ -11,7 +11,7 @@ There is no slow path: AMD's instructions scale what needs it, and set right wha
 
 from __future__ import annotations
 
-from cass_ray.lift.analysis.slow_paths import WholeOperation
+from cass_ray.lift.analysis.ieee_idioms import RecognizedOperation
 from cass_ray.lift.frontend.operands import Operand
 from cass_ray.lift.llvm.builder import FALSE, TRUE, IRBuilder, Value, double_bits, float_bits
 from cass_ray.lift.lowering.context import LoweringContext
@@ -19,7 +19,7 @@ from cass_ray.lift.lowering.context import LoweringContext
 _ONE = {"f32": float_bits(0x3F800000), "f64": double_bits(0x3FF << 52)}
 
 
-def write_whole(context: LoweringContext, operation: WholeOperation) -> None:
+def write_operation(context: LoweringContext, operation: RecognizedOperation) -> None:
     """Set the registers of the result."""
     name, kind = operation.name.split(".")
     operands = [_number(context, words) for words in operation.sources]

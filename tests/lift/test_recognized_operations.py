@@ -8,7 +8,7 @@ import pytest
 
 from cass_ray.corpus.reading.source_files import gather
 from cass_ray.lift import lift_cubin, names_for_host
-from cass_ray.lift.analysis import slow_paths
+from cass_ray.lift.analysis import ieee_idioms
 from cass_ray.lift.frontend.listing import cubin_of
 from cass_ray.lift.lowering.target import lift_target
 from cass_ray.lift.module import build
@@ -136,7 +136,7 @@ def test_each_operation_of_nvcc_is_found(
     architecture: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found: list[str] = []
-    search = slow_paths.whole_operations
+    search = ieee_idioms.recognized_operations
 
     def noted(*arguments: object) -> object:
         operations = search(*arguments)  # type: ignore[arg-type]
@@ -159,7 +159,7 @@ def test_each_is_the_processors(
 ) -> None:
     """100,000 results of each architecture, and ptxas' own steps lifted, beside the host's."""
     if not whole:
-        monkeypatch.setattr(slow_paths, "OPERATIONS", {})
+        monkeypatch.setattr(ieee_idioms, "OPERATIONS", {})
     sources = translated(gather(_PROGRAM), make_translator())
     host = find_amd().compile(sources.write(tmp_path / "hip"), target, optimization="-O3")
     for architecture in ("sm_80", "sm_120"):

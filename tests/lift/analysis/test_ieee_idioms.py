@@ -8,7 +8,7 @@ from cass_ray.assembly.sass import SassInstruction
 from cass_ray.lift.analysis.term_steps import State, Steps, Unread
 from cass_ray.lift.analysis.terms import Terms
 from cass_ray.lift.frontend.instruction import decode
-from tests.lift.test_whole_operations import ROOT, is_whole
+from tests.lift.test_recognized_operations import ROOT, is_whole
 
 _RETURN = "    /*0230*/ RET.REL.NODEC R8 `(_Z1kPf) ;\n"
 _STORES_R6 = "    /*00d8*/ STG.E [R2.64+0x4], R6 ;\n"

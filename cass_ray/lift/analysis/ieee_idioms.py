@@ -11,7 +11,7 @@ ptxas' computes it anew::
     .L_1:
 
 By CUDA's programming guide both together are the quotient of IEEE 754, rounded to nearest, for all
-operands. It is a digest of both that says so (:mod:`.slow_path_digests`): of the test, of the
+operands. It is a digest of both that says so (:mod:`.ieee_idiom_digests`): of the test, of the
 result where it holds, and of that on every path through the subroutine where it does not, as terms
 over the operands (:mod:`.terms`). ptxas schedules each copy anew, and gives it other registers.
 
@@ -26,6 +26,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 
+from cass_ray.lift.analysis.ieee_idiom_digests import OPERATIONS
 from cass_ray.lift.analysis.liveness import (
     CodePlace,
     LivenessBlock,
@@ -33,7 +34,6 @@ from cass_ray.lift.analysis.liveness import (
     live_at_starts,
 )
 from cass_ray.lift.analysis.paths import Paths, called
-from cass_ray.lift.analysis.slow_path_digests import OPERATIONS
 from cass_ray.lift.analysis.term_steps import State, Steps, Unread
 from cass_ray.lift.analysis.terms import Terms
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES, CodeSection, CubinCode
@@ -46,8 +46,8 @@ Blocks = Mapping[CodePlace, LivenessBlock]
 
 
 @dataclass(frozen=True)
-class WholeOperation:
-    """What a branch and all that depends on it come to."""
+class RecognizedOperation:
+    """An IEEE 754 operation that a branch, its test and its subroutine compute together."""
 
     name: str
     """``division.f64``"""
@@ -75,7 +75,9 @@ class _Fork:
     """Blocks of both, without the subroutine's."""
 
 
-def whole_operations(blocks: Blocks, program: CubinCode) -> dict[CodePlace, WholeOperation]:
+def recognized_operations(
+    blocks: Blocks, program: CubinCode
+) -> dict[CodePlace, RecognizedOperation]:
     """By the place of the branch."""
     forks = list(_forks(blocks, program))
     if not forks:
@@ -86,7 +88,7 @@ def whole_operations(blocks: Blocks, program: CubinCode) -> dict[CodePlace, Whol
     terms = Terms()
     steps = Steps(terms)
     readers: dict[str, _Reader] = {}
-    found: dict[CodePlace, WholeOperation] = {}
+    found: dict[CodePlace, RecognizedOperation] = {}
     for fork in forks:
         function = fork.place[0]
         callee = subroutines.get((function, fork.callee))
@@ -293,7 +295,7 @@ class _Reader:
 
     def operation(
         self, fork: _Fork, changed: frozenset[str], slow_reads: frozenset[str]
-    ) -> WholeOperation:
+    ) -> RecognizedOperation:
         """What ``fork`` is. Raises :class:`Unread` if the digest of both ways is not known.
 
         ``changed``: registers that are read where both ways meet, and that one of them writes;
@@ -314,7 +316,7 @@ class _Reader:
             tuple(self._place_of(word, slow_reads, state) for word in operand.words)
             for operand in operands
         )
-        return WholeOperation(name, sources, results, fork.meeting)
+        return RecognizedOperation(name, sources, results, fork.meeting)
 
     def _state_after(self, last: CodePlace) -> State:
         """What registers hold at the end of a block, from the last place with several before it."""
