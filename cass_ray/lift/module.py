@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from cass_ray.lift.analysis.opcodes import counts_threads, numbers_without_counts
 from cass_ray.lift.analysis.unaligned import unaligned_barriers
-from cass_ray.lift.cycles import seldom_searched
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend import cubin as reading
 from cass_ray.lift.frontend.code import CodeSection, CubinCode
 from cass_ray.lift.frontend.cubin import KernelInfo
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Constant, Name
+from cass_ray.lift.gc_pause import gc_relaxed
 from cass_ray.lift.llvm.builder import SUPPORT_PREFIX
 from cass_ray.lift.llvm.globals import MANAGED_SUFFIX, DeviceData
 from cass_ray.lift.llvm.notes import DEFINITIONS
@@ -129,7 +129,7 @@ class ModuleBuilder:
         self._data = DeviceData(cubin, self.program.code_number, self._names)
         self.kernel_names = reading.kernel_names(cubin)
 
-    @seldom_searched()
+    @gc_relaxed()
     def lift(self, name: str) -> LiftedKernel:
         """One kernel. Raises :class:`LiftError`."""
         kernel = reading.kernel_info(self._cubin, name)

@@ -9,8 +9,8 @@ from pathlib import PurePosixPath
 import pytest
 
 from cass_ray.bench.task import TASKS_FOLDER
-from cass_ray.lift.cycles import seldom_searched
 from cass_ray.lift.frontend.nan_literals import with_bits_of_nans
+from cass_ray.lift.gc_pause import gc_relaxed
 from cass_ray.lift.module import ModuleBuilder
 from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.nvidia.elf import Cubin
@@ -28,7 +28,7 @@ def usual() -> Iterator[None]:
 
 
 def test_it_is_rare_inside_and_as_before_behind() -> None:
-    with seldom_searched():
+    with gc_relaxed():
         first, *others = gc.get_threshold()
         assert first > 100_000 and tuple(others) == _USUAL[1:]
         assert gc.isenabled()  # threads that lift without end do not fill the memory
@@ -36,7 +36,7 @@ def test_it_is_rare_inside_and_as_before_behind() -> None:
 
 
 def test_of_several_the_last_one_sets_it_back() -> None:
-    one, other = seldom_searched(), seldom_searched()
+    one, other = gc_relaxed(), gc_relaxed()
     one.__enter__()
     other.__enter__()
     one.__exit__(None, None, None)
@@ -46,14 +46,14 @@ def test_of_several_the_last_one_sets_it_back() -> None:
 
 
 def test_it_is_set_back_after_an_error() -> None:
-    with pytest.raises(ValueError), seldom_searched():
+    with pytest.raises(ValueError), gc_relaxed():
         raise ValueError
     assert gc.get_threshold() == _USUAL
 
 
 def test_what_never_searches_does_not_begin_to() -> None:
     gc.set_threshold(0)
-    with seldom_searched():
+    with gc_relaxed():
         assert gc.get_threshold()[0] == 0
 
 

@@ -29,7 +29,7 @@ _lifting = _Lifting()
 
 
 @contextmanager
-def seldom_searched() -> Iterator[None]:
+def gc_relaxed() -> Iterator[None]:
     """Inside, cycles are searched for once in :data:`_NEW_OBJECTS`; for any number of threads."""
     with _lock:
         if not _lifting.threads:
