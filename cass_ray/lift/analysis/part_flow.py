@@ -41,7 +41,7 @@ class PartFlow:
     calls: Mapping[CallPlace, list[FunctionCall]]
     functions: frozenset[CodePlace]
     by_pointer: frozenset[CodePlace] = frozenset()
-    """Functions that are called through pointers, and have one interface for that."""
+    """Functions that are called through pointers, and have one signature for that."""
     _of_part: dict[CodePlace | None, list[CallPlace]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -62,7 +62,7 @@ class PartFlow:
         }
 
     def alike(self, function: CodePlace) -> frozenset[CodePlace]:
-        """The functions that have the same interface."""
+        """The functions that have the same signature."""
         return self.by_pointer if function in self.by_pointer else frozenset({function})
 
     def accesses(self, place: CallPlace) -> list[tuple[CodePlace, RegisterAccess]]:

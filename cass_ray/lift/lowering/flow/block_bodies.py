@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from cass_ray.lift.analysis import liveness
 from cass_ray.lift.analysis.call_places import CallPlace
 from cass_ray.lift.analysis.cutting import Cut
-from cass_ray.lift.analysis.interfaces import Interfaces
+from cass_ray.lift.analysis.function_signatures import FunctionSignatures
 from cass_ray.lift.analysis.opcodes import tests_phase, yields
 from cass_ray.lift.analysis.phase_waits import PhaseWaits
 from cass_ray.lift.analysis.uniform import uniform_results
@@ -36,7 +36,7 @@ class EarlierLifting:
     """Instructions, and registers whose value before them nobody reads."""
     writes: dict[liveness.CodePlace, set[str]] = field(default_factory=dict)
     """Registers that instructions write; read only where some value is unneeded."""
-    interfaces: Interfaces | None = None
+    signatures: FunctionSignatures | None = None
     """Of the functions that the kernel calls."""
     cuts: Mapping[liveness.CodePlace | None, Cut] = field(default_factory=dict)
     """Of large parts."""
@@ -143,9 +143,9 @@ class InstructionLowering:
 
     def _apply(self, code: CodeSection, known: list[tuple[DecodedInstruction, OpcodeForm]]) -> None:
         context = self._context
-        interfaces = self._earlier.interfaces
+        signatures = self._earlier.signatures
         for instruction, form in known:
-            if interfaces and (code.name, instruction.address) in interfaces.dead_stores:
+            if signatures and (code.name, instruction.address) in signatures.dead_stores:
                 continue
             guard = instruction.guard
             access = liveness.RegisterAccess((guard.name, guard.inverted) if guard else None)

@@ -14,7 +14,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from cass_ray.lift.analysis.call_places import FUNCTION, CallFrame, CallPlace, CallStack
-from cass_ray.lift.analysis.interfaces import Interfaces
+from cass_ray.lift.analysis.function_signatures import FunctionSignatures
 from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.analysis.part_flow import entry_of
 from cass_ray.lift.errors import LiftError
@@ -230,13 +230,14 @@ class CallLowering:
             return function
         raise i.unknown("a return relative to an unknown place")
 
-    def finish(self, interfaces: Interfaces | None) -> None:
+    def finish(self, signatures: FunctionSignatures | None) -> None:
         """Write the calls of functions, now that all are known.
 
-        ``interfaces``: what an earlier lifting has shown that functions take and give back.
+        ``signatures``: what an earlier lifting has shown of the live-in and live-out registers of
+        functions.
 
         Raises :class:`DeepenStack` where functions recurse.
         """
         if self.functions.recursive and not self._is_deep:
             raise DeepenStack
-        self.functions.finish(interfaces, self._walk)
+        self.functions.finish(signatures, self._walk)

@@ -22,9 +22,9 @@ from cass_ray.lift.analysis.forward_progress import (
     lane_schedule,
     waits_for_own_warp,
 )
+from cass_ray.lift.analysis.function_signatures import FunctionSignatures, function_signatures
 from cass_ray.lift.analysis.ieee_idioms import recognized_operations
 from cass_ray.lift.analysis.indexed_registers import loops_to_unroll
-from cass_ray.lift.analysis.interfaces import Interfaces, interfaces
 from cass_ray.lift.analysis.mask_origins import Flow
 from cass_ray.lift.analysis.pairing import needs_warp_scheduler, waits_for_words
 from cass_ray.lift.analysis.part_flow import PartFlow
@@ -117,9 +117,9 @@ class KernelLifter:
                 if found_more and large_parts(walk.successors, walk.weights):
                     self._recorded.clear()  # there are fewer blocks, and what is cut is to fit
                     continue
-                shown = replace(_shown_by(walk), interfaces=self._interfaces(walk))
+                shown = replace(_shown_by(walk), signatures=self._signatures(walk))
                 shown = self._with_cuts(shown, walk)
-                is_last = not changes and not shown.unneeded and shown.interfaces is None
+                is_last = not changes and not shown.unneeded and shown.signatures is None
                 is_last = is_last and not shown.cuts
                 if is_last and not walk.is_partial:
                     return walk.context  # lifted again, it would be the same
@@ -165,7 +165,7 @@ class KernelLifter:
         )
         return self._lane_schedule != before
 
-    def _interfaces(self, walk: KernelWalk) -> Interfaces | None:
+    def _signatures(self, walk: KernelWalk) -> FunctionSignatures | None:
         if not self.functions:
             return None
         flow = PartFlow(
@@ -178,7 +178,7 @@ class KernelLifter:
             self.functions.by_pointer(),
         )
         # A load of a handle reads the word above it, too.
-        return interfaces(flow, drops_stores=not self.environment.uses_handles)
+        return function_signatures(flow, drops_stores=not self.environment.uses_handles)
 
     def _with_cuts(self, shown: EarlierLifting, walk: KernelWalk) -> EarlierLifting:
         """How large parts are to be cut; none where turns end inside of them."""
@@ -235,7 +235,7 @@ class KernelLifter:
         )
         self.entry_label = walk.first_label(walk.entry)
         self.instruction_count = sum(lowering.lower(place) for place in walk.places())
-        calls.finish(earlier.interfaces)
+        calls.finish(earlier.signatures)
         self.functions = calls.functions
         return walk
 

@@ -6,7 +6,7 @@ through which lanes that have parted are scheduled independently: they would com
 shuffles one after the other.
 
 A function has registers as arguments and as results: in a first lifting all that it, or a function
-that it calls, reads or writes, then those that matter (:mod:`.interfaces`).
+that it calls, reads or writes, then those that matter (:mod:`.function_signatures`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from cass_ray.lift.analysis.call_places import CallPlace, part_of
-from cass_ray.lift.analysis.interfaces import Interfaces
+from cass_ray.lift.analysis.function_signatures import FunctionSignatures
 from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.analysis.part_flow import FunctionCall
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES
@@ -78,7 +78,7 @@ class Functions:
         self._by_pointer: set[CodePlace] = set()
         self._tables: list[Mapping[int, CodePlace]] = []
         self._registers: dict[CodePart, dict[str, str]] = {}
-        self._interfaces: Interfaces | None = None
+        self._signatures: FunctionSignatures | None = None
         self._ending: set[CodePart] = set()
         """Parts in which threads may end, or in what they call."""
 
@@ -107,7 +107,7 @@ class Functions:
         return ir.load("ptr", entry, 8)
 
     def by_pointer(self) -> frozenset[CodePlace]:
-        """The functions that are called through pointers: they have one interface."""
+        """The functions that are called through pointers: they have one signature."""
         return frozenset(self._by_pointer)
 
     def places(self) -> frozenset[CodePlace]:
@@ -139,13 +139,13 @@ class Functions:
                 changes = changes or bool(more)
         return frozenset(place for place, reached in called.items() if place in reached)
 
-    def finish(self, interfaces: Interfaces | None, walk: KernelWalk) -> None:
+    def finish(self, signatures: FunctionSignatures | None, walk: KernelWalk) -> None:
         """Write the calls, now that it is known which registers each function touches.
 
-        Without ``interfaces`` a function takes and gives back all of them. ``walk`` has been
+        Without ``signatures`` a function takes and gives back all of them. ``walk`` has been
         everywhere.
         """
-        self._interfaces = interfaces
+        self._signatures = signatures
         registers = self._context.registers
         parts: list[CodePart] = [None, *self._entries, *self._pieces]
         touched = {part: _scalars(registers.types_in(part)) for part in parts}
@@ -188,9 +188,9 @@ class Functions:
         from_calls: dict[CodePart, set[str]] = defaultdict(set)
         for call in self._calls:
             for callee in call.way.callees:
-                from_calls[call.part].update(name for name, _ in self._given_back(callee))
+                from_calls[call.part].update(name for name, _ in self._live_out(callee))
         returning = {
-            place: [name for name, _ in self._given_back(function)]
+            place: [name for name, _ in self._live_out(function)]
             for place in walk.returns
             if (function := part_of(place[0])) is not None
         }
@@ -210,13 +210,13 @@ class Functions:
     def _write_call(self, call: _Call) -> None:
         ir, label = self._context.ir, call.label
         callee, way = next(iter(call.way.callees)), call.way
-        taken, changed = self._taken(callee), self._given_back(callee)
+        live_in, changed = self._live_in(callee), self._live_out(callee)
         ir.label(label)
-        for name, kind in taken:
+        for name, kind in live_in:
             ir.line(f"%{label}.{name} = load {kind}, ptr addrspace(5) %{name}")
         given = [i64(way.resume), *self._surroundings()]
-        given += [f"{kind} %{label}.{name}" for name, kind in taken]
-        results = _results(changed)
+        given += [f"{kind} %{label}.{name}" for name, kind in live_in]
+        results = _result_type(changed)
         listed = ", ".join(map(str, given))
         if way.pointer is None:
             made = f"@{self._name(callee)}({listed})"
@@ -254,8 +254,8 @@ class Functions:
 
     def _write_return(self, part: CodePlace, label: str, ended: str) -> None:
         ir = self._context.ir
-        registers = self._given_back(part)
-        results = _results(registers)
+        registers = self._live_out(part)
+        results = _result_type(registers)
         ir.label(label)
         ir.line(f"%{label}.0 = insertvalue {results} poison, i1 {ended}, 0")
         for number, (name, kind) in enumerate(registers, 1):
@@ -264,14 +264,14 @@ class Functions:
             ir.line(f"%{label}.{number} = insertvalue {so_far}, {kind} %{label}.{name}, {number}")
         ir.line(f"ret {results} %{label}.{len(registers)}")
 
-    def _taken(self, part: CodePlace) -> list[tuple[str, str]]:
+    def _live_in(self, part: CodePlace) -> list[tuple[str, str]]:
         """Names and types of the registers that are a function's arguments."""
-        known = None if self._interfaces is None else self._interfaces.of[part].arguments
+        known = None if self._signatures is None else self._signatures.of[part].live_in
         return self._touched(part, known)
 
-    def _given_back(self, part: CodePlace) -> list[tuple[str, str]]:
+    def _live_out(self, part: CodePlace) -> list[tuple[str, str]]:
         """Names and types of the registers that are a function's results."""
-        known = None if self._interfaces is None else self._interfaces.of[part].results
+        known = None if self._signatures is None else self._signatures.of[part].live_out
         return self._touched(part, known)
 
     def _touched(self, part: CodePlace, names: frozenset[str] | None) -> list[tuple[str, str]]:
@@ -332,7 +332,7 @@ class Functions:
 
     def _definition(self, place: CodePlace, entry: str, attributes: str) -> Iterator[str]:
         context = self._context
-        registers = self._taken(place)
+        registers = self._live_in(place)
         yield self._header(place, self._name(place))
         yield f"    noinline {attributes} {{"
         yield "entry:"
@@ -347,8 +347,8 @@ class Functions:
     def _header(self, place: CodePlace, name: str) -> str:
         """What a definition of a function begins with that is called as the one at ``place``."""
         parameters = [str(RESUME), *self._surroundings()]
-        parameters += [f"{kind} %given.{register}" for register, kind in self._taken(place)]
-        results = _results(self._given_back(place))
+        parameters += [f"{kind} %given.{register}" for register, kind in self._live_in(place)]
+        results = _result_type(self._live_out(place))
         return f"define internal {results} @{name}({', '.join(parameters)})"
 
     def allocas(self, part: CodePlace | None) -> Iterable[str]:
@@ -366,7 +366,7 @@ def _scalars(types: Mapping[str, str]) -> dict[str, str]:
     return {name: kind for name, kind in types.items() if not kind.startswith("[")}
 
 
-def _results(registers: list[tuple[str, str]]) -> str:
+def _result_type(registers: list[tuple[str, str]]) -> str:
     """The type of what a function returns: whether the thread has ended, and its registers."""
     return f"{{ {', '.join(['i1', *(kind for _, kind in registers)])} }}"
 

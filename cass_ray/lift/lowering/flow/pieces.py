@@ -67,8 +67,8 @@ class Pieces:
         self._tables: list[str] = []
         self._places: dict[CodePlace | None, dict[str, int]] = {}
         """Registers of parts that are cut, and where they are in their memory."""
-        self._taken: dict[PiecePart, Registers] = {}
-        self._given_back: dict[PiecePart, Registers] = {}
+        self._live_in: dict[PiecePart, Registers] = {}
+        self._live_out: dict[PiecePart, Registers] = {}
 
     def _parts(self) -> Iterator[PiecePart]:
         for owner, cut in self._cuts.items():
@@ -181,9 +181,9 @@ class Pieces:
         for part, ways in self._ways.items():
             registers = sorted(touched[part].items())
             live = self._live_at(ways.entries)
-            self._taken[part] = [each for each in registers if each[0] in live]
+            self._live_in[part] = [each for each in registers if each[0] in live]
             back = wanted[part] & written[part]
-            self._given_back[part] = [each for each in registers if each[0] in back]
+            self._live_out[part] = [each for each in registers if each[0] in back]
 
     def _live_at(self, places: Collection[CallPlace]) -> set[str]:
         return set[str]().union(*(self._live[place[1:]] for place in places))
@@ -198,7 +198,7 @@ class Pieces:
             ir.line(f"store {i32(number)}, {_NEXT}")
             ir.line(f"br label %{_OUT}")
         ir.label(_OUT)
-        for name, kind in self._given_back[part]:
+        for name, kind in self._live_out[part]:
             ir.line(f"%{_OUT}.{name} = load {kind}, ptr addrspace(5) %{name}")
             ir.line(f"store {kind} %{_OUT}.{name}, ptr addrspace(5) %kept.{name}")
         ir.line(f"%{_OUT}.next = load i32, {_NEXT}")
@@ -267,7 +267,7 @@ class Pieces:
     def _definition(
         self, part: PiecePart, attributes: str, surroundings: Sequence[str]
     ) -> Iterator[str]:
-        context, taken, given_back = self._context, self._taken[part], self._given_back[part]
+        context, live_in, live_out = self._context, self._live_in[part], self._live_out[part]
         parameters = ", ".join(["i32 %begin", f"ptr addrspace(5) {_KEPT}", *surroundings])
         yield f"define internal i32 @{self._name(part)}({parameters})"
         yield f"    noinline {attributes} {{"
@@ -275,9 +275,9 @@ class Pieces:
         yield from context.registers.allocas(part)
         yield _ALLOCA
         places = self._places[part.owner]
-        for name, _ in sorted({*taken, *given_back}):
+        for name, _ in sorted({*live_in, *live_out}):
             yield f"  %kept.{name} = {_kept(places[name])}"
-        for name, kind in taken:
+        for name, kind in live_in:
             yield f"  %given.{name} = load {kind}, ptr addrspace(5) %kept.{name}, align 4"
             yield f"  store {kind} %given.{name}, ptr addrspace(5) %{name}"
         numbers = self._cuts[part.owner].numbers

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from cass_ray.assembly.sass import SassInstruction
 from cass_ray.lift.analysis.call_places import CallFrame, CallPlace
-from cass_ray.lift.analysis.interfaces import Interface, interfaces
+from cass_ray.lift.analysis.function_signatures import FunctionSignature, function_signatures
 from cass_ray.lift.analysis.liveness import CodePlace, LivenessBlock, RegisterAccess
 from cass_ray.lift.analysis.part_flow import FunctionCall, PartFlow, entry_of
 from cass_ray.lift.analysis.stack_frames import FrameAnalysis
@@ -90,8 +90,8 @@ def preserved(*lines: Line) -> frozenset[str]:
     return FrameAnalysis(program_of(*lines).flow()).conduct[FIRST].preserved
 
 
-def interface(made: Program, part: CodePlace = FIRST) -> Interface:
-    return interfaces(made.flow(), drops_stores=True).of[part]
+def signature(made: Program, part: CodePlace = FIRST) -> FunctionSignature:
+    return function_signatures(made.flow(), drops_stores=True).of[part]
 
 
 def test_a_register_that_is_saved_and_loaded_again_is_preserved() -> None:
@@ -100,18 +100,18 @@ def test_a_register_that_is_saved_and_loaded_again_is_preserved() -> None:
 
 def test_its_store_is_dead_and_nobody_passes_it() -> None:
     made = program_of(PUSH, SAVE, CHANGE, RESTORE, POP, ("MOV R4, R5", "R5", "R4"), RETURN)
-    found = interfaces(made.flow(), drops_stores=True)
+    found = function_signatures(made.flow(), drops_stores=True)
     assert found.dead_stores == {("f", 0x10)}
-    assert found.of[FIRST] == Interface(
+    assert found.of[FIRST] == FunctionSignature(
         frozenset({"R1", "R4", "R5", "R20", "R21"}), frozenset({"R4"})
     )
 
 
 def test_stores_stay_where_they_are_not_to_be_dropped() -> None:
     made = program_of(PUSH, SAVE, CHANGE, RESTORE, POP, RETURN)
-    found = interfaces(made.flow(), drops_stores=False)
+    found = function_signatures(made.flow(), drops_stores=False)
     assert not found.dead_stores
-    assert "R16" in found.of[FIRST].arguments
+    assert "R16" in found.of[FIRST].live_in
 
 
 def test_another_word_is_loaded() -> None:
@@ -155,7 +155,7 @@ def test_a_pointer_into_the_frame_is_made() -> None:
     through = ("STL [R6], R4", "R4 R6", "")
     lines = (PUSH, SAVE, CHANGE, pointer, through, RESTORE, POP, RETURN)
     assert preserved(*lines) == {"R1"}
-    assert not interfaces(program_of(*lines).flow(), drops_stores=True).dead_stores
+    assert not function_signatures(program_of(*lines).flow(), drops_stores=True).dead_stores
 
 
 def test_a_pointer_is_passed_to_what_is_called() -> None:
@@ -190,7 +190,7 @@ def test_what_is_called_stores_to_the_frame_of_its_caller() -> None:
 
 def test_what_is_called_reads_the_frame_of_its_caller() -> None:
     made = with_call(("LDL R4, [R1+0x4]", "R1", "R4"), RETURN)
-    assert not interfaces(made.flow(), drops_stores=True).dead_stores
+    assert not function_signatures(made.flow(), drops_stores=True).dead_stores
 
 
 def test_what_is_called_changes_the_stack_pointer() -> None:
@@ -220,7 +220,7 @@ def with_copy(*copied: Line) -> Program:
 def test_an_array_of_code_that_is_called_by_a_copy_lies_in_its_own_frame() -> None:
     made = with_copy(PUSH, POINTER, THROUGH, POP)
     assert "R16" in FrameAnalysis(made.flow()).conduct[FIRST].preserved
-    assert interfaces(made.flow(), drops_stores=True).dead_stores == {("f", 0x10)}
+    assert function_signatures(made.flow(), drops_stores=True).dead_stores == {("f", 0x10)}
 
 
 def test_what_it_saves_itself_lies_there_too() -> None:
@@ -254,7 +254,7 @@ def test_arguments_in_the_frame_are_read_and_what_is_saved_above_them_is_kept() 
     made.block(inside, reused, RESTORE, POP, RETURN)
     made.block(entry_of(SECOND), ("LDL R4, [R1]", "R1", "R4"), RETURN)
     assert "R16" in FrameAnalysis(made.flow()).conduct[FIRST].preserved
-    assert interfaces(made.flow(), drops_stores=True).dead_stores == {("f", 0x10)}
+    assert function_signatures(made.flow(), drops_stores=True).dead_stores == {("f", 0x10)}
 
 
 def test_arguments_that_are_indexed_are_stored() -> None:
@@ -265,7 +265,7 @@ def test_arguments_that_are_indexed_are_stored() -> None:
     made.block(inside, POP, RETURN)
     load = ("LDL R4, [R6]", "R6", "R4")
     made.block(entry_of(SECOND), PUSH, POINTER, load, POP, RETURN)
-    assert not interfaces(made.flow(), drops_stores=True).dead_stores
+    assert not function_signatures(made.flow(), drops_stores=True).dead_stores
 
 
 def test_recursion_reads_arguments_that_each_call_stores() -> None:
@@ -280,7 +280,7 @@ def test_recursion_reads_arguments_that_each_call_stores() -> None:
     conduct = FrameAnalysis(made.flow()).conduct[FIRST]
     assert conduct.preserved == {"R1", "R16"}
     assert (conduct.reads_above, conduct.writes_above) == (4, 0)
-    assert interfaces(made.flow(), drops_stores=True).dead_stores == {("f", 0x10)}
+    assert function_signatures(made.flow(), drops_stores=True).dead_stores == {("f", 0x10)}
 
 
 def recursive(*before: Line) -> Program:
@@ -298,8 +298,8 @@ def recursive(*before: Line) -> Program:
 def test_recursion_preserves_what_each_call_preserves() -> None:
     made = recursive()
     assert FrameAnalysis(made.flow()).conduct[FIRST].preserved == {"R1", "R16"}
-    assert interface(made).results == {"R4"}
-    assert "R16" not in interface(made).arguments
+    assert signature(made).live_out == {"R4"}
+    assert "R16" not in signature(made).live_in
 
 
 def test_recursion_that_changes_a_register_does_not_preserve_it() -> None:
@@ -310,14 +310,14 @@ def test_recursion_that_changes_a_register_does_not_preserve_it() -> None:
 def test_what_only_one_way_writes_is_taken_as_well() -> None:
     # Where P0 is false the caller reads what R4 was before the call.
     made = program_of(("@P0 MOV R4, R5", "R5", "R4"), RETURN)
-    assert interface(made) == Interface(
+    assert signature(made) == FunctionSignature(
         frozenset({"P0", "R4", "R5", "R16", "R20", "R21"} - {"R16"}), frozenset({"R4"})
     )
 
 
 def test_what_nobody_reads_is_not_given_back() -> None:
     made = program_of(("MOV R9, R5", "R5", "R9"), RETURN)
-    assert interface(made).results == frozenset()
+    assert signature(made).live_out == frozenset()
 
 
 def test_two_ways_that_differ_at_a_return() -> None:
@@ -342,14 +342,14 @@ def test_functions_that_a_pointer_may_lead_to_have_one_interface() -> None:
     made.block(BEHIND, ("STG.E [R2.64], R16", "R2 R3 R16", ""))
     made.block(entry_of(FIRST), CHANGE, RETURN)
     made.block(entry_of(SECOND), PUSH, SAVE, CHANGE, RESTORE, POP, RETURN)
-    apart = interfaces(made.flow(), drops_stores=True)
+    apart = function_signatures(made.flow(), drops_stores=True)
     assert apart.dead_stores == {("g", 0x10)}
-    assert apart.of[SECOND].results == frozenset()
-    found = interfaces(made.flow(by_pointer=(FIRST, SECOND)), drops_stores=True)
+    assert apart.of[SECOND].live_out == frozenset()
+    found = function_signatures(made.flow(by_pointer=(FIRST, SECOND)), drops_stores=True)
     assert not found.dead_stores
     assert found.of[FIRST] == found.of[SECOND]
-    assert found.of[SECOND].results == {"R16"}
-    assert {"R1", "R4", "R16", "R20", "R21"} == found.of[FIRST].arguments
+    assert found.of[SECOND].live_out == {"R16"}
+    assert {"R1", "R4", "R16", "R20", "R21"} == found.of[FIRST].live_in
 
 
 def test_what_another_caller_wants_of_one_of_them_all_give_back() -> None:
@@ -362,7 +362,7 @@ def test_what_another_caller_wants_of_one_of_them_all_give_back() -> None:
     made.block(end, ("STG.E [R2.64], R16", "R2 R3 R16", ""))
     made.block(entry_of(FIRST), CHANGE, RETURN)
     made.block(entry_of(SECOND), PUSH, SAVE, CHANGE, RESTORE, POP, RETURN)
-    found = interfaces(made.flow(by_pointer=(FIRST, SECOND)), drops_stores=True)
+    found = function_signatures(made.flow(by_pointer=(FIRST, SECOND)), drops_stores=True)
     assert found.of[FIRST] == found.of[SECOND]
-    assert found.of[SECOND].results == {"R16"}
+    assert found.of[SECOND].live_out == {"R16"}
     assert not found.dead_stores

@@ -1,10 +1,10 @@
-"""Which registers functions take and give back: those whose values matter.
+"""Signatures of functions: the registers that are live into and out of them.
 
-A function of a kernel has registers as arguments and results (:mod:`.functions`). It takes what is
-read before it is written, by itself or by what it calls, and gives back what it has changed
-(:mod:`.stack_frames`) and a caller reads afterwards. That is found backwards over all blocks of the
-kernel, with the words of each function's frame in which it saves registers: where nobody wants a
-register that is loaded from there, the load is dead, and so is the store before it.
+A function of a kernel has registers as arguments and results (:mod:`.functions`). Live in is what
+it, or what it calls, reads before it is written; live out is what it has changed
+(:mod:`.stack_frames`) and a caller reads afterwards. Liveness is solved backwards over all blocks
+of the kernel, with the words of each function's frame in which it saves registers: where nobody
+wants a register that is loaded from there, the load is dead, and so is the store before it.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ _Accesses = list[tuple[CodePlace, RegisterAccess, FrameAccess | None]]
 
 
 @dataclass(frozen=True)
-class Interface:
-    """What a function takes and gives back, by the names of registers."""
+class FunctionSignature:
+    """Names of the registers that are live into and out of a function."""
 
-    arguments: frozenset[str]
-    results: frozenset[str]
+    live_in: frozenset[str]
+    live_out: frozenset[str]
 
 
 @dataclass(frozen=True)
-class Interfaces:
-    """What is known of a kernel's functions."""
+class FunctionSignatures:
+    """The signatures of a kernel's functions, and the stores that they make dead."""
 
-    of: dict[CodePlace, Interface]
+    of: dict[CodePlace, FunctionSignature]
     dead_stores: frozenset[CodePlace]
     """Stores to frames that nothing reads."""
 
 
-def interfaces(flow: PartFlow, *, drops_stores: bool) -> Interfaces:
-    """The interfaces of all functions of a kernel.
+def function_signatures(flow: PartFlow, *, drops_stores: bool) -> FunctionSignatures:
+    """The signatures of all functions of a kernel.
 
     ``drops_stores``: whether stores are looked for that nothing reads.
     """
@@ -75,9 +75,9 @@ class _Liveness:
                 read = frames.read_by_calls(part, place)
                 self._read_by_calls[place] = {word for word in words[part] if word in read}
         self._before: dict[CallPlace, frozenset[Live]] = dict.fromkeys(flow.successors, frozenset())
-        self._taken: dict[CodePlace, frozenset[str]] = dict.fromkeys(flow.functions, frozenset())
+        self._live_in: dict[CodePlace, frozenset[str]] = dict.fromkeys(flow.functions, frozenset())
         """Registers that are live before each function."""
-        self._results: dict[CodePlace, frozenset[str]] = dict.fromkeys(flow.functions, frozenset())
+        self._live_out: dict[CodePlace, frozenset[str]] = dict.fromkeys(flow.functions, frozenset())
         self._solve()
 
     def _words_of_parts(self, opcodes: Container[str]) -> dict[CodePlace | None, set[int]]:
@@ -116,9 +116,9 @@ class _Liveness:
                 continue
             self._before[place] = live
             if place in entries:
-                self._taken[entries[place]] = frozenset(n for n in live if isinstance(n, str))
+                self._live_in[entries[place]] = frozenset(n for n in live if isinstance(n, str))
             for callee in callers[place]:
-                self._results[callee] |= self._changed[callee] & live
+                self._live_out[callee] |= self._changed[callee] & live
             more = dependents[place] - queued
             queued |= more
             pending.extend(more)
@@ -129,9 +129,9 @@ class _Liveness:
         for following in self._flow.within[place]:
             live |= self._before[following]
         for call in self._flow.calls.get(place, ()):
-            live |= self._taken[call.callee]
+            live |= self._live_in[call.callee]
         if part is not None and place in self._flow.returns:
-            live |= self._results[part]
+            live |= self._live_out[part]
         live |= self._read_by_calls.get(place, frozenset())
         return live
 
@@ -159,8 +159,8 @@ class _Liveness:
                 live.update(words.offsets)
         return frozenset(live)
 
-    def found(self) -> Interfaces:
-        """The interfaces, and the stores that are dead in every copy of their code."""
+    def found(self) -> FunctionSignatures:
+        """The signatures, and the stores that are dead in every copy of their code."""
         dead: set[CodePlace] = set()
         kept: set[CodePlace] = set()
         for place, accesses in self._accesses.items():
@@ -169,12 +169,13 @@ class _Liveness:
             dead |= here
             kept |= {code_place for code_place, _, _ in accesses} - here
         of = {
-            part: Interface(self._taken[part], self._results[part]) for part in self._flow.functions
+            part: FunctionSignature(self._live_in[part], self._live_out[part])
+            for part in self._flow.functions
         }
         members = [of[part] for part in self._flow.by_pointer]
-        shared = Interface(
-            frozenset[str]().union(*(each.arguments for each in members)),
-            frozenset[str]().union(*(each.results for each in members)),
+        shared = FunctionSignature(
+            frozenset[str]().union(*(each.live_in for each in members)),
+            frozenset[str]().union(*(each.live_out for each in members)),
         )
         of |= dict.fromkeys(self._flow.by_pointer, shared)
-        return Interfaces(of, frozenset(dead - kept))
+        return FunctionSignatures(of, frozenset(dead - kept))
