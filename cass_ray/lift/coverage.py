@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from cass_ray.assembly import sass
-from cass_ray.lift.standing import Standing, forms_in, is_covered, standing
+from cass_ray.lift.form_evidence import FormEvidence, form_evidence, forms_in, is_covered
 
 
 @dataclass
@@ -46,11 +46,11 @@ class LiftCoverage:
             self.covered_kernels += function.is_kernel and not missing
             self.forms.setdefault(function.architecture, Counter()).update(forms_in([function]))
 
-    def standings(self, architecture: str) -> dict[Standing, tuple[int, int]]:
-        """How many forms, and how many instructions, have each standing."""
-        totals = dict.fromkeys(Standing, (0, 0))
+    def evidence_totals(self, architecture: str) -> dict[FormEvidence, tuple[int, int]]:
+        """How many forms, and how many instructions, have each kind of evidence."""
+        totals = dict.fromkeys(FormEvidence, (0, 0))
         for form, count in self.forms[architecture].items():
-            known = standing(form)
+            known = form_evidence(form)
             forms, instructions = totals[known]
             totals[known] = (forms + 1, instructions + count)
         return totals
@@ -59,7 +59,9 @@ class LiftCoverage:
         """Forms of which nothing is known, with the number of their instructions."""
         found: Counter[str] = Counter()
         for forms in self.forms.values():
-            found.update({f: n for f, n in forms.items() if standing(f) is Standing.LIFTED})
+            found.update(
+                {f: n for f, n in forms.items() if form_evidence(f) is FormEvidence.LIFTED}
+            )
         return found
 
 

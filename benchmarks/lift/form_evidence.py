@@ -1,4 +1,4 @@
-"""The table of forms by what is known of them: ``python -m benchmarks.lift.standings``.
+"""The table of forms by what is known of them: ``python -m benchmarks.lift.form_evidence``.
 
 Reads ``benchmarks/results/lift_forms.json`` (``benchmarks.lift.forms``) and what the lifter stores
 of each form, and writes ``benchmarks/results/lift_forms.md``.
@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from cass_ray.lift.standing import Standing, standing, stored
+from cass_ray.lift.form_evidence import FormEvidence, form_evidence, stored
 
 RESULTS = Path(__file__).parents[1] / "results"
 CONFIRMED = Path(__file__).parents[2] / "tests" / "lift" / "proofs" / "confirmed.json"
@@ -50,8 +50,8 @@ public repositories, compiled for ten architectures by `benchmarks.lift.harvest`
     python -m benchmarks.lift.cubins OUT FOLDER ... --sm 80 --sm 86 --sm 89 --sm 90
     python -m benchmarks.lift.forms benchmarks/results/lift_forms.json harvest=OUT programs=OUT2
     python -m benchmarks.lift.forms --add benchmarks/results/lift_forms.json native=ROWS
-    python -m tests.lift.proofs.standings
-    python -m benchmarks.lift.standings
+    python -m tests.lift.proofs.form_evidence
+    python -m benchmarks.lift.form_evidence
 
 **The vectors again on 28 November 2026**, commit f7fe5f8c (`python -m
 tests.lift.vectors.differential --architecture A --family F [--target gfx942] --output OUT.json`
@@ -64,22 +64,22 @@ as an H200 has them on both processors.
 
 
 def table(counted: dict[str, Any]) -> list[str]:
-    """Forms and instructions by group, architecture and standing."""
+    """Forms and instructions by group, architecture and evidence."""
     lines = [
-        "| group | architecture | cubins | instructions | " + " | ".join(Standing) + " |",
-        "|---|---|---|---|" + "---|" * len(Standing),
+        "| group | architecture | cubins | instructions | " + " | ".join(FormEvidence) + " |",
+        "|---|---|---|---|" + "---|" * len(FormEvidence),
     ]
     for group, architectures in counted.items():
         for architecture, each in architectures.items():
-            forms: Counter[Standing] = Counter()
-            instructions: Counter[Standing] = Counter()
+            forms: Counter[FormEvidence] = Counter()
+            instructions: Counter[FormEvidence] = Counter()
             for form, count in each["forms"].items():
-                forms[standing(form)] += 1
-                instructions[standing(form)] += count
+                forms[form_evidence(form)] += 1
+                instructions[form_evidence(form)] += count
             total = instructions.total() or 1
             cells = [
                 f"{forms[known]} forms, {instructions[known]} ({instructions[known] / total:.2%})"
-                for known in Standing
+                for known in FormEvidence
             ]
             lines.append(
                 f"| {group} | {architecture} | {each['cubins']} | {total} | {' | '.join(cells)} |"
@@ -87,12 +87,12 @@ def table(counted: dict[str, Any]) -> list[str]:
     return lines
 
 
-def remaining(counted: dict[str, Any], wanted: Standing) -> list[str]:
-    """The forms of one standing, most frequent first."""
+def remaining(counted: dict[str, Any], wanted: FormEvidence) -> list[str]:
+    """The forms of one kind of evidence, most frequent first."""
     found: Counter[str] = Counter()
     for architectures in counted.values():
         for each in architectures.values():
-            found.update({f: n for f, n in each["forms"].items() if standing(f) is wanted})
+            found.update({f: n for f, n in each["forms"].items() if form_evidence(f) is wanted})
     lines = [f"- `{form}` ({count})" for form, count in found.most_common(_LISTED)]
     return [*lines, f"- … and {len(found) - _LISTED} more"] if len(found) > _LISTED else lines
 
@@ -125,11 +125,11 @@ def main() -> None:
         "",
         "## Only lifted",
         "",
-        *remaining(counted, Standing.LIFTED),
+        *remaining(counted, FormEvidence.LIFTED),
         "",
         "## Not lifted",
         "",
-        *remaining(counted, Standing.NOT_LIFTED),
+        *remaining(counted, FormEvidence.NOT_LIFTED),
     ]
     (RESULTS / "lift_forms.md").write_text("\n".join(lines) + "\n")
 

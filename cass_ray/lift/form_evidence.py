@@ -1,9 +1,10 @@
 """What is known of each form beside that it lifts: proven for all inputs, or tested against a GPU.
 
-``standings.json`` is written by ``python -m tests.lift.proofs.standings`` and kept true by the
-tests beside it: *proven* forms are those whose LLVM IR z3 has shown equal to a specification that
-an Nvidia GPU confirms, *tested* ones occur in kernels whose lifted results are those of an Nvidia
-GPU, and *equal* ones are lifted as one of these is, after its operands were moved (docs/lift.md).
+``form_evidence.json`` is written by ``python -m tests.lift.proofs.form_evidence`` and kept true by
+the tests beside it: *proven* forms are those whose LLVM IR z3 has shown equal to a specification
+that an Nvidia GPU confirms, *tested* ones occur in kernels whose lifted results are those of an
+Nvidia GPU, and *equal* ones are lifted as one of these is, after its operands were moved
+(docs/lift.md).
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ from cass_ray.lift.frontend.instruction import decode
 from cass_ray.lift.lowering.families import forms
 from cass_ray.lift.lowering.flow.block_ends import ENDS
 
-FILE = "standings.json"
+FILE = "form_evidence.json"
 
 
-class Standing(StrEnum):
+class FormEvidence(StrEnum):
     """How far a form is known to be lifted right; the first that holds."""
 
     PROVEN = "proven"
@@ -37,8 +38,8 @@ class Standing(StrEnum):
     NOT_LIFTED = "not lifted"
 
 
-class StoredStandings(BaseModel):
-    """The contents of ``standings.json``."""
+class StoredEvidence(BaseModel):
+    """The contents of ``form_evidence.json``."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -53,21 +54,21 @@ class StoredStandings(BaseModel):
 
 
 @functools.cache
-def stored() -> StoredStandings:
-    """What ``standings.json`` says."""
+def stored() -> StoredEvidence:
+    """What ``form_evidence.json`` says."""
     text = resources.files(__package__).joinpath(FILE).read_text(encoding="utf-8")
-    return StoredStandings.model_validate(json.loads(text))
+    return StoredEvidence.model_validate(json.loads(text))
 
 
-def standing(form: str) -> Standing:
+def form_evidence(form: str) -> FormEvidence:
     """What is known of a form (``cass_ray.lift.forms``) of the lifter's table, or outside of it."""
     if form in stored().proven:
-        return Standing.PROVEN
+        return FormEvidence.PROVEN
     if form in stored().tested:
-        return Standing.TESTED
+        return FormEvidence.TESTED
     if form in stored().equal:
-        return Standing.EQUAL
-    return Standing.LIFTED if is_covered(form.partition(" ")[0]) else Standing.NOT_LIFTED
+        return FormEvidence.EQUAL
+    return FormEvidence.LIFTED if is_covered(form.partition(" ")[0]) else FormEvidence.NOT_LIFTED
 
 
 def is_covered(mnemonic: str) -> bool:
@@ -90,4 +91,4 @@ def forms_in(functions: Iterable[sass.SassFunction]) -> Counter[str]:
 def only_lifted(listing: str) -> list[str]:
     """Forms of a listing that are not proven, tested or equal to such a one, sorted."""
     found = forms_in(sass.parse(listing).functions)
-    return sorted(form for form in found if standing(form) is Standing.LIFTED)
+    return sorted(form for form in found if form_evidence(form) is FormEvidence.LIFTED)

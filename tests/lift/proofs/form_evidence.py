@@ -1,12 +1,12 @@
-"""Write ``cass_ray/lift/standings.json``: prove what can be proven, and note what vectors test.
+"""Write ``cass_ray/lift/form_evidence.json``: prove what can be proven, and note what vectors test.
 
-``python -m tests.lift.proofs.standings [--resume LOG] [--keep]`` takes the forms that were counted
-by ``benchmarks.lift.forms`` (``benchmarks/results/lift_forms.json``), those of the vectors'
+``python -m tests.lift.proofs.form_evidence [--resume LOG] [--keep]`` takes the forms that were
+counted by ``benchmarks.lift.forms`` (``benchmarks/results/lift_forms.json``), those of the vectors'
 kernels, and the outcomes of the differential run (``benchmarks/results/opcode_vectors.json``). LOG
 keeps the verdicts of a run that was stopped: it is good for the same lifter and specification only.
 With ``--keep`` stored proofs are not made again; ``test_all_proven_forms`` does that. Forms that
 are neither are compared with proven and tested ones (``equality``). What all of it was made from is
-noted as a digest, by which ``test_standing.py`` sees that it is to be made again.
+noted as a digest, by which ``test_form_evidence.py`` sees that it is to be made again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from cass_ray.assembly import sass
-from cass_ray.lift.standing import FILE, forms_in, is_covered, stored
+from cass_ray.lift.form_evidence import FILE, forms_in, is_covered, stored
 from cass_ray.toolchain.locate import find_nvidia
 from tests.folders import REPOSITORY
 from tests.lift.proofs.equality import RULES, Equality, confirmed, equal, rules_for
@@ -133,7 +133,7 @@ def all_forms() -> Counter[str]:
 
 
 def evidence() -> str:
-    """A digest of what the standings are made from: results of GPUs, and forms that were counted.
+    """A digest of what the evidence is made from: results of GPUs, and forms that were counted.
 
     Not of the lifter, the specification or the assembler, whose changes other tests see.
     """
