@@ -25,6 +25,6 @@ TOGETHER: CallStack = (CallFrame(("", 0), "", FUNCTION - 1),)
 """Of a collective that is there once for all calls, where lanes are scheduled independently."""
 
 
-def part_of(stack: CallStack) -> tuple[str, int] | None:
+def function_of(stack: CallStack) -> tuple[str, int] | None:
     """The function of LLVM that what is called so belongs to."""
     return stack[0].callee if stack and stack[0].resume == FUNCTION else None

@@ -13,9 +13,9 @@ from collections import defaultdict
 from collections.abc import Container
 from dataclasses import dataclass
 
-from cass_ray.lift.analysis.call_places import CallPlace, part_of
+from cass_ray.lift.analysis.call_places import CallPlace, function_of
+from cass_ray.lift.analysis.function_flow import FunctionFlow, entry_of
 from cass_ray.lift.analysis.liveness import CodePlace, RegisterAccess
-from cass_ray.lift.analysis.part_flow import PartFlow, entry_of
 from cass_ray.lift.analysis.stack_frames import FrameAccess, FrameAnalysis
 
 Live = str | int
@@ -41,7 +41,7 @@ class FunctionSignatures:
     """Stores to frames that nothing reads."""
 
 
-def function_signatures(flow: PartFlow, *, drops_stores: bool) -> FunctionSignatures:
+def function_signatures(flow: FunctionFlow, *, drops_stores: bool) -> FunctionSignatures:
     """The signatures of all functions of a kernel.
 
     ``drops_stores``: whether stores are looked for that nothing reads.
@@ -52,48 +52,51 @@ def function_signatures(flow: PartFlow, *, drops_stores: bool) -> FunctionSignat
 class _Liveness:
     """What is live before each block: the least solution, for sets only grow."""
 
-    def __init__(self, flow: PartFlow, frames: FrameAnalysis, *, drops_stores: bool) -> None:
+    def __init__(self, flow: FunctionFlow, frames: FrameAnalysis, *, drops_stores: bool) -> None:
         self._flow, self._frames = flow, frames
         self._changed = {
-            part: frames.written[part] - frames.conduct[part].preserved for part in flow.functions
+            function: frames.written[function] - frames.conduct[function].preserved
+            for function in flow.functions
         }
-        by_any = frozenset[str]().union(*(self._changed[part] for part in flow.by_pointer))
+        by_any = frozenset[str]().union(*(self._changed[function] for function in flow.by_pointer))
         self._changed |= dict.fromkeys(flow.by_pointer, by_any)
         self._accesses: dict[CallPlace, _Accesses] = {}
-        for part in (None, *flow.functions):
-            found = frames.frame_accesses(part) if part is not None and drops_stores else {}
-            for place in flow.places(part):
+        for function in (None, *flow.functions):
+            found = frames.frame_accesses(function) if function is not None and drops_stores else {}
+            for place in flow.places(function):
                 of_block = flow.accesses(place)
                 own = found.get(place, [None] * len(of_block))
                 self._accesses[place] = [(*each, a) for each, a in zip(of_block, own, strict=True)]
-        words = self._words_of_parts(("LDL", "STL"))
-        self._loaded = self._words_of_parts(("LDL",))
+        words = self._words_of_functions(("LDL", "STL"))
+        self._loaded = self._words_of_functions(("LDL",))
         """Others may be arguments, which a callee may index."""
         self._read_by_calls: dict[CallPlace, set[Live]] = {}
         for place in flow.calls:
-            if (part := part_of(place[0])) is not None:
-                read = frames.read_by_calls(part, place)
-                self._read_by_calls[place] = {word for word in words[part] if word in read}
+            if (function := function_of(place[0])) is not None:
+                read = frames.read_by_calls(function, place)
+                self._read_by_calls[place] = {word for word in words[function] if word in read}
         self._before: dict[CallPlace, frozenset[Live]] = dict.fromkeys(flow.successors, frozenset())
         self._live_in: dict[CodePlace, frozenset[str]] = dict.fromkeys(flow.functions, frozenset())
         """Registers that are live before each function."""
         self._live_out: dict[CodePlace, frozenset[str]] = dict.fromkeys(flow.functions, frozenset())
         self._solve()
 
-    def _words_of_parts(self, opcodes: Container[str]) -> dict[CodePlace | None, set[int]]:
-        """The words of its frame that such instructions of each part access."""
+    def _words_of_functions(self, opcodes: Container[str]) -> dict[CodePlace | None, set[int]]:
+        """The words of its frame that such instructions of each function access."""
         found: dict[CodePlace | None, set[int]] = defaultdict(set)
         for place, accesses in self._accesses.items():
             for code_place, _, access in accesses:
                 if access and self._flow.instruction_at(code_place).opcode in opcodes:
-                    found[part_of(place[0])].update(access.offsets)
+                    found[function_of(place[0])].update(access.offsets)
         return found
 
     def _solve(self) -> None:
         dependents: dict[CallPlace, set[CallPlace]] = defaultdict(set)
         returns: dict[CodePlace, list[CallPlace]] = {
-            part: [place for place in self._flow.places(part) if place in self._flow.returns]
-            for part in self._flow.functions
+            function: [
+                place for place in self._flow.places(function) if place in self._flow.returns
+            ]
+            for function in self._flow.functions
         }
         for place in self._flow.successors:
             for following in self._flow.within[place]:
@@ -105,7 +108,7 @@ class _Liveness:
             for following, alike in {(c.following, self._flow.alike(c.callee)) for c in calls}:
                 callers[following] |= alike
                 dependents[following].update(*(returns[callee] for callee in alike))
-        entries = {entry_of(part): part for part in self._flow.functions}
+        entries = {entry_of(function): function for function in self._flow.functions}
         pending = list(self._before)
         queued = set(pending)
         while pending:
@@ -124,21 +127,21 @@ class _Liveness:
             pending.extend(more)
 
     def _live_after(self, place: CallPlace) -> set[Live]:
-        part = part_of(place[0])
+        function = function_of(place[0])
         live: set[Live] = set()
         for following in self._flow.within[place]:
             live |= self._before[following]
         for call in self._flow.calls.get(place, ()):
             live |= self._live_in[call.callee]
-        if part is not None and place in self._flow.returns:
-            live |= self._live_out[part]
+        if function is not None and place in self._flow.returns:
+            live |= self._live_out[function]
         live |= self._read_by_calls.get(place, frozenset())
         return live
 
     def _live_before(self, place: CallPlace, dead: set[CodePlace] | None = None) -> frozenset[Live]:
         """What is live before a block; stores in it that nothing reads are added to ``dead``."""
         live = self._live_after(place)
-        loaded = self._loaded[part_of(place[0])]
+        loaded = self._loaded[function_of(place[0])]
         for code_place, access, words in reversed(self._accesses[place]):
             opcode = self._flow.instruction_at(code_place).opcode if words else ""
             if words and opcode == "STL":
@@ -169,10 +172,10 @@ class _Liveness:
             dead |= here
             kept |= {code_place for code_place, _, _ in accesses} - here
         of = {
-            part: FunctionSignature(self._live_in[part], self._live_out[part])
-            for part in self._flow.functions
+            function: FunctionSignature(self._live_in[function], self._live_out[function])
+            for function in self._flow.functions
         }
-        members = [of[part] for part in self._flow.by_pointer]
+        members = [of[function] for function in self._flow.by_pointer]
         shared = FunctionSignature(
             frozenset[str]().union(*(each.live_in for each in members)),
             frozenset[str]().union(*(each.live_out for each in members)),

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
 
-from cass_ray.lift.analysis.call_places import CallPlace, part_of
+from cass_ray.lift.analysis.call_places import CallPlace, function_of
 from cass_ray.lift.analysis.forward_progress import KernelCode
 from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.frontend.instruction import DecodedInstruction
@@ -100,7 +100,7 @@ class MaskOrigins:
 
     def _calls(self, block: CallPlace) -> bool:
         """Whether it ends with a call of a function that is one for many callers, or in one."""
-        return any(part_of(each[0]) != part_of(block[0]) for each in self.flow[block])
+        return any(function_of(each[0]) != function_of(block[0]) for each in self.flow[block])
 
     @cached_property
     def _previous(self) -> dict[CallPlace, list[CallPlace]]:

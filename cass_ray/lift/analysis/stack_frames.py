@@ -25,8 +25,8 @@ from functools import cache
 from typing import TypeGuard
 
 from cass_ray.lift.analysis.call_places import CallPlace, CallStack
+from cass_ray.lift.analysis.function_flow import FunctionFlow, entry_of
 from cass_ray.lift.analysis.liveness import CodePlace, RegisterAccess
-from cass_ray.lift.analysis.part_flow import PartFlow, entry_of
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Address, Immediate, Operand, Predicate, Register
 
@@ -117,30 +117,30 @@ class FrameAnalysis:
     :attr:`conduct` is found by the constructor.
     """
 
-    def __init__(self, flow: PartFlow) -> None:
+    def __init__(self, flow: FunctionFlow) -> None:
         self._flow = flow
         self.written = flow.written()
-        self.conduct = {part: Conduct(self.written[part]) for part in flow.functions}
+        self.conduct = {function: Conduct(self.written[function]) for function in flow.functions}
         self._runs: dict[CodePlace, _OneFunction] = {}
         """Of the last round, in which nothing changed."""
         changes = True
         while changes:
             changes = False
-            for part in sorted(flow.functions):
-                known = self.conduct[part]
-                self._runs[part] = _OneFunction(flow, part, self.conduct, self.written)
-                found = self._runs[part].conduct()
+            for function in sorted(flow.functions):
+                known = self.conduct[function]
+                self._runs[function] = _OneFunction(flow, function, self.conduct, self.written)
+                found = self._runs[function].conduct()
                 changes = changes or found != known
-                self.conduct[part] = found
+                self.conduct[function] = found
 
-    def read_by_calls(self, part: CodePlace, place: CallPlace) -> range:
-        """Distances of the part's own frame that the calls at the end of a block may read."""
-        return self._runs[part].read_by_calls(place)
+    def read_by_calls(self, function: CodePlace, place: CallPlace) -> range:
+        """Distances of the function's own frame that the calls at the end of a block may read."""
+        return self._runs[function].read_by_calls(place)
 
-    def frame_accesses(self, part: CodePlace) -> dict[CallPlace, list[FrameAccess | None]]:
+    def frame_accesses(self, function: CodePlace) -> dict[CallPlace, list[FrameAccess | None]]:
         """For each block of a function, its instructions' accesses of the frame in order."""
-        run = self._runs[part]
-        return {place: run.accesses(place) for place in self._flow.places(part)}
+        run = self._runs[function]
+        return {place: run.accesses(place) for place in self._flow.places(function)}
 
 
 class _OneFunction:
@@ -148,13 +148,13 @@ class _OneFunction:
 
     def __init__(
         self,
-        flow: PartFlow,
-        part: CodePlace,
+        flow: FunctionFlow,
+        function: CodePlace,
         conduct: Mapping[CodePlace, Conduct],
         written: Mapping[CodePlace, frozenset[str]],
     ) -> None:
         """``conduct``: as it is when it is asked; ``written``: registers, by each function."""
-        self._flow, self._part, self._believed = flow, part, conduct[part]
+        self._flow, self._function, self._believed = flow, function, conduct[function]
         self._conduct, self._written = conduct, written
         believed = self._believed
         self._exposed = believed.exposed
@@ -176,7 +176,7 @@ class _OneFunction:
 
     def _follow(self) -> None:
         """States before every block."""
-        entry = entry_of(self._part)
+        entry = entry_of(self._function)
         self._before = {entry: FrameState()}
         pending = [entry]
         while pending:

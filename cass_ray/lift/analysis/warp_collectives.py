@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, takewhile
 
-from cass_ray.lift.analysis.call_places import CallPlace, part_of
+from cass_ray.lift.analysis.call_places import CallPlace, function_of
 from cass_ray.lift.analysis.divergence import divergent_branches
 from cass_ray.lift.analysis.forward_progress import KernelCode
 from cass_ray.lift.analysis.liveness import CodePlace
@@ -101,7 +101,7 @@ class _CollectivePlaces:
 
     def _within(self, place: CallPlace) -> Set[CallPlace]:
         """What follows in the same function of LLVM."""
-        return {each for each in self.flow[place] if part_of(each[0]) == part_of(place[0])}
+        return {each for each in self.flow[place] if function_of(each[0]) == function_of(place[0])}
 
     @cached_property
     def _at_ends(self) -> dict[CallPlace, Collectives]:
@@ -110,7 +110,7 @@ class _CollectivePlaces:
             place: frozenset((place, kind) for kind in self._kinds_in(place)) for place in self.flow
         }
         of_functions = frozenset[tuple[CallPlace, CollectiveKind]]().union(
-            *(each for place, each in found.items() if part_of(place[0]) is not None)
+            *(each for place, each in found.items() if function_of(place[0]) is not None)
         )
         for place in self.flow if of_functions else ():
             if len(self._within(place)) < len(self.flow[place]):

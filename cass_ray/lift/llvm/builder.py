@@ -90,14 +90,14 @@ class Definition(NamedTuple):
     operands: tuple[Value, ...]
 
 
-class PiecePart(NamedTuple):
-    """A piece of the kernel (None), or of a function, that is one of LLVM's functions itself."""
+class OutlinedRegion(NamedTuple):
+    """A region of the kernel (None), or of a function, outlined: one of LLVM's functions itself."""
 
     owner: tuple[str, int] | None
     number: int
 
 
-CodePart = tuple[str, int] | PiecePart | None
+LlvmFunction = tuple[str, int] | OutlinedRegion | None
 """A function of a kernel, by the place where it begins; None is the kernel itself."""
 
 
@@ -110,9 +110,9 @@ class IRBuilder:
 
     def __init__(self) -> None:
         self.lines: list[str] = []
-        """Of the present part."""
-        self.part: CodePart = None
-        self._lines: dict[CodePart, list[str]] = {None: self.lines}
+        """Of the present function."""
+        self.function: LlvmFunction = None
+        self._lines: dict[LlvmFunction, list[str]] = {None: self.lines}
         self.declarations: set[str] = set()
         self._count = 0
         self.labels = 0
@@ -129,14 +129,14 @@ class IRBuilder:
         """Values that :meth:`once` has made in the present block."""
         self._definitions: dict[str, Definition] = {}
 
-    def enter(self, part: CodePart) -> None:
-        """Go on at the end of ``part``, with a new block."""
-        self.part = part
-        self.lines = self._lines.setdefault(part, [])
+    def enter(self, function: LlvmFunction) -> None:
+        """Go on at the end of ``function``, with a new block."""
+        self.function = function
+        self.lines = self._lines.setdefault(function, [])
 
-    def lines_of(self, part: CodePart) -> list[str]:
-        """What has been written of ``part``."""
-        return self._lines[part]
+    def lines_of(self, function: LlvmFunction) -> list[str]:
+        """What has been written of ``function``."""
+        return self._lines[function]
 
     def fresh(self) -> int:
         """A number that names nothing yet."""

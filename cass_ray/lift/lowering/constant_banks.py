@@ -152,12 +152,12 @@ class ConstantBanks:
         return lines
 
     def _kernel_arguments(self) -> Value:
-        if self._ir.part is None:
+        if self._ir.function is None:
             self._needed.add(KERNEL_ARGUMENTS)
         return KERNEL_ARGUMENTS
 
     def _implicit_arguments(self) -> Value:
-        if self._ir.part is None:
+        if self._ir.function is None:
             self._needed.add(_IMPLICIT_ARGUMENTS)
             return _IMPLICIT_ARGUMENTS
         name = "llvm.amdgcn.implicitarg.ptr"

@@ -19,8 +19,8 @@ from cass_ray.lift.frontend.operands import Constant, Immediate, Name, Operand, 
 from cass_ray.lift.llvm.builder import (
     FALSE,
     TRUE,
-    CodePart,
     IRBuilder,
+    LlvmFunction,
     Value,
     double_bits,
     float_bits,
@@ -87,10 +87,10 @@ class LoweringContext:
         self._guard: Predicate | None = None
         self._place: CodePlace = ("", 0)
 
-    def enter(self, part: CodePart) -> None:
-        """Go on in another part of the kernel's code, with a new block."""
-        self.ir.enter(part)
-        self.registers.enter(part)
+    def enter(self, function: LlvmFunction) -> None:
+        """Go on in another function of the kernel's code, with a new block."""
+        self.ir.enter(function)
+        self.registers.enter(function)
 
     def begin(self, section: CodeSection, access: RegisterAccess, i: DecodedInstruction) -> None:
         """Lower ``i`` of ``section`` from now on; ``access`` records what it touches."""

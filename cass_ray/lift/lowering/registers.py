@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from cass_ray.lift.analysis.liveness import RegisterAccess
-from cass_ray.lift.llvm.builder import CodePart, IRBuilder, Value, i32
+from cass_ray.lift.llvm.builder import IRBuilder, LlvmFunction, Value, i32
 from cass_ray.lift.lowering.bit_scans import BitScans
 from cass_ray.lift.lowering.divisions import Divisions
 from cass_ray.lift.lowering.handles import HandleWords
@@ -32,9 +32,9 @@ class RegisterFile:
         self._handles = handles
         self.divisions = Divisions(ir, wave_lanes)
         self.bit_scans = BitScans(ir)
-        self._types_in: dict[CodePart, dict[str, str]] = {}
+        self._types_in: dict[LlvmFunction, dict[str, str]] = {}
         self._types = self._types_in.setdefault(None, {})
-        """Of the present part: LLVM's types of what needs an alloca, by name."""
+        """Of the present function: LLVM's types of what needs an alloca, by name."""
         self._cached: dict[str, Value] = {}
         self._written: set[str] = set()
         self.made: dict[tuple[object, ...], list[Value]] = {}
@@ -51,21 +51,21 @@ class RegisterFile:
 
     # Parts of the kernel's code
 
-    def enter(self, part: CodePart) -> None:
-        """Go on in ``part``, with a new block."""
-        self._types = self._types_in.setdefault(part, {})
+    def enter(self, function: LlvmFunction) -> None:
+        """Go on in ``function``, with a new block."""
+        self._types = self._types_in.setdefault(function, {})
 
-    def types_in(self, part: CodePart) -> Mapping[str, str]:
-        """Name -> LLVM type, of every register that needs an alloca in ``part``."""
-        return self._types_in.get(part, {})
+    def types_in(self, function: LlvmFunction) -> Mapping[str, str]:
+        """Name -> LLVM type, of every register that needs an alloca in ``function``."""
+        return self._types_in.get(function, {})
 
-    def declare_in(self, part: CodePart, types: Mapping[str, str]) -> None:
-        """Make allocas of these in ``part``, too."""
-        self._types_in.setdefault(part, {}).update(types)
+    def declare_in(self, function: LlvmFunction, types: Mapping[str, str]) -> None:
+        """Make allocas of these in ``function``, too."""
+        self._types_in.setdefault(function, {}).update(types)
 
-    def allocas(self, part: CodePart) -> Iterable[str]:
+    def allocas(self, function: LlvmFunction) -> Iterable[str]:
         """The lines that make them."""
-        for name, kind in sorted(self._types_in[part].items()):
+        for name, kind in sorted(self._types_in[function].items()):
             yield f"  %{name} = alloca {kind}, align 4, addrspace(5)"
 
     # One register

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-from cass_ray.lift.llvm.builder import TRUE, CodePart, IRBuilder, Value
+from cass_ray.lift.llvm.builder import TRUE, IRBuilder, LlvmFunction, Value
 from cass_ray.lift.lowering.registers import RegisterFile
 from cass_ray.lift.lowering.warp_scheduler import WarpScheduler
 
@@ -24,9 +24,9 @@ class Terminators:
         self._ir = ir
         self._registers = registers
         self._scheduler = scheduler
-        self._trapping_parts: set[CodePart] = set()
+        self._trapping_functions: set[LlvmFunction] = set()
         """Those with a block ``trap`` that ends the program."""
-        self.ending_parts: set[CodePart] = set()
+        self.ending_functions: set[LlvmFunction] = set()
         """Those in which a thread may end."""
 
     def jump(self, label: str, note: str = "") -> None:
@@ -57,8 +57,8 @@ class Terminators:
 
     def leave(self) -> None:
         """End the thread."""
-        self.ending_parts.add(self._ir.part)
-        if self._ir.part is not None:
+        self.ending_functions.add(self._ir.function)
+        if self._ir.function is not None:
             self.jump(f"label %{ENDED}")
         else:
             self.leave_kernel()
@@ -90,12 +90,12 @@ class Terminators:
 
     def trap_label(self) -> str:
         """The operand of a jump to the block ``trap``."""
-        self._trapping_parts.add(self._ir.part)
+        self._trapping_functions.add(self._ir.function)
         return f"label %{_TRAP}"
 
-    def trap_block(self, part: CodePart) -> Iterable[str]:
-        """The lines of the block ``trap``, where ``part`` has to have one."""
-        if part not in self._trapping_parts:
+    def trap_block(self, function: LlvmFunction) -> Iterable[str]:
+        """The lines of the block ``trap``, where ``function`` has to have one."""
+        if function not in self._trapping_functions:
             return ()
         self._ir.declarations.add("declare void @llvm.trap()")
         return f"{_TRAP}:", "  call void @llvm.trap()", "  unreachable"

@@ -11,7 +11,7 @@ Places where a warp can be resumed are numbered; each lane keeps the number of i
 
 from __future__ import annotations
 
-from cass_ray.lift.llvm.builder import IRBuilder, PiecePart
+from cass_ray.lift.llvm.builder import IRBuilder, OutlinedRegion
 from cass_ray.lift.lowering.registers import RegisterFile
 from cass_ray.lift.lowering.restarts import CopySubroutine
 from cass_ray.lift.lowering.target import WAIT_FOR_LDS
@@ -85,9 +85,9 @@ class WarpScheduler:
         A turn cannot end in a function that the kernel calls: then :class:`CopySubroutine` is
         raised.
         """
-        assert not isinstance(self._ir.part, PiecePart)  # nothing is cut there
-        if self._ir.part is not None:
-            raise CopySubroutine(self._ir.part)
+        assert not isinstance(self._ir.function, OutlinedRegion)  # nothing is outlined there
+        if self._ir.function is not None:
+            raise CopySubroutine(self._ir.function)
         self._registers.flush()
         if label not in self._labels:
             self._labels.append(label)

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from cass_ray.assembly.sass import SassInstruction
 from cass_ray.lift.analysis.call_places import CallFrame, CallPlace
+from cass_ray.lift.analysis.function_flow import FunctionCall, FunctionFlow, entry_of
 from cass_ray.lift.analysis.function_signatures import FunctionSignature, function_signatures
 from cass_ray.lift.analysis.liveness import CodePlace, LivenessBlock, RegisterAccess
-from cass_ray.lift.analysis.part_flow import FunctionCall, PartFlow, entry_of
 from cass_ray.lift.analysis.stack_frames import FrameAnalysis
 from cass_ray.lift.frontend.instruction import DecodedInstruction, decode
 
@@ -64,9 +64,9 @@ class Program:
             self.calls.setdefault(place, []).append(FunctionCall(callee, successors[0]))
             self.successors[place].add(entry_of(callee))
 
-    def flow(self, by_pointer: Iterable[CodePlace] = ()) -> PartFlow:
+    def flow(self, by_pointer: Iterable[CodePlace] = ()) -> FunctionFlow:
         functions = {call.callee for calls in self.calls.values() for call in calls}
-        return PartFlow(
+        return FunctionFlow(
             self.blocks,
             self.successors,
             frozenset(self.returns),

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from cass_ray.lift.analysis import liveness
 from cass_ray.lift.analysis.call_places import CallPlace
-from cass_ray.lift.analysis.cutting import Cut
 from cass_ray.lift.analysis.function_signatures import FunctionSignatures
 from cass_ray.lift.analysis.opcodes import tests_phase, yields
+from cass_ray.lift.analysis.outlining import Outline
 from cass_ray.lift.analysis.phase_waits import PhaseWaits
 from cass_ray.lift.analysis.uniform import uniform_results
 from cass_ray.lift.analysis.unrolled_rounds import UnrolledRounds
@@ -38,10 +38,10 @@ class EarlierLifting:
     """Registers that instructions write; read only where some value is unneeded."""
     signatures: FunctionSignatures | None = None
     """Of the functions that the kernel calls."""
-    cuts: Mapping[liveness.CodePlace | None, Cut] = field(default_factory=dict)
-    """Of large parts."""
+    outlines: Mapping[liveness.CodePlace | None, Outline] = field(default_factory=dict)
+    """Of large functions."""
     live: Mapping[liveness.CodePlace, frozenset[str]] = field(default_factory=dict)
-    """Registers that may matter at the start of each block, where something is cut."""
+    """Registers that may matter at the start of each block, where something is outlined."""
 
 
 @dataclass(slots=True)

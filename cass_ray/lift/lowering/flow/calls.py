@@ -14,9 +14,9 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from cass_ray.lift.analysis.call_places import FUNCTION, CallFrame, CallPlace, CallStack
+from cass_ray.lift.analysis.function_flow import entry_of
 from cass_ray.lift.analysis.function_signatures import FunctionSignatures
 from cass_ray.lift.analysis.liveness import CodePlace
-from cass_ray.lift.analysis.part_flow import entry_of
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Name, Predicate, Register

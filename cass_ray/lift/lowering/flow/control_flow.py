@@ -12,7 +12,6 @@ from dataclasses import replace
 
 from cass_ray.lift.analysis import liveness
 from cass_ray.lift.analysis.call_places import TOGETHER, CallPlace
-from cass_ray.lift.analysis.cutting import cuts_of_large_parts, large_parts
 from cass_ray.lift.analysis.divergence import barrier_may_diverge
 from cass_ray.lift.analysis.forward_progress import (
     KernelCode,
@@ -22,12 +21,13 @@ from cass_ray.lift.analysis.forward_progress import (
     lane_schedule,
     waits_for_own_warp,
 )
+from cass_ray.lift.analysis.function_flow import FunctionFlow
 from cass_ray.lift.analysis.function_signatures import FunctionSignatures, function_signatures
 from cass_ray.lift.analysis.ieee_idioms import recognized_operations
 from cass_ray.lift.analysis.indexed_registers import loops_to_unroll
 from cass_ray.lift.analysis.mask_origins import Flow
+from cass_ray.lift.analysis.outlining import large_functions, outlines_of_large_functions
 from cass_ray.lift.analysis.pairing import needs_warp_scheduler, waits_for_words
-from cass_ray.lift.analysis.part_flow import PartFlow
 from cass_ray.lift.analysis.phase_waits import PhaseWaits, phase_waits
 from cass_ray.lift.analysis.polling import must_keep_loads, spin_loads
 from cass_ray.lift.analysis.warp_collectives import collective_in_both_branches
@@ -43,7 +43,7 @@ from cass_ray.lift.lowering.flow.block_ends import BlockEnds
 from cass_ray.lift.lowering.flow.calls import CallLowering, SubroutineWays
 from cass_ray.lift.lowering.flow.divergent_collectives import DivergentCollectives
 from cass_ray.lift.lowering.flow.functions import Functions
-from cass_ray.lift.lowering.flow.pieces import Pieces
+from cass_ray.lift.lowering.flow.outlined_regions import OutlinedRegions
 from cass_ray.lift.lowering.flow.walk import KernelWalk, RecordedBlock
 from cass_ray.lift.lowering.restarts import (
     CallByPointer,
@@ -114,13 +114,13 @@ class KernelLifter:
                     continue
                 if self._schedule_grows(code):
                     continue
-                if found_more and large_parts(walk.successors, walk.weights):
-                    self._recorded.clear()  # there are fewer blocks, and what is cut is to fit
+                if found_more and large_functions(walk.successors, walk.weights):
+                    self._recorded.clear()  # there are fewer blocks, and outlines are to fit
                     continue
                 shown = replace(_shown_by(walk), signatures=self._signatures(walk))
-                shown = self._with_cuts(shown, walk)
+                shown = self._with_outlines(shown, walk)
                 is_last = not changes and not shown.unneeded and shown.signatures is None
-                is_last = is_last and not shown.cuts
+                is_last = is_last and not shown.outlines
                 if is_last and not walk.is_partial:
                     return walk.context  # lifted again, it would be the same
                 return self._attempt(shown).context
@@ -168,7 +168,7 @@ class KernelLifter:
     def _signatures(self, walk: KernelWalk) -> FunctionSignatures | None:
         if not self.functions:
             return None
-        flow = PartFlow(
+        flow = FunctionFlow(
             walk.blocks,
             walk.successors,
             frozenset(walk.returns),
@@ -180,14 +180,14 @@ class KernelLifter:
         # A load of a handle reads the word above it, too.
         return function_signatures(flow, drops_stores=not self.environment.uses_handles)
 
-    def _with_cuts(self, shown: EarlierLifting, walk: KernelWalk) -> EarlierLifting:
-        """How large parts are to be cut; none where turns end inside of them."""
+    def _with_outlines(self, shown: EarlierLifting, walk: KernelWalk) -> EarlierLifting:
+        """How large functions are to be outlined; not where turns end inside of them."""
         if self._scheduling_points() is not None:
             return shown
-        cuts = cuts_of_large_parts(walk.successors, walk.weights, walk.entry)
-        if not cuts:
+        outlines = outlines_of_large_functions(walk.successors, walk.weights, walk.entry)
+        if not outlines:
             return shown
-        return replace(shown, cuts=cuts, live=liveness.live_at_starts(walk.blocks))
+        return replace(shown, outlines=outlines, live=liveness.live_at_starts(walk.blocks))
 
     def _scheduling_points(self) -> PhaseWaits | None:
         """Where turns end inside of basic blocks; None where nothing is scheduled."""
@@ -220,8 +220,8 @@ class KernelLifter:
         context = LoweringContext(
             self.environment, is_scheduled=self._waits is not None, schedule=self._lane_schedule
         )
-        pieces = Pieces(context, earlier.cuts, earlier.live)
-        walk = KernelWalk(self._program, context, self.environment.kernel.name, pieces)
+        regions = OutlinedRegions(context, earlier.outlines, earlier.live)
+        walk = KernelWalk(self._program, context, self.environment.kernel.name, regions)
         calls = CallLowering(walk, self._ways, self._is_deep)
         body = InstructionLowering(walk, earlier, self._scheduling_points())
         collectives = DivergentCollectives(walk, body)

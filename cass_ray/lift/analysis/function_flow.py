@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from cass_ray.lift.analysis.call_places import FUNCTION, CallFrame, CallPlace, part_of
+from cass_ray.lift.analysis.call_places import FUNCTION, CallFrame, CallPlace, function_of
 from cass_ray.lift.analysis.liveness import CodePlace, LivenessBlock, RegisterAccess
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 
@@ -30,7 +30,7 @@ class FunctionCall:
 
 
 @dataclass(frozen=True)
-class PartFlow:
+class FunctionFlow:
     """The blocks that a lifting came to."""
 
     blocks: Mapping[CodePlace, LivenessBlock]
@@ -42,19 +42,19 @@ class PartFlow:
     functions: frozenset[CodePlace]
     by_pointer: frozenset[CodePlace] = frozenset()
     """Functions that are called through pointers, and have one signature for that."""
-    _of_part: dict[CodePlace | None, list[CallPlace]] = field(default_factory=dict)
+    _of_function: dict[CodePlace | None, list[CallPlace]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for place in self.successors:
-            self._of_part.setdefault(part_of(place[0]), []).append(place)
+            self._of_function.setdefault(function_of(place[0]), []).append(place)
 
-    def places(self, part: CodePlace | None) -> list[CallPlace]:
+    def places(self, function: CodePlace | None) -> list[CallPlace]:
         """The blocks of a function, or with None of the kernel itself."""
-        return self._of_part.get(part, [])
+        return self._of_function.get(function, [])
 
     @cached_property
     def within(self) -> dict[CallPlace, set[CallPlace]]:
-        """What follows each block in its own part: after a call, where that goes on."""
+        """What follows each block in its own function: after a call, where that goes on."""
         entries = {function: entry_of(function) for function in self.functions}
         return {
             place: following - {entries[call.callee] for call in self.calls.get(place, ())}
@@ -71,20 +71,22 @@ class PartFlow:
 
     def written(self) -> dict[CodePlace, frozenset[str]]:
         """Registers that each function writes, or one that it calls."""
-        found = {part: self._written_by(part) for part in self.functions}
-        called = {part: self._called_by(part) for part in self.functions}
+        found = {function: self._written_by(function) for function in self.functions}
+        called = {function: self._called_by(function) for function in self.functions}
         changes = True
         while changes:
             changes = False
-            for part in self.functions:
-                more = found[part].union(*(found[callee] for callee in called[part]))
-                changes = changes or more != found[part]
-                found[part] = more
+            for function in self.functions:
+                more = found[function].union(*(found[callee] for callee in called[function]))
+                changes = changes or more != found[function]
+                found[function] = more
         return found
 
-    def _written_by(self, part: CodePlace) -> frozenset[str]:
-        accesses = (each for place in self.places(part) for _, each in self.accesses(place))
+    def _written_by(self, function: CodePlace) -> frozenset[str]:
+        accesses = (each for place in self.places(function) for _, each in self.accesses(place))
         return frozenset[str]().union(*(access.writes for access in accesses))
 
-    def _called_by(self, part: CodePlace) -> set[CodePlace]:
-        return {call.callee for place in self.places(part) for call in self.calls.get(place, ())}
+    def _called_by(self, function: CodePlace) -> set[CodePlace]:
+        return {
+            call.callee for place in self.places(function) for call in self.calls.get(place, ())
+        }
