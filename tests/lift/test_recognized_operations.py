@@ -143,7 +143,7 @@ def test_each_operation_of_nvcc_is_found(
         found.extend(each.name for each in operations.values())
         return operations
 
-    monkeypatch.setattr("cass_ray.lift.lowering.flow.control_flow.whole_operations", noted)
+    monkeypatch.setattr("cass_ray.lift.lowering.flow.control_flow.recognized_operations", noted)
     cubin = find_nvidia().compile(_PROGRAM, (architecture,)).cubins[architecture]
     made = lift_cubin(cubin, "gfx1100")
     assert not made.failures

@@ -158,12 +158,12 @@ def _assigned_before(
     for branch, region in regions.items():
         assigned = frozenset[str]().union(*(by_block[place] for place in region))
         end = after[branch]
-        ways = Counter(
+        reached_by = Counter(
             place
             for start in successors[branch] - {end, _END}
             for place in _between(successors, start, end) | {start}
         )
-        for place in {place for place, number in ways.items() if number > 1} | {end}:
+        for place in {place for place, number in reached_by.items() if number > 1} | {end}:
             registers[place] = registers.get(place, frozenset()) | assigned
     return registers
 

@@ -159,9 +159,9 @@ def diverges_before_barriers(code: KernelCode, barriers: frozenset[CodePlace]) -
     for block in code.blocks if barriers else ():
         if not code.may_diverge(block):
             continue
-        ways = [_next_reconvergence_points(code, each) for each in code.blocks[block].successors]
-        if all(stops & with_barrier and block not in seen for stops, seen in ways) and not (
-            frozenset[CodePlace].intersection(*(stops for stops, _ in ways))
+        sides = [_next_reconvergence_points(code, each) for each in code.blocks[block].successors]
+        if all(points & with_barrier and block not in seen for points, seen in sides) and not (
+            frozenset[CodePlace].intersection(*(points for points, _ in sides))
         ):
             return True
     return False

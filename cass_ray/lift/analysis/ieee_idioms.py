@@ -40,8 +40,8 @@ from cass_ray.lift.frontend.code import INSTRUCTION_BYTES, CodeSection, CubinCod
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Constant, Name, Operand, Predicate, Register
 
-_LONGEST_WAY = 4
-"""Blocks from the test to where both ways meet."""
+_LONGEST_PATH = 4
+"""Blocks from the test to where both paths join."""
 Blocks = Mapping[CodePlace, LivenessBlock]
 
 
@@ -55,23 +55,23 @@ class RecognizedOperation:
     """The words of each operand, the low one first."""
     results: tuple[Register, ...]
     following: int
-    """Where both ways meet."""
+    """Where both paths join."""
 
 
 @dataclass(frozen=True)
 class _Fork:
-    """A branch, one way of which calls a subroutine."""
+    """A branch, one side of which calls a subroutine."""
 
     place: CodePlace
     """The block that it ends."""
     branch: DecodedInstruction
     takes_fast: bool
-    """Whether the fast way is where it branches to."""
+    """Whether the fast path is where it branches to."""
     fast: int
     slow: int
     callee: int
     meeting: int
-    ways: frozenset[CodePlace]
+    both_paths: frozenset[CodePlace]
     """Blocks of both, without the subroutine's."""
 
 
@@ -96,7 +96,7 @@ def recognized_operations(
             continue
         if function not in readers:
             readers[function] = _Reader(blocks, program.code(function), terms, steps, before)
-        written = _written({**{place: blocks[place] for place in fork.ways}, **callee})
+        written = _written({**{place: blocks[place] for place in fork.both_paths}, **callee})
         changed = live[function, fork.meeting] & written
         try:
             operation = readers[function].operation(fork, changed, live[function, fork.slow])
@@ -125,13 +125,13 @@ def _forks(blocks: Blocks, program: CubinCode) -> Iterator[_Fork]:
             callee = called(code, call) if call is not None else None
             if call is None or callee is None:
                 continue
-            way = _way(blocks, (place[0], fast))
-            back = _way(blocks, (place[0], call.address + INSTRUCTION_BYTES))
-            meeting = next((each for each in back if each in way), None)
+            path = _straight_path(blocks, (place[0], fast))
+            back = _straight_path(blocks, (place[0], call.address + INSTRUCTION_BYTES))
+            meeting = next((each for each in back if each in path), None)
             if meeting is not None:
-                own = *back[: back.index(meeting)], *way[: way.index(meeting)]
-                ways = frozenset(((place[0], slow), *own))
-                yield _Fork(place, last, takes_fast, fast, slow, callee, meeting[1], ways)
+                own = *back[: back.index(meeting)], *path[: path.index(meeting)]
+                both_paths = frozenset(((place[0], slow), *own))
+                yield _Fork(place, last, takes_fast, fast, slow, callee, meeting[1], both_paths)
 
 
 def _last(block: LivenessBlock | None, code: CodeSection) -> DecodedInstruction | None:
@@ -141,13 +141,13 @@ def _last(block: LivenessBlock | None, code: CodeSection) -> DecodedInstruction 
     return code.instructions[code.position[address]]
 
 
-def _way(blocks: Blocks, place: CodePlace) -> list[CodePlace]:
+def _straight_path(blocks: Blocks, place: CodePlace) -> list[CodePlace]:
     """``place`` and what follows it, as long as it is one block."""
-    way = [place]
-    while len(way) < _LONGEST_WAY and place in blocks and len(blocks[place].successors) == 1:
+    path = [place]
+    while len(path) < _LONGEST_PATH and place in blocks and len(blocks[place].successors) == 1:
         (place,) = blocks[place].successors
-        way.append(place)
-    return way
+        path.append(place)
+    return path
 
 
 def _sole_predecessors(blocks: Blocks, program: CubinCode) -> dict[CodePlace, CodePlace]:
@@ -296,13 +296,13 @@ class _Reader:
     def operation(
         self, fork: _Fork, changed: frozenset[str], slow_reads: frozenset[str]
     ) -> RecognizedOperation:
-        """What ``fork`` is. Raises :class:`Unread` if the digest of both ways is not known.
+        """What ``fork`` is. Raises :class:`Unread` if the digest of both paths is not known.
 
-        ``changed``: registers that are read where both ways meet, and that one of them writes;
-        ``slow_reads``: those that may be read from the beginning of the slow way on.
+        ``changed``: registers that are read where both paths join, and that one of them writes;
+        ``slow_reads``: those that may be read from the beginning of the slow path on.
         """
         state = self._state_after(fork.place)
-        fast = self._paths.way(fork.fast, fork.meeting, state.__getitem__)
+        fast = self._paths.terms_of_path(fork.fast, fork.meeting, state.__getitem__)
         result, results = self._result(fast.state, changed)
         operands = self._operands(result)
         names = self._names(operands)
@@ -320,10 +320,10 @@ class _Reader:
 
     def _state_after(self, last: CodePlace) -> State:
         """What registers hold at the end of a block, from the last place with several before it."""
-        way = [last]
-        while way[-1] not in self._states and way[-1] in self._before:
-            way.append(self._before[way[-1]])
-        for place in reversed(way):
+        path = [last]
+        while path[-1] not in self._states and path[-1] in self._before:
+            path.append(self._before[path[-1]])
+        for place in reversed(path):
             if place in self._states:
                 continue
             previous = self._states.get(self._before.get(place, place))
@@ -348,7 +348,7 @@ class _Reader:
                 state.changed[name] = self._terms.leaf(f"{name} at {i.address}")
 
     def _result(self, fast: State, changed: frozenset[str]) -> tuple[int, tuple[Register, ...]]:
-        """The number that the fast way gives, and the registers that then have its words."""
+        """The number that the fast path gives, and the registers that then have its words."""
         if not all(name.startswith("R") and name[1:].isdecimal() for name in changed):
             raise Unread
         held = {fast[name]: Register("R", int(name[1:])) for name in changed}
@@ -426,7 +426,7 @@ class _Reader:
             return None
         return [parts[parts[0] == estimate]]
 
-    # Both ways
+    # Both paths
 
     def _names(self, operands: list[_Operand]) -> dict[int, int]:
         """What stands for operands and their words, whatever they are."""
@@ -440,7 +440,7 @@ class _Reader:
         return names
 
     def _fast_digest(self, fork: _Fork, state: State, result: int, names: dict[int, int]) -> str:
-        """Of the condition of the fast way, and of what it gives."""
+        """Of the condition of the fast path, and of what it gives."""
         terms, steps = self._terms, self._steps
         condition = steps.true
         if fork.branch.guard is not None:
@@ -457,8 +457,8 @@ class _Reader:
     def _slow_digest(
         self, fork: _Fork, state: State, results: tuple[Register, ...], names: dict[int, int]
     ) -> str:
-        """Of what each path of the slow way gives."""
-        slow = self._paths.way(
+        """Of what each path of the slow path gives."""
+        slow = self._paths.terms_of_path(
             fork.slow, fork.meeting, lambda name: self._terms.renamed(state[name], names)
         )
         if slow.subroutine is None:
@@ -467,7 +467,7 @@ class _Reader:
         return sha256(slow.subroutine.digest(leaves)).hexdigest()[:32]
 
     def _place_of(self, word: int, slow_reads: frozenset[str], state: State) -> Operand:
-        """Where a word is at the branch. Raises :class:`Unread` where the slow way has it not.
+        """Where a word is at the branch. Raises :class:`Unread` where the slow path has it not.
 
         Of other registers an earlier lifting may have said that nobody reads what they hold.
         """

@@ -69,7 +69,7 @@ class Subroutine:
 
 
 @dataclass(frozen=True)
-class Way:
+class PathTerms:
     """What registers hold at the end of one path, and the subroutine that is called on it."""
 
     state: State
@@ -103,7 +103,7 @@ class Paths:
         self._known: dict[int, list[Subroutine]] = {}
         """By their entries, for what was in registers before them."""
 
-    def way(self, start: int, end: int, before: Callable[[str], int]) -> Way:
+    def terms_of_path(self, start: int, end: int, before: Callable[[str], int]) -> PathTerms:
         """The only path from ``start`` to ``end``. Raises :class:`Unread`."""
         self._left = _MOST_STEPS
         state = State(before)
@@ -125,7 +125,7 @@ class Paths:
             if following is None:
                 raise Unread
             address = following
-        return Way(state, subroutine)
+        return PathTerms(state, subroutine)
 
     def _subroutine(self, call: DecodedInstruction, state: State) -> Subroutine:
         callee = called(self._code, call)
@@ -278,10 +278,10 @@ class _Diagram:
         if len(results) == 1:
             return results.pop()
         condition = self._order[place]
-        ways = []
+        sides = []
         for holds in (False, True):
             kept = (n for n in paths if self._outcomes[n][0].get(condition, holds) == holds)
-            ways.append(self.below(place + 1, tuple(kept)))
-        if ways[0] == ways[1]:
-            return ways[0]
-        return sha256(b"".join((self._terms.digest(condition), *ways))).digest()
+            sides.append(self.below(place + 1, tuple(kept)))
+        if sides[0] == sides[1]:
+            return sides[0]
+        return sha256(b"".join((self._terms.digest(condition), *sides))).digest()

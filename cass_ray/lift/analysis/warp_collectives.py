@@ -84,7 +84,7 @@ class _CollectivePlaces:
         return frozenset().union(*self._at_ends.values())
 
     def are_in_branches(self, parting: Set[CodePlace]) -> bool:
-        """Whether, from a block of ``parting``, two of one kind are on two ways, before these meet
+        """Whether, from a block of ``parting``, two of one kind are on two paths, before these meet
         again."""
         leading = (place for place in self.flow if place in self._leading)
         edges = {place: self._edges_to_collectives(place) for place in leading}
@@ -137,7 +137,7 @@ class _CollectivePlaces:
     def _between(
         self, edges: Mapping[CallPlace, list[CallPlace]], start: CallPlace, end: CallPlace
     ) -> Collectives:
-        """Those on ways from ``start`` that have not come to ``end``."""
+        """Those on paths from ``start`` that have not come to ``end``."""
         pending, seen = [start], {start, end, _END}
         found = set[tuple[CallPlace, CollectiveKind]]()
         if start in (end, _END):
@@ -168,7 +168,7 @@ class _CollectivePlaces:
                     yield mnemonic, mask
 
     def _tests_convergence(self, block: CodePlace) -> bool:
-        """Whether the block ends with such a question: its ways are one collective, written
+        """Whether the block ends with such a question: its sides are one collective, written
         twice."""
         *_, last = self.code.instructions([block])
         return tests_convergence(self.code.at(last))
@@ -184,7 +184,7 @@ def _order(place: CallPlace) -> tuple[str, int, list[int]]:
 
 
 def _with_ends(edges: Mapping[CallPlace, list[CallPlace]]) -> dict[CallPlace, list[CallPlace]]:
-    """``ways``, and from the last block of each round of a loop that has no other way out the end.
+    """``edges``, and from the last block of each round of a loop that has no other exit the end.
 
     A round is what lanes have in common there: who leaves the loop calls no collective any more.
     """
@@ -215,7 +215,7 @@ def _are_alike(one: CollectiveKind, other: CollectiveKind) -> bool:
 def _is_in_front_of_barrier(code: CodeSection, number: int) -> bool:
     """Whether lanes meet at a position for a barrier, as ptxas has it in functions.
 
-    CUDA lets no lanes of a warp come to ``__syncthreads`` by different ways.
+    CUDA lets no lanes of a warp come to ``__syncthreads`` by different paths.
     """
     following = code.instructions[number + 1 : number + 2]
     return code.instructions[number].opcode == "WARPSYNC" and any(

@@ -40,7 +40,7 @@ from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.environment import KernelEnvironment
 from cass_ray.lift.lowering.flow.block_bodies import EarlierLifting, InstructionLowering
 from cass_ray.lift.lowering.flow.block_ends import BlockEnds
-from cass_ray.lift.lowering.flow.calls import CallLowering, SubroutineWays
+from cass_ray.lift.lowering.flow.calls import CallLowering, CallPlan
 from cass_ray.lift.lowering.flow.divergent_collectives import DivergentCollectives
 from cass_ray.lift.lowering.flow.functions import Functions
 from cass_ray.lift.lowering.flow.outlined_regions import OutlinedRegions
@@ -69,7 +69,7 @@ class KernelLifter:
         """Where the warps of a wave are scheduled one after the other."""
         self._lane_schedule: LaneSchedule | None = None
         """Where lanes are scheduled independently."""
-        self._ways = SubroutineWays()
+        self._call_plan = CallPlan()
         self._recorded: dict[liveness.CodePlace, RecordedBlock] = {}
         self.instruction_count = 0
         self.entry_label = ""
@@ -125,11 +125,11 @@ class KernelLifter:
                     return walk.context  # lifted again, it would be the same
                 return self._attempt(shown).context
             except ShareSubroutine as found:
-                self._ways = self._ways.with_function(found.callee)
+                self._call_plan = self._call_plan.with_function(found.callee)
             except CallByPointer as found:
-                self._ways = self._ways.with_pointers(found.section)
+                self._call_plan = self._call_plan.with_pointers(found.section)
             except CopySubroutine as found:
-                self._ways = self._ways.with_copied(found.callee)
+                self._call_plan = self._call_plan.with_copied(found.callee)
             except DeepenStack:
                 self._deepen()
 
@@ -222,7 +222,7 @@ class KernelLifter:
         )
         regions = OutlinedRegions(context, earlier.outlines, earlier.live)
         walk = KernelWalk(self._program, context, self.environment.kernel.name, regions)
-        calls = CallLowering(walk, self._ways, self._is_deep)
+        calls = CallLowering(walk, self._call_plan, self._is_deep)
         body = InstructionLowering(walk, earlier, self._scheduling_points())
         collectives = DivergentCollectives(walk, body)
         lowering = BlockLowering(

@@ -40,7 +40,7 @@ RETURN = f"label %{_RETURN}"
 
 
 @dataclass(frozen=True)
-class CallWay:
+class CallEdge:
     """Where a call of a function, or of one of several, leads."""
 
     callees: Mapping[CodePlace, str]
@@ -61,7 +61,7 @@ class _Call:
 
     block: CallPlace
     """That ends with it."""
-    way: CallWay
+    edge: CallEdge
     function: LlvmFunction
     label: str
     """Of the block that makes it."""
@@ -82,13 +82,13 @@ class Functions:
         self._ending: set[LlvmFunction] = set()
         """Functions in which threads may end, or in what they call."""
 
-    def call(self, block: CallPlace, way: CallWay) -> str:
+    def call(self, block: CallPlace, edge: CallEdge) -> str:
         """The block, as an operand, that makes a call at the end of ``block``."""
-        self._entries.update(way.callees)
-        if way.pointer is not None:
-            self._by_pointer |= way.callees.keys()
+        self._entries.update(edge.callees)
+        if edge.pointer is not None:
+            self._by_pointer |= edge.callees.keys()
         label = f"call{self._context.ir.fresh()}"
-        self._calls.append(_Call(block, way, self._context.ir.function, label))
+        self._calls.append(_Call(block, edge, self._context.ir.function, label))
         return f"label %{label}"
 
     def pointer(self, offset: Value, candidates: Mapping[int, CodePlace]) -> Value:
@@ -118,7 +118,7 @@ class Functions:
         """The calls at the ends of blocks."""
         found: dict[CallPlace, list[FunctionCall]] = defaultdict(list)
         for call in self._calls:
-            made = (FunctionCall(callee, call.way.following) for callee in call.way.callees)
+            made = (FunctionCall(callee, call.edge.following) for callee in call.edge.callees)
             found[call.block].extend(made)
         return dict(found)
 
@@ -131,7 +131,7 @@ class Functions:
                 call.function.owner if isinstance(call.function, OutlinedRegion) else call.function
             )
             if caller is not None:
-                called[caller].update(call.way.callees)
+                called[caller].update(call.edge.callees)
         changes = True
         while changes:
             changes = False
@@ -179,7 +179,7 @@ class Functions:
 
     def _called_in_functions(self) -> Iterator[tuple[LlvmFunction, Collection[LlvmFunction]]]:
         for call in self._calls:
-            yield call.function, call.way.callees
+            yield call.function, call.edge.callees
         for region in self._regions:
             yield region.owner, (region,)
 
@@ -189,7 +189,7 @@ class Functions:
             return
         from_calls: dict[LlvmFunction, set[str]] = defaultdict(set)
         for call in self._calls:
-            for callee in call.way.callees:
+            for callee in call.edge.callees:
                 from_calls[call.function].update(name for name, _ in self._live_out(callee))
         returning = {
             place: [name for name, _ in self._live_out(function)]
@@ -203,7 +203,7 @@ class Functions:
     def _shared_registers(self) -> list[tuple[LlvmFunction, LlvmFunction]]:
         """Functions, and those whose registers are theirs, too."""
         found: list[tuple[LlvmFunction, LlvmFunction]] = [
-            (call.function, callee) for call in self._calls for callee in call.way.callees
+            (call.function, callee) for call in self._calls for callee in call.edge.callees
         ]
         found += [(region.owner, region) for region in self._regions]
         alike = sorted(self._by_pointer)
@@ -211,29 +211,29 @@ class Functions:
 
     def _write_call(self, call: _Call) -> None:
         ir, label = self._context.ir, call.label
-        callee, way = next(iter(call.way.callees)), call.way
+        callee, edge = next(iter(call.edge.callees)), call.edge
         live_in, changed = self._live_in(callee), self._live_out(callee)
         ir.label(label)
         for name, kind in live_in:
             ir.line(f"%{label}.{name} = load {kind}, ptr addrspace(5) %{name}")
-        given = [i64(way.resume), *self._surroundings()]
+        given = [i64(edge.resume), *self._surroundings()]
         given += [f"{kind} %{label}.{name}" for name, kind in live_in]
         results = _result_type(changed)
         listed = ", ".join(map(str, given))
-        if way.pointer is None:
+        if edge.pointer is None:
             made = f"@{self._name(callee)}({listed})"
         else:
-            made = f"{way.pointer.name}({listed}) convergent nounwind"
+            made = f"{edge.pointer.name}({listed}) convergent nounwind"
         ir.line(f"%{label}.made = call {results} {made}")
         made = f"extractvalue {results} %{label}.made"
         for number, (name, kind) in enumerate(changed, 1):
             ir.line(f"%{label}.new.{name} = {made}, {number}")
             ir.line(f"store {kind} %{label}.new.{name}, ptr addrspace(5) %{name}")
-        if not self._ending.isdisjoint(way.callees):
+        if not self._ending.isdisjoint(edge.callees):
             ir.line(f"%{label}.ended = {made}, 0")
-            ir.line(f"br i1 %{label}.ended, label %{ENDED}, {way.label}")
+            ir.line(f"br i1 %{label}.ended, label %{ENDED}, {edge.label}")
         else:
-            ir.line(f"br {way.label}")
+            ir.line(f"br {edge.label}")
 
     def _write_ends(self, function: LlvmFunction) -> None:
         """The blocks :data:`RETURN` and ``ENDED`` of a function."""
@@ -247,7 +247,7 @@ class Functions:
             for label, ended in ((_RETURN, "false"), (ENDED, "true")):
                 self._write_return(function, label, ended)
         elif any(
-            not self._ending.isdisjoint(call.way.callees)
+            not self._ending.isdisjoint(call.edge.callees)
             for call in self._calls
             if call.function is None
         ):

@@ -41,7 +41,7 @@ Registers = list[tuple[str, str]]
 
 
 @dataclass
-class _Ways:
+class _RegionEdges:
     """Entries and exits of one region."""
 
     entries: dict[CallPlace, None] = field(default_factory=dict)
@@ -61,11 +61,11 @@ class OutlinedRegions:
         self._context = context
         self._outlines = outlines or {}
         self._live = live or {}
-        self._ways: dict[OutlinedRegion, _Ways] = {
-            region: _Ways() for region in self._all_regions()
+        self._edges: dict[OutlinedRegion, _RegionEdges] = {
+            region: _RegionEdges() for region in self._all_regions()
         }
         for owner, outline in self._outlines.items():
-            self._ways[OutlinedRegion(owner, 0)].entries[next(iter(outline.numbers))] = None
+            self._edges[OutlinedRegion(owner, 0)].entries[next(iter(outline.numbers))] = None
         self._labels: dict[CallPlace, str] = {}
         self._tables: list[str] = []
         self._places: dict[CodePlace | None, dict[str, int]] = {}
@@ -78,10 +78,10 @@ class OutlinedRegions:
             yield from (OutlinedRegion(owner, number) for number in range(len(outline.regions)))
 
     def __iter__(self) -> Iterator[OutlinedRegion]:
-        return iter(self._ways)
+        return iter(self._edges)
 
     def __bool__(self) -> bool:
-        return bool(self._ways)
+        return bool(self._edges)
 
     def function_at(self, place: CallPlace) -> LlvmFunction:
         """The function of LLVM that ``place`` belongs to."""
@@ -99,7 +99,7 @@ class OutlinedRegions:
         """The block at ``place`` is called ``label``."""
         self._labels[place] = label
 
-    def way(self, source: CallPlace, target: CallPlace) -> str | None:
+    def exit_edge(self, source: CallPlace, target: CallPlace) -> str | None:
         """The operand of a jump out of the region of ``source``; None where ``target`` is in it."""
         owner = function_of(source[0])
         outline = self._outlines.get(owner)
@@ -111,8 +111,8 @@ class OutlinedRegions:
     def _leave(self, source: CallPlace, target: CallPlace) -> None:
         owner = function_of(source[0])
         outline = self._outlines[owner]
-        self._ways[OutlinedRegion(owner, outline.region_of(source))].exits[target] = None
-        self._ways[OutlinedRegion(owner, outline.region_of(target))].entries[target] = None
+        self._edges[OutlinedRegion(owner, outline.region_of(source))].exits[target] = None
+        self._edges[OutlinedRegion(owner, outline.region_of(target))].entries[target] = None
 
     def jump_by_table(self, place: CallPlace, address: Value, targets: Sequence[CallPlace]) -> bool:
         """End a block with a jump to one of many places, all in other regions, by its ``address``.
@@ -171,7 +171,7 @@ class OutlinedRegions:
             region: set(from_calls.get(region, ())) for region in self
         }
         wanted: dict[OutlinedRegion, set[str]] = {
-            region: self._live_at(ways.exits) for region, ways in self._ways.items()
+            region: self._live_at(edges.exits) for region, edges in self._edges.items()
         }
         for place in places:
             region = self.function_at(place)
@@ -183,9 +183,9 @@ class OutlinedRegions:
                 wanted[region].update(returning[place])
         for owner in self._outlines:
             self._places[owner] = {name: n for n, name in enumerate(sorted(touched[owner]))}
-        for region, ways in self._ways.items():
+        for region, edges in self._edges.items():
             registers = sorted(touched[region].items())
-            live = self._live_at(ways.entries)
+            live = self._live_at(edges.entries)
             self._live_in[region] = [each for each in registers if each[0] in live]
             back = wanted[region] & written[region]
             self._live_out[region] = [each for each in registers if each[0] in back]
@@ -197,7 +197,7 @@ class OutlinedRegions:
         """The exit blocks of a region; the builder is in it."""
         ir = self._context.ir
         numbers = self._outlines[region.owner].numbers
-        exits = [(f"to{numbers[place]}", numbers[place]) for place in self._ways[region].exits]
+        exits = [(f"to{numbers[place]}", numbers[place]) for place in self._edges[region].exits]
         for label, number in (*exits, (_RETURN, _RETURNS), (ENDED, _HAS_ENDED)):
             ir.label(label)
             ir.line(f"store {i32(number)}, {_NEXT}")
@@ -221,7 +221,7 @@ class OutlinedRegions:
         ir.line("br label %at0")
         for number, places in enumerate(outline.regions):
             ir.label(f"at{number}")
-            if self._ways[OutlinedRegion(owner, number)].entries:
+            if self._edges[OutlinedRegion(owner, number)].entries:
                 self._branch_if_in(places, f"piece{number}", f"behind{number}")
                 ir.label(f"piece{number}")
                 given = [f"i32 %from{number}", f"ptr addrspace(5) {_KEPT}", *surroundings]
@@ -268,7 +268,7 @@ class OutlinedRegions:
     ) -> Iterator[str]:
         """The text of the outlined regions, with the attributes of their owners."""
         yield from self._tables
-        for region in (region for region, ways in self._ways.items() if ways.entries):
+        for region in (region for region, edges in self._edges.items() if edges.entries):
             yield "\n".join(self._definition(region, attributes(region.owner), surroundings))
 
     def _definition(
@@ -288,7 +288,7 @@ class OutlinedRegions:
             yield f"  %given.{name} = load {kind}, ptr addrspace(5) %kept.{name}, align 4"
             yield f"  store {kind} %given.{name}, ptr addrspace(5) %{name}"
         numbers = self._outlines[region.owner].numbers
-        labels = {numbers[place]: self._labels[place] for place in self._ways[region].entries}
+        labels = {numbers[place]: self._labels[place] for place in self._edges[region].entries}
         *others, last = sorted(labels)
         cases = " ".join(f"{i32(number)}, label %{labels[number]}" for number in others)
         yield f"  switch i32 %begin, label %{labels[last]} [ {cases} ]"

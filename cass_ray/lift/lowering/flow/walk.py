@@ -78,7 +78,7 @@ class KernelWalk:
     def goto(self, place: CallPlace) -> str:
         """The operand of a jump to ``place``, which is lifted too, if it has not been."""
         self._visit(place)
-        return self.regions.way(self.place, place) or f"label %{self.label(place)}"
+        return self.regions.exit_edge(self.place, place) or f"label %{self.label(place)}"
 
     def goto_from(self, source: CallPlace, place: CallPlace) -> str:
         """As :meth:`goto`, where the jump is at the end of another block than the current one."""
