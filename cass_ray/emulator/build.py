@@ -32,7 +32,7 @@ from cass_ray.toolchain.hip.root import build_hip_root
 SOURCES = Path(__file__).parent
 RUNTIME_NAME = "libamdhip64.so"
 RUNTIME_SONAME = "libamdhip64.so.6"
-ENGINE_NAME = "libcass_rdna3_engine.so"
+ENGINE_NAME = "libcass_emulator_engine.so"
 DEVICE_NAME = "cass_device"
 """The device process's program, beside the runtime that talks to it."""
 
@@ -262,7 +262,7 @@ def _engine_units() -> list[_Unit]:
     engine = SOURCES / "engine"
     units = _units(engine, _COMMON)
     level = _level()
-    selected = (*_COMMON, *_HANDLERS, *LEVELS[level], f"-DCASS_RDNA3_LEVEL={level}")
+    selected = (*_COMMON, *_HANDLERS, *LEVELS[level], f"-DCASS_EMULATOR_LEVEL={level}")
     return [*units, *_units(engine / "instructions", selected)]
 
 

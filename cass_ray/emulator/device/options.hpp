@@ -11,7 +11,7 @@
 namespace cass::device {
 
 struct Options {
-  rdna3::Settings engine;
+  amdgpu::Settings engine;
   bool skip_kernels = false;   // launches are recorded and answered, nothing runs
   bool fragments = false;      // device memory as a card's runtime hands it out
   bool perturb = false;        // what kernels wrote is changed on its way to the host

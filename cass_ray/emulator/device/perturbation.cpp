@@ -15,7 +15,7 @@ constexpr std::size_t page = 4096;
 constexpr std::byte low_bit{1};
 
 // What the host last left at a device address lies at a fixed distance from it.
-constexpr std::uint64_t distance = 2 * rdna3::aperture_size;
+constexpr std::uint64_t distance = 2 * amdgpu::aperture_size;
 
 std::byte* left_by_host(const std::byte* address) {
   return reinterpret_cast<std::byte*>(reinterpret_cast<std::uint64_t>(address) + distance);
@@ -37,18 +37,18 @@ void for_groups(const std::byte* start, std::size_t bytes, Action action) {
 }  // namespace
 
 bool Perturbation::enable() {
-  void* wanted = reinterpret_cast<void*>(rdna3::device_range + distance);
-  void* made = ::mmap(wanted, rdna3::device_range_size, PROT_READ | PROT_WRITE,
+  void* wanted = reinterpret_cast<void*>(amdgpu::device_range + distance);
+  void* made = ::mmap(wanted, amdgpu::device_range_size, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   return enabled_ = made == wanted;
 }
 
 void Perturbation::host_wrote(const std::byte* start, std::size_t bytes) {
-  if (enabled_ && rdna3::in_device_range(start)) std::memcpy(left_by_host(start), start, bytes);
+  if (enabled_ && amdgpu::in_device_range(start)) std::memcpy(left_by_host(start), start, bytes);
 }
 
 void Perturbation::forget(const std::byte* start, std::size_t bytes) {
-  if (!enabled_ || !rdna3::in_device_range(start)) return;
+  if (!enabled_ || !amdgpu::in_device_range(start)) return;
   ::madvise(left_by_host(start), (bytes + page - 1) / page * page, MADV_DONTNEED);
 }
 
@@ -78,7 +78,7 @@ void Perturbation::after_launch() {
   if (!enabled_) return;
   const std::lock_guard lock(guard_);
   if (--running_ != 0) return;
-  const auto& memory = rdna3::DeviceMemory::instance();
+  const auto& memory = amdgpu::DeviceMemory::instance();
   const auto in_use = memory.in_use();
   for (const Snapshot& snapshot : snapshots_) {
     const auto address = reinterpret_cast<std::uint64_t>(snapshot.block.start);

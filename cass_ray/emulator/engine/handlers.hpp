@@ -6,7 +6,7 @@
 #include "instruction.hpp"
 #include "isa.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 // Placed in a section of its level by OPERATION() of instructions/operation.hpp.
 struct HandlerEntry {
@@ -23,4 +23,4 @@ struct HandlerSet {
 // The set for this CPU; CASS_RDNA3_SIMD=portable|avx2|avx512 asks for a lower one.
 const HandlerSet& handlers();
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

@@ -1,4 +1,4 @@
-"""Digests of what ptxas writes divisions, reciprocals and square roots as (:mod:`.slow_paths`).
+"""Digests of what ptxas writes divisions, reciprocals and square roots as (:mod:`.ieee_idioms`).
 
 nvcc 13.0 gives the same for each of sm_75 to sm_120; the programs that they are of are
 ``tests/lift/programs/whole_operations.cu``. Another release may write them otherwise: then the
