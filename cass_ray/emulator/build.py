@@ -25,6 +25,7 @@ from tempfile import TemporaryDirectory, mkstemp
 
 from cass_ray.cache import default_directory, digest
 from cass_ray.emulator.build_headers import ENOUGH, precompile, shared_headers
+from cass_ray.emulator.environment import emulator_variable
 from cass_ray.toolchain.amd.clang import find_clang
 from cass_ray.toolchain.amd.workarounds import ANY_VERSION, code_workarounds
 from cass_ray.toolchain.hip.root import build_hip_root
@@ -103,7 +104,7 @@ def build(cache: Path | None = None) -> EngineBuild:
     cache = cache or default_directory()
     clang = find_clang()
     headers = build_hip_root(clang.clang, cache).include
-    state = (cache, clang, headers, os.environ.get("CASS_RDNA3_SIMD"), _state_of_sources())
+    state = (cache, clang, headers, emulator_variable("SIMD"), _state_of_sources())
     known = _known.get(state)
     if known is None or not (known.runtime.exists() and known.engine.exists()):
         made = _Build(cache)
@@ -267,12 +268,12 @@ def _engine_units() -> list[_Unit]:
 
 
 def _level() -> str:
-    """The widest level of this CPU that ``CASS_RDNA3_SIMD`` allows."""
+    """The widest level of this CPU that ``CASS_EMULATOR_SIMD`` allows."""
     found = re.search(r"^flags\s*:(.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     present = set(found[1].split()) if found else set[str]()
     widest = "portable"
     for level, flags in _CPU_FLAGS.items():
-        if not flags <= present or os.environ.get("CASS_RDNA3_SIMD") == widest:
+        if not flags <= present or emulator_variable("SIMD") == widest:
             break
         widest = level
     return widest

@@ -16,6 +16,7 @@ from cass_ray.cache import default_directory, digest
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.dataset.schema import Reason
 from cass_ray.emulator.device_process import DeviceMode, DeviceRun, device_process
+from cass_ray.emulator.environment import emulator_variable
 from cass_ray.toolchain.amd import compiler_driver
 from cass_ray.toolchain.amd.toolchain import (
     DEFAULT_ARCHITECTURE,
@@ -220,7 +221,7 @@ def observed(runtime_library: Path, options: RunOptions) -> Iterator[DeviceRun]:
         check=options.check,
         counters=options.counters is not None,
         as_on_a_card=options.as_on_a_card,
-        threads=_whole_number(os.environ.get("CASS_RDNA3_THREADS")),
+        threads=_whole_number(emulator_variable("THREADS")),
         kernel_seconds=options.kernel_seconds or 0.0,
     )
     with device_process(runtime_library, mode, options.limits) as device:
@@ -242,8 +243,8 @@ def environment(options: RunOptions) -> dict[str, str]:
     if options.compiler is not None:
         variables["CASS_CLANG"] = str(_hiprtc_compiler(options.compiler))
         variables["CASS_HIP_ROOT"] = str(options.compiler.rocm_path)
-    if value := os.environ.get("CASS_RDNA3_MEMORY"):
-        variables["CASS_RDNA3_MEMORY"] = value
+    if value := emulator_variable("MEMORY"):
+        variables["CASS_EMULATOR_MEMORY"] = value
     return variables
 
 

@@ -24,7 +24,7 @@ struct Options {
 };
 
 // From the command line: `--name=value ... -- PROGRAM ARGUMENT ...`. Where a program starts its own
-// device process, the CASS_RDNA3_* variables are read too. `problem`: what is wrong with it.
+// device process, the CASS_EMULATOR_* variables are read too. `problem`: what is wrong with it.
 std::optional<Options> read_options(int count, char** arguments, std::string& problem);
 
 }  // namespace cass::device

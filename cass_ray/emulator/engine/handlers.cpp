@@ -1,7 +1,8 @@
 #include "handlers.hpp"
 
-#include <cstdlib>
 #include <span>
+
+#include "environment.hpp"
 
 extern "C" {
 #define LEVEL(name)                                                \
@@ -38,7 +39,7 @@ HandlerSet make_set(std::string_view level, std::span<const HandlerEntry> entrie
 }
 
 HandlerSet choose() {
-  const char* asked = std::getenv("CASS_RDNA3_SIMD");
+  const char* asked = emulator_variable("SIMD");
   const std::string_view limit = asked == nullptr ? "avx512" : asked;
 #define ENTRIES(name) std::span(__start_cass_emulator_##name, __stop_cass_emulator_##name)
   const auto wide = ENTRIES(avx512);
