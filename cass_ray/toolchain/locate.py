@@ -22,7 +22,7 @@ from cass_ray.architectures import (
 )
 from cass_ray.cache import default_directory, digest
 from cass_ray.toolchain.amd.clang import CLANG_REMEDY, NEWER_CLANG_REMEDY, Clang, find_clangs
-from cass_ray.toolchain.amd.second import SECOND_CLANG_REMEDY, with_second_compiler
+from cass_ray.toolchain.amd.second_llvm import SECOND_CLANG_REMEDY, with_second_compiler
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.hip.packages import unpack_once
@@ -85,7 +85,7 @@ def find_amd(
     """The first AMD toolchain that compiles: ROCm's, else clang with our HIP root.
 
     Its clang knows all of ``architectures``: gfx950 takes a newer one than the others, or the
-    second compiler (:mod:`cass_ray.toolchain.amd.second`).
+    second compiler (:mod:`cass_ray.toolchain.amd.second_llvm`).
     The HIP root is made (and its parts downloaded) if needed, unless ``fetch`` is false.
     Raises :class:`ToolMissing`.
     """
@@ -246,7 +246,7 @@ def _with_newer_code(
     _check_amd(toolchain, cache)
     second = with_second_compiler(toolchain, places)
     for target in targets:
-        if target.oldest_clang > second.generator.major:
+        if target.oldest_clang > second.codegen.major:
             raise ToolMissing(f"A clang for {target.name}", SECOND_CLANG_REMEDY)
     return Located(second, clang.origin)
 

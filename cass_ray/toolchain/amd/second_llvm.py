@@ -55,7 +55,7 @@ _OF_TARGET = re.compile(r' "target-(?:cpu|features)"="[^"]*"')
 
 
 @dataclass(frozen=True)
-class Generator:
+class CodegenClang:
     """A clang that makes device code of LLVM IR: the command, its version, its folder."""
 
     command: tuple[str, ...]
@@ -71,15 +71,15 @@ class Generator:
 class SecondToolchain(AmdToolchain):
     """An :class:`AmdToolchain` whose device code another LLVM makes; the host's stays as it is."""
 
-    generator: Generator = Generator((), "0", Path())
+    codegen: CodegenClang = CodegenClang((), "0", Path())
 
     @cached_property
     def fingerprint(self) -> str:
-        return digest([super().fingerprint, "code by 2", self.generator.version, *_LIKE_GFX942])
+        return digest([super().fingerprint, "code by 2", self.codegen.version, *_LIKE_GFX942])
 
     @property
     def compilers(self) -> str:
-        return f"{self.version}, device code by LLVM {self.generator.version}"
+        return f"{self.version}, device code by LLVM {self.codegen.version}"
 
     def compile_device(
         self,
@@ -110,7 +110,7 @@ class SecondToolchain(AmdToolchain):
         )
 
     def visible(self) -> tuple[Path, ...]:
-        return (*super().visible(), self.generator.folder)
+        return (*super().visible(), self.codegen.folder)
 
     def _assembly(
         self, unit: Unit, side: Side, flags: tuple[str, ...], limits: Limits
@@ -135,9 +135,9 @@ class SecondToolchain(AmdToolchain):
         self, unit: Unit, ir: str, architecture: str, optimization: str, limits: Limits
     ) -> Completed:
         flags = [f"-mcpu={architecture}", optimization]
-        flags += code_workarounds(self.generator.version)
-        command, ir = self.generator.command, _OF_TARGET.sub("", ir)
-        if selects_wrong(self.generator.version):
+        flags += code_workarounds(self.codegen.version)
+        command, ir = self.codegen.command, _OF_TARGET.sub("", ir)
+        if selects_wrong(self.codegen.version):
             read = generate(command, unit, ir, [*flags, "-emit-llvm"], self.visible(), limits)
             hidden = hidden_operands.hide(read.stdout_text, limits)
             if not hidden.ok:
@@ -148,7 +148,7 @@ class SecondToolchain(AmdToolchain):
     def _link_tools(self) -> link.LinkTools:
         tools = super()._link_tools()
         return link.LinkTools(
-            tools.clang, tools.linker, tools.visible, tools.limits, self.generator.command
+            tools.clang, tools.linker, tools.visible, tools.limits, self.codegen.command
         )
 
 
@@ -157,12 +157,12 @@ def with_second_compiler(first: AmdToolchain, places: Places | None = None) -> S
 
     Raises :class:`ToolMissing` where there is no clang that is newer than the first.
     """
-    generator = find_generator(int(first.version.split(".")[0]), places or Places())
+    codegen = find_codegen_clang(int(first.version.split(".")[0]), places or Places())
     given = {each.name: getattr(first, each.name) for each in fields(AmdToolchain)}
-    return SecondToolchain(**given, generator=generator)
+    return SecondToolchain(**given, codegen=codegen)
 
 
-def find_generator(oldest: int, places: Places, cache: Path | None = None) -> Generator:
+def find_codegen_clang(oldest: int, places: Places, cache: Path | None = None) -> CodegenClang:
     """The first clang for AMD GPUs that is newer than LLVM ``oldest``, whose IR it must read.
 
     Tried are ``$CASS_SECOND_CLANG``, those on the ``PATH``, the Python package ``ziglang``.
@@ -171,17 +171,17 @@ def find_generator(oldest: int, places: Places, cache: Path | None = None) -> Ge
     answers = []
     for program in _candidates(places):
         try:
-            generator = _generator_at(program, cache or default_directory())
+            codegen = _codegen_clang_at(program, cache or default_directory())
         except ToolMissing as error:
             answers.append(f"{program}: {error}")
             continue
-        if generator.major > oldest:
-            return generator
-        answers.append(f"{program}: clang {generator.version} is not newer than the first")
+        if codegen.major > oldest:
+            return codegen
+        answers.append(f"{program}: clang {codegen.version} is not newer than the first")
     raise ToolMissing("A second compiler for AMD GPUs", SECOND_CLANG_REMEDY, "\n".join(answers))
 
 
-def _generator_at(program: Path, cache: Path) -> Generator:
+def _codegen_clang_at(program: Path, cache: Path) -> CodegenClang:
     command = ("clang",) if program.name == "zig" else ()
     version = remembered(
         cache,
@@ -190,7 +190,7 @@ def _generator_at(program: Path, cache: Path) -> Generator:
         lambda: tool_version(program, r"clang version ([\d.]+)", *command),
     )
     folder = program.parent if command else program.parent.parent
-    return Generator((str(program), *command), version, folder)
+    return CodegenClang((str(program), *command), version, folder)
 
 
 def _candidates(places: Places) -> list[Path]:
