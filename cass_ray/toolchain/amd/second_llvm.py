@@ -34,9 +34,9 @@ from cass_ray.toolchain.amd.toolchain import (
 )
 from cass_ray.toolchain.amd.workarounds import code_workarounds, selects_wrong
 from cass_ray.toolchain.errors import ToolMissing
-from cass_ray.toolchain.places import CLANG_MAJORS, Places
 from cass_ray.toolchain.probe import remembered, tool_version
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Completed, Limits
+from cass_ray.toolchain.search_paths import CLANG_MAJORS, SearchPaths
 from cass_ray.toolchain.unit import CompileFailure, Unit, classify
 
 SECOND_CLANG_VARIABLE = "CASS_SECOND_CLANG"
@@ -152,24 +152,28 @@ class SecondToolchain(AmdToolchain):
         )
 
 
-def with_second_compiler(first: AmdToolchain, places: Places | None = None) -> SecondToolchain:
+def with_second_compiler(
+    first: AmdToolchain, search_paths: SearchPaths | None = None
+) -> SecondToolchain:
     """``first`` with the device code of the second compiler of this machine.
 
     Raises :class:`ToolMissing` where there is no clang that is newer than the first.
     """
-    codegen = find_codegen_clang(int(first.version.split(".")[0]), places or Places())
+    codegen = find_codegen_clang(int(first.version.split(".")[0]), search_paths or SearchPaths())
     given = {each.name: getattr(first, each.name) for each in fields(AmdToolchain)}
     return SecondToolchain(**given, codegen=codegen)
 
 
-def find_codegen_clang(oldest: int, places: Places, cache: Path | None = None) -> CodegenClang:
+def find_codegen_clang(
+    oldest: int, search_paths: SearchPaths, cache: Path | None = None
+) -> CodegenClang:
     """The first clang for AMD GPUs that is newer than LLVM ``oldest``, whose IR it must read.
 
     Tried are ``$CASS_SECOND_CLANG``, those on the ``PATH``, the Python package ``ziglang``.
     Raises :class:`ToolMissing`.
     """
     answers = []
-    for program in _candidates(places):
+    for program in _candidates(search_paths):
         try:
             codegen = _codegen_clang_at(program, cache or default_directory())
         except ToolMissing as error:
@@ -193,11 +197,11 @@ def _codegen_clang_at(program: Path, cache: Path) -> CodegenClang:
     return CodegenClang((str(program), *command), version, folder)
 
 
-def _candidates(places: Places) -> list[Path]:
+def _candidates(search_paths: SearchPaths) -> list[Path]:
     found: list[Path | None] = []
-    if named := places.environment.get(SECOND_CLANG_VARIABLE):
+    if named := search_paths.environment.get(SECOND_CLANG_VARIABLE):
         found.append(Path(named))
-    found += [places.which(f"clang-{major}") for major in sorted(CLANG_MAJORS, reverse=True)]
+    found += [search_paths.which(f"clang-{major}") for major in sorted(CLANG_MAJORS, reverse=True)]
     package = find_spec("ziglang")
     if package is not None and package.origin is not None:
         found.append(Path(package.origin).parent / "zig")

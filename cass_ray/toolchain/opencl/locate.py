@@ -24,7 +24,7 @@ from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
 from cass_ray.toolchain.opencl.driver import wanted_driver
 from cass_ray.toolchain.opencl.toolchain import NVIDIA_TARGET, STANDARD, OpenclAmd, OpenclNvidia
-from cass_ray.toolchain.places import real_clang
+from cass_ray.toolchain.search_paths import real_clang
 
 LIBCLC_VARIABLE = "CASS_LIBCLC"
 """Environment variable: the folder with ``nvptx64--nvidiacl.bc``."""

@@ -13,7 +13,7 @@ from cass_ray.toolchain.amd.clang import find_clang
 from cass_ray.toolchain.amd.second_llvm import SECOND_CLANG_VARIABLE, find_codegen_clang
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd
-from cass_ray.toolchain.places import Places
+from cass_ray.toolchain.search_paths import SearchPaths
 from cass_ray.toolchain.unit import Unit
 
 pytestmark = pytest.mark.amd
@@ -94,17 +94,17 @@ def test_compilers_that_disagree_are_named(
 
 def test_without_a_newer_clang_the_remedy_is_named(tmp_path: Path) -> None:
     clang = planted(tmp_path, "90.0.0", "")
-    places = Places(environment={SECOND_CLANG_VARIABLE: str(clang)})
-    assert find_codegen_clang(89, places).command == (str(clang),)
+    search_paths = SearchPaths(environment={SECOND_CLANG_VARIABLE: str(clang)})
+    assert find_codegen_clang(89, search_paths).command == (str(clang),)
     with pytest.raises(ToolMissing, match="ziglang") as error:
-        find_codegen_clang(90, places)
+        find_codegen_clang(90, search_paths)
     assert "clang 90.0.0 is not newer" in str(error.value)
 
 
 def test_gfx950_by_a_clang_that_does_not_know_it(program: Path) -> None:
     """The IR is that of gfx942, the code gfx950's: packed conversions that only it has."""
     try:
-        find_codegen_clang(19, Places())
+        find_codegen_clang(19, SearchPaths())
     except ToolMissing as error:
         pytest.skip(str(error).splitlines()[0])
     toolchain = find_amd(architectures=("gfx950",))

@@ -20,7 +20,7 @@ CLANG_MAJORS = (19, 20, 18, 22)
 
 
 @dataclass(frozen=True)
-class Found:
+class ToolLocation:
     """A path and how it was found: ``CUDA_HOME``, ``PATH``, ``prefix`` or ``Python package``."""
 
     path: Path
@@ -36,7 +36,7 @@ def _nvidia_packages() -> tuple[Path, ...]:
 
 
 @dataclass(frozen=True)
-class Places:
+class SearchPaths:
     """A machine as the locator sees it: environment, file system and Python packages.
 
     ``root`` is where the usual prefixes (``/usr/local``, ``/opt`` …) are looked for.
@@ -48,83 +48,83 @@ class Places:
 
     def which(self, program: str) -> Path | None:
         """``program`` on the ``PATH`` of the environment."""
-        found = shutil.which(program, path=self.environment.get("PATH", ""))
-        return Path(found) if found else None
+        location = shutil.which(program, path=self.environment.get("PATH", ""))
+        return Path(location) if location else None
 
-    def cuda_homes(self) -> Iterator[Found]:
+    def cuda_homes(self) -> Iterator[ToolLocation]:
         """CUDA installations: folders with ``bin/nvcc``."""
         yield from _with(self._cuda_candidates(), "bin/nvcc")
 
     def cuda_tool(self, name: str, home: Path) -> Path | None:
         """Program ``name`` of the CUDA installation ``home``; where it has none, of another one."""
-        beside = [home, *(found.path for found in self.cuda_homes())]
+        beside = [home, *(location.path for location in self.cuda_homes())]
         programs = [folder / "bin" / name for folder in beside]
         return next((path for path in programs if path.exists()), self.which(name))
 
-    def rocm_roots(self) -> Iterator[Found]:
+    def rocm_roots(self) -> Iterator[ToolLocation]:
         """ROCm installations: folders with the HIP headers and their own clang."""
-        for found in _with(self._rocm_candidates(), "include/hip/hip_version.h"):
-            if rocm_clang(found.path) is not None:
-                yield found
+        for location in _with(self._rocm_candidates(), "include/hip/hip_version.h"):
+            if rocm_clang(location.path) is not None:
+                yield location
 
-    def clangs(self) -> Iterator[Found]:
+    def clangs(self) -> Iterator[ToolLocation]:
         """``clang++`` programs that do not belong to ROCm."""
         seen: set[Path] = set()
-        for found in self._clang_candidates():
-            program = real_clang(found.path)
-            named = found.origin == CLANG_VARIABLE
+        for location in self._clang_candidates():
+            program = real_clang(location.path)
+            named = location.origin == CLANG_VARIABLE
             if (named or program.exists()) and program not in seen:
                 seen.add(program)
-                yield Found(program, found.origin)
+                yield ToolLocation(program, location.origin)
 
-    def hip_runtimes(self, rocm: Path | None) -> Iterator[Found]:
+    def hip_runtimes(self, rocm: Path | None) -> Iterator[ToolLocation]:
         """HIP runtime libraries to link executables against."""
         if named := self.environment.get(RUNTIME_VARIABLE):
-            yield Found(Path(named), RUNTIME_VARIABLE)
+            yield ToolLocation(Path(named), RUNTIME_VARIABLE)
         if rocm is not None and (rocm / "lib/libamdhip64.so").exists():
-            yield Found(rocm / "lib/libamdhip64.so", "ROCm")
+            yield ToolLocation(rocm / "lib/libamdhip64.so", "ROCm")
 
-    def _cuda_candidates(self) -> Iterator[Found]:
+    def _cuda_candidates(self) -> Iterator[ToolLocation]:
         yield from self._named(CUDA_VARIABLES)
         if program := self.which("nvcc"):
             home = program.resolve().parent.parent
             # Some machines have a wrapper script on the PATH, far from the installation it calls.
             if (home / "include/cuda_runtime.h").exists():
-                yield Found(home, "PATH")
-        yield Found(self.root / "usr/local/cuda", "prefix")
+                yield ToolLocation(home, "PATH")
+        yield ToolLocation(self.root / "usr/local/cuda", "prefix")
         yield from self._versioned("usr/local", "cuda-*")
-        yield Found(self.root / "opt/cuda", "prefix")
+        yield ToolLocation(self.root / "opt/cuda", "prefix")
         for package in self.nvidia_packages:
             for folder in sorted(package.glob("cu[0-9]*"), key=_version_key, reverse=True):
-                yield Found(folder, "Python package")
+                yield ToolLocation(folder, "Python package")
 
-    def _rocm_candidates(self) -> Iterator[Found]:
+    def _rocm_candidates(self) -> Iterator[ToolLocation]:
         yield from self._named(ROCM_VARIABLES)
         if program := self.which("hipcc"):
-            yield Found(program.resolve().parent.parent, "PATH")
-        yield Found(self.root / "opt/rocm", "prefix")
+            yield ToolLocation(program.resolve().parent.parent, "PATH")
+        yield ToolLocation(self.root / "opt/rocm", "prefix")
         yield from self._versioned("opt", "rocm-*")
 
-    def _clang_candidates(self) -> Iterator[Found]:
+    def _clang_candidates(self) -> Iterator[ToolLocation]:
         yield from self._named((CLANG_VARIABLE,))
         for major in CLANG_MAJORS:
             if program := self.which(f"clang++-{major}"):
-                yield Found(program, "PATH")
+                yield ToolLocation(program, "PATH")
         if program := self.which("clang++"):
-            yield Found(program, "PATH")
+            yield ToolLocation(program, "PATH")
         for major in CLANG_MAJORS:
-            yield Found(self.root / f"usr/lib/llvm-{major}/bin/clang++", "prefix")
+            yield ToolLocation(self.root / f"usr/lib/llvm-{major}/bin/clang++", "prefix")
 
-    def _named(self, variables: tuple[str, ...]) -> Iterator[Found]:
+    def _named(self, variables: tuple[str, ...]) -> Iterator[ToolLocation]:
         for variable in variables:
             if value := self.environment.get(variable):
-                yield Found(Path(value), variable)
+                yield ToolLocation(Path(value), variable)
 
-    def _versioned(self, folder: str, pattern: str) -> Iterator[Found]:
+    def _versioned(self, folder: str, pattern: str) -> Iterator[ToolLocation]:
         """Installations that carry their version in the name, newest first."""
         paths = sorted((self.root / folder).glob(pattern), key=_version_key, reverse=True)
         for path in paths:
-            yield Found(path, "prefix")
+            yield ToolLocation(path, "prefix")
 
 
 def rocm_clang(rocm: Path) -> Path | None:
@@ -144,14 +144,14 @@ def real_clang(program: Path) -> Path:
     return real if real.exists() else program
 
 
-def _with(candidates: Iterator[Found], member: str) -> Iterator[Found]:
+def _with(candidates: Iterator[ToolLocation], member: str) -> Iterator[ToolLocation]:
     """Candidates that hold ``member``, each real folder once."""
     seen: set[Path] = set()
-    for found in candidates:
-        real = found.path.resolve()
+    for location in candidates:
+        real = location.path.resolve()
         if real not in seen and (real / member).exists():
             seen.add(real)
-            yield Found(real, found.origin)
+            yield ToolLocation(real, location.origin)
 
 
 def _version_key(path: Path) -> tuple[int, ...]:
