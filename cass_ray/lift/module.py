@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from cass_ray.lift.analysis.opcodes import counts_threads, numbers_without_counts
-from cass_ray.lift.analysis.unaligned import unaligned_barriers
+from cass_ray.lift.convergence.unaligned import unaligned_barriers
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend import cubin as reading
 from cass_ray.lift.frontend.code import CodeSection, CubinCode

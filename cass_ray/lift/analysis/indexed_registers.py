@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from cass_ray.lift.analysis.liveness import CodePlace, RegisterAccess
-from cass_ray.lift.analysis.polling import Graph, InstructionAt, loops
+from cass_ray.lift.analysis.loops import Graph, InstructionAt, loops
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Immediate, Predicate, Register
 

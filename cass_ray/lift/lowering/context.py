@@ -9,9 +9,9 @@ from __future__ import annotations
 import struct
 from dataclasses import replace
 
-from cass_ray.lift.analysis.forward_progress import LaneSchedule
 from cass_ray.lift.analysis.liveness import CodePlace, RegisterAccess
-from cass_ray.lift.analysis.mask_groups import MaskGroups, mask_groups
+from cass_ray.lift.convergence.forward_progress import LaneSchedule
+from cass_ray.lift.convergence.mask_groups import MaskGroups, mask_groups
 from cass_ray.lift.errors import UnknownForm
 from cass_ray.lift.frontend.code import CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
@@ -37,7 +37,7 @@ from cass_ray.lift.lowering.terminators import Terminators
 from cass_ray.lift.lowering.warp_scheduler import WarpScheduler
 
 GROUP = "group"
-"""The variable with the lanes among which the lane exchanges (``analysis.mask_groups``)."""
+"""The variable with the lanes among which the lane exchanges (``convergence.mask_groups``)."""
 _SELECTORS = {
     **{f"B{n}": (8 * n, 0xFF) for n in range(4)},
     **{f"H{n}": (16 * n, 0xFFFF) for n in range(2)},

@@ -1,5 +1,5 @@
 """Independent scheduling of the lanes of a warp, for kernels in which they wait for each other
-(``analysis.forward_progress``).
+(``convergence.forward_progress``).
 
 In rounds each lane runs up to where its turn ends: in a loop that waits, at a barrier of the block,
 or where lanes of its warp meet; lanes whose turns begin at one place run together. What waits for
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from cass_ray.lift.analysis.forward_progress import LaneSchedule
+from cass_ray.lift.convergence.forward_progress import LaneSchedule
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.llvm.builder import FALSE, TRUE, IRBuilder, Value, i32
 from cass_ray.lift.lowering.registers import RegisterFile

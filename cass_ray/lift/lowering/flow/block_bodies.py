@@ -10,9 +10,9 @@ from cass_ray.lift.analysis.call_places import CallPlace
 from cass_ray.lift.analysis.function_signatures import FunctionSignatures
 from cass_ray.lift.analysis.opcodes import tests_phase, yields
 from cass_ray.lift.analysis.outlining import Outline
-from cass_ray.lift.analysis.phase_waits import PhaseWaits
 from cass_ray.lift.analysis.uniform import uniform_results
 from cass_ray.lift.analysis.unrolled_rounds import UnrolledRounds
+from cass_ray.lift.convergence.phase_waits import PhaseWaits
 from cass_ray.lift.errors import LifterBug, LiftError, UnknownForm
 from cass_ray.lift.frontend.code import CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction

@@ -12,25 +12,25 @@ from dataclasses import replace
 
 from cass_ray.lift.analysis import liveness
 from cass_ray.lift.analysis.call_places import TOGETHER, CallPlace
-from cass_ray.lift.analysis.divergence import barrier_may_diverge
-from cass_ray.lift.analysis.forward_progress import (
-    KernelCode,
+from cass_ray.lift.analysis.function_flow import FunctionFlow
+from cass_ray.lift.analysis.function_signatures import FunctionSignatures, function_signatures
+from cass_ray.lift.analysis.ieee_idioms import recognized_operations
+from cass_ray.lift.analysis.indexed_registers import loops_to_unroll
+from cass_ray.lift.analysis.outlining import large_functions, outlines_of_large_functions
+from cass_ray.lift.convergence.divergence import barrier_may_diverge
+from cass_ray.lift.convergence.forward_progress import (
     LaneSchedule,
     diverges_before_barriers,
     first_spin_loads,
     lane_schedule,
     waits_for_own_warp,
 )
-from cass_ray.lift.analysis.function_flow import FunctionFlow
-from cass_ray.lift.analysis.function_signatures import FunctionSignatures, function_signatures
-from cass_ray.lift.analysis.ieee_idioms import recognized_operations
-from cass_ray.lift.analysis.indexed_registers import loops_to_unroll
-from cass_ray.lift.analysis.mask_origins import Flow
-from cass_ray.lift.analysis.outlining import large_functions, outlines_of_large_functions
-from cass_ray.lift.analysis.pairing import needs_warp_scheduler, waits_for_words
-from cass_ray.lift.analysis.phase_waits import PhaseWaits, phase_waits
-from cass_ray.lift.analysis.polling import must_keep_loads, spin_loads
-from cass_ray.lift.analysis.warp_collectives import collective_in_both_branches
+from cass_ray.lift.convergence.kernel_code import KernelCode
+from cass_ray.lift.convergence.mask_origins import Flow
+from cass_ray.lift.convergence.pairing import needs_warp_scheduler, waits_for_words
+from cass_ray.lift.convergence.phase_waits import PhaseWaits, phase_waits
+from cass_ray.lift.convergence.spin_loops import must_keep_loads, spin_loads
+from cass_ray.lift.convergence.warp_collectives import collective_in_both_branches
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend.blocks import block_of, runs_of, with_few_branches
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES, CodeSection, CubinCode

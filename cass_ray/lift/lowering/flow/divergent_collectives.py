@@ -1,4 +1,4 @@
-"""Collectives to which lanes come by several instructions (``analysis.warp_collectives``).
+"""Collectives to which lanes come by several instructions (``convergence.warp_collectives``).
 
 Each is lifted once. Independently scheduled lanes keep where they came from, stop in front of it,
 exchange when those of their mask have come to it, and go on behind where they came from.
@@ -7,7 +7,7 @@ exchange when those of their mask have come to it, and go on behind where they c
 from __future__ import annotations
 
 from cass_ray.lift.analysis.call_places import TOGETHER, CallPlace
-from cass_ray.lift.analysis.warp_collectives import collective_behind
+from cass_ray.lift.convergence.warp_collectives import collective_behind
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend.blocks import runs_of
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES

@@ -7,7 +7,7 @@ is the mask of the lanes that came to its ``BSSY`` together.
 
 from __future__ import annotations
 
-from cass_ray.lift.analysis.saved_convergence_barriers import is_barrier
+from cass_ray.lift.convergence.saved_convergence_barriers import is_barrier
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Name, Operand, Register
 from cass_ray.lift.llvm.builder import TRUE, Value, i32

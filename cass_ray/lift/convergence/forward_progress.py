@@ -15,14 +15,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 from cass_ray.lift.analysis.liveness import CodePlace
-from cass_ray.lift.analysis.loop_exits import LoopExits
-from cass_ray.lift.analysis.opcodes import is_reconvergence_point, yields
-from cass_ray.lift.analysis.polling import Graph, InstructionAt, loops
-from cass_ray.lift.analysis.saved_convergence_barriers import BarrierOf, saved_convergence_barriers
-from cass_ray.lift.analysis.single_thread_regions import Labels, single_thread_regions
+from cass_ray.lift.analysis.opcodes import yields
+from cass_ray.lift.convergence.kernel_code import KernelCode, is_convergence_point
+from cass_ray.lift.convergence.loop_exits import LoopExits
+from cass_ray.lift.convergence.saved_convergence_barriers import (
+    BarrierOf,
+    saved_convergence_barriers,
+)
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Name
@@ -51,51 +52,6 @@ class LaneSchedule:
     """``BSYNC`` to which lanes may come one by one."""
     saved_barriers: Mapping[BarrierOf, str]
     """Convergence barriers that functions keep for their callers: names of their own."""
-
-
-@dataclass(frozen=True)
-class KernelCode:
-    """What a first lifting has shown of a kernel."""
-
-    blocks: Graph
-    entry: CodePlace
-    at: InstructionAt
-    labels: Labels
-
-    def instructions(self, blocks: Iterable[CodePlace]) -> Iterator[CodePlace]:
-        """The places of the instructions of ``blocks``."""
-        return (place for block in blocks for place, _ in self.blocks[block].accesses)
-
-    @cached_property
-    def _single_thread_regions(self) -> list[frozenset[CodePlace]]:
-        return single_thread_regions(self.blocks, self.entry, self.at, self.labels)
-
-    def elected_lane_region(self, loop: frozenset[CodePlace]) -> frozenset[CodePlace]:
-        """``loop`` and what is around it, where one lane of a warp alone comes there; or nothing.
-
-        That lane waits for none that is there with it.
-        """
-        return frozenset[CodePlace]().union(
-            *(each for each in self._single_thread_regions if loop <= each)
-        )
-
-    def reconverges(self, block: CodePlace) -> bool:
-        """Whether the lanes of a warp meet in ``block``, or all of the block do."""
-        return any(_is_convergence_point(self.at(place)) for place in self.instructions([block]))
-
-    def may_diverge(self, block: CodePlace) -> bool:
-        """Whether lanes may go different ways from its end."""
-        accesses = self.blocks[block].accesses
-        if not accesses or len(self.blocks[block].successors) < 2:
-            return False
-        last = self.at(accesses[-1][0])
-        return not last.has("U") and (last.guard is None or last.guard.file != "UP")
-
-    def yielding_loops(self) -> Iterator[tuple[CodePlace, frozenset[CodePlace]]]:
-        """Loops in which lanes yield, with their headers; the outer before the inner."""
-        for header, loop in loops(self.blocks, frozenset(self.blocks), self.entry):
-            if any(yields(self.at(place)) for place in self.instructions(loop)):
-                yield header, loop
 
 
 def waits_for_own_warp(code: KernelCode) -> bool:
@@ -128,7 +84,7 @@ def lane_schedule(code: KernelCode, more: frozenset[CodePlace] = frozenset()) ->
     ends = frozenset(
         end
         for start, region in regions.items()
-        if any(place in yield_points or _is_convergence_point(code.at(place)) for place in region)
+        if any(place in yield_points or is_convergence_point(code.at(place)) for place in region)
         for end in _bsync_places(code, start)
         if end in region
     )
@@ -196,10 +152,6 @@ def _regions(code: KernelCode) -> dict[CodePlace, set[CodePlace]]:
         for function, address in code.instructions([block])
         if code.at((function, address)).opcode == "BSSY"
     }
-
-
-def _is_convergence_point(i: DecodedInstruction) -> bool:
-    return is_reconvergence_point(i) or i.opcode in ("BAR", "WARPGROUP", "UCGABAR_WAIT")
 
 
 def _bsync_places(code: KernelCode, start: CodePlace) -> list[CodePlace]:
@@ -311,7 +263,7 @@ def _concurrent(code: KernelCode, loop: frozenset[CodePlace]) -> Iterator[Decode
         block = pending.pop()
         for place in code.instructions([block]):
             instruction = code.at(place)
-            if _is_convergence_point(instruction):
+            if is_convergence_point(instruction):
                 break
             yield instruction
         else:

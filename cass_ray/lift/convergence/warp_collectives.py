@@ -18,13 +18,13 @@ from functools import cached_property
 from itertools import combinations, takewhile
 
 from cass_ray.lift.analysis.call_places import CallPlace, function_of
-from cass_ray.lift.analysis.divergence import divergent_branches
-from cass_ray.lift.analysis.forward_progress import KernelCode
 from cass_ray.lift.analysis.liveness import CodePlace
-from cass_ray.lift.analysis.mask_groups import is_collective, mask_groups, straight_on
-from cass_ray.lift.analysis.mask_origins import Flow, MaskOrigins, Origins, may_be_equal
 from cass_ray.lift.analysis.opcodes import is_reconvergence_point, tests_convergence
-from cass_ray.lift.analysis.unaligned import where_apart
+from cass_ray.lift.convergence.divergence import divergent_branches
+from cass_ray.lift.convergence.kernel_code import KernelCode
+from cass_ray.lift.convergence.mask_groups import is_collective, mask_groups, straight_on
+from cass_ray.lift.convergence.mask_origins import Flow, MaskOrigins, Origins, may_be_equal
+from cass_ray.lift.convergence.unaligned import where_apart
 from cass_ray.lift.frontend.code import ENDINGS, CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Name

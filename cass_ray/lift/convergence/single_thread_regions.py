@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 
 from cass_ray.lift.analysis.liveness import CodePlace
-from cass_ray.lift.analysis.polling import Graph, InstructionAt
+from cass_ray.lift.analysis.loops import Graph, InstructionAt
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import (

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from cass_ray.lift.analysis.call_places import CallPlace, function_of
-from cass_ray.lift.analysis.forward_progress import KernelCode
 from cass_ray.lift.analysis.liveness import CodePlace
+from cass_ray.lift.convergence.kernel_code import KernelCode
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Immediate, Operand, Register
 from cass_ray.lift.graphs import predecessors_of

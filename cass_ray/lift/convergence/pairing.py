@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from cass_ray.lift.analysis.divergence import Graph, InstructionAt, barrier_may_diverge
 from cass_ray.lift.analysis.liveness import CodePlace
+from cass_ray.lift.analysis.loops import Graph, InstructionAt
 from cass_ray.lift.analysis.opcodes import counts_threads
-from cass_ray.lift.analysis.phase_waits import PhaseWaits
-from cass_ray.lift.analysis.polling import waiting_loops
+from cass_ray.lift.convergence.divergence import barrier_may_diverge
+from cass_ray.lift.convergence.phase_waits import PhaseWaits
+from cass_ray.lift.convergence.spin_loops import waiting_loops
 
 
 def needs_warp_scheduler(

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from cass_ray.lift.analysis.liveness import CodePlace, LivenessBlock
+from cass_ray.lift.analysis.loops import Graph, InstructionAt
 from cass_ray.lift.analysis.opcodes import tests_phase
-from cass_ray.lift.analysis.polling import Graph, InstructionAt, waiting_loops
+from cass_ray.lift.convergence.spin_loops import waiting_loops
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Immediate, Predicate, Register
 

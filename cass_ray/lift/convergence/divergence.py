@@ -13,10 +13,11 @@ it together: where no branch before it, since they last converged, is divergent.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from cass_ray.lift.analysis.liveness import CodePlace, LivenessBlock
+from cass_ray.lift.analysis.loops import Graph, InstructionAt
 from cass_ray.lift.analysis.opcodes import MATRIX_OPCODES
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Name
@@ -38,9 +39,6 @@ _SAME = ("SR_CTAID", "SR_Cga", "SR_NTID", "SR_NCTAID", "SR_SWIN", "SRZ")
 _ENDINGS = frozenset({"EXIT", "KILL", "BPT"})
 _END: CodePlace = ("", -1)
 """Stands for where threads end."""
-
-Graph = Mapping[CodePlace, LivenessBlock]
-InstructionAt = Callable[[CodePlace], DecodedInstruction]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cass_ray.lift.analysis.liveness import CodePlace
-from cass_ray.lift.analysis.polling import Graph, InstructionAt, carried
+from cass_ray.lift.analysis.loops import Graph, InstructionAt, carried
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Register
 

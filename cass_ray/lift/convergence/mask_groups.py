@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from cass_ray.lift.analysis.opcodes import tests_convergence
-from cass_ray.lift.analysis.unaligned import where_together
+from cass_ray.lift.convergence.unaligned import where_together
 from cass_ray.lift.frontend.code import BRANCHES, CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Name, Register
