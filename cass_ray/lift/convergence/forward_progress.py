@@ -8,7 +8,8 @@ are not waited for at ``BSYNC``: US patent 2016/0019066; else nobody could come 
 
 On AMD the lanes of a wave go through one branch after the other. So a kernel in which lanes outside
 of such a loop may do what those inside wait for is run by lanes that are scheduled independently
-(``lowering.warp_scheduler``): they stop where they yield, and meet where SASS has them meet.
+(``lowering.scheduling.warp_scheduler``): they stop where they yield, and meet where SASS has them
+meet.
 """
 
 from __future__ import annotations

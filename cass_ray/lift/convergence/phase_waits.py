@@ -1,8 +1,9 @@
 """Tests of the phases of barriers in shared memory, and the loops that wait by them.
 
-Where two warps of a wave are scheduled one after the other (``lowering.warp_scheduler``), such a
-loop gives the turn to the other warp, which it may wait for. From there on lanes of one warp would
-no longer wait for each other at the loop's end: so they leave it together, when each of them may.
+Where two warps of a wave are scheduled one after the other
+(``lowering.scheduling.warp_scheduler``), such a loop gives the turn to the other warp, which it may
+wait for. From there on lanes of one warp would no longer wait for each other at the loop's end: so
+they leave it together, when each of them may.
 """
 
 from __future__ import annotations

@@ -31,10 +31,10 @@ from cass_ray.lift.lowering.constant_banks import ConstantBanks
 from cass_ray.lift.lowering.environment import KernelEnvironment
 from cass_ray.lift.lowering.handles import HandleWords
 from cass_ray.lift.lowering.known_values import Carries, Comparisons, FloatValues
-from cass_ray.lift.lowering.lane_scheduler import LaneScheduler
 from cass_ray.lift.lowering.registers import RegisterFile
+from cass_ray.lift.lowering.scheduling.lane_scheduler import LaneScheduler
+from cass_ray.lift.lowering.scheduling.warp_scheduler import WarpScheduler
 from cass_ray.lift.lowering.terminators import Terminators
-from cass_ray.lift.lowering.warp_scheduler import WarpScheduler
 
 GROUP = "group"
 """The variable with the lanes among which the lane exchanges (``convergence.mask_groups``)."""
@@ -62,8 +62,8 @@ class LoweringContext:
         schedule: LaneSchedule | None = None,
     ) -> None:
         """``is_scheduled``: the two warps of a wave run one after the other
-        (``lowering.warp_scheduler``); ``schedule``: so do lanes of a warp
-        (``lowering.lane_scheduler``)."""
+        (``lowering.scheduling.warp_scheduler``); ``schedule``: so do lanes of a warp
+        (``lowering.scheduling.lane_scheduler``)."""
         self.environment = environment
         self.ir = IRBuilder()
         self.handles = HandleWords(self.ir, tracked=environment.uses_handles)

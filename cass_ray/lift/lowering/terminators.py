@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from cass_ray.lift.llvm.builder import TRUE, IRBuilder, LlvmFunction, Value
 from cass_ray.lift.lowering.registers import RegisterFile
-from cass_ray.lift.lowering.warp_scheduler import WarpScheduler
+from cass_ray.lift.lowering.scheduling.warp_scheduler import WarpScheduler
 
 _TRAP = "trap"
 ENDED = "ended"

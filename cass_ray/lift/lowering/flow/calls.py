@@ -5,7 +5,7 @@ code to optimise. Where copies would grow without bound it is lifted once, as a 
 (:mod:`.functions`), and where it recurses. Where that happens to several that a call through a
 register may lead to, all of these become functions, and the call one by a pointer. The return
 address is compared with what the call expects: LLVM proves nearly all of these comparisons true. A
-subroutine in which the turn of a warp ends (:mod:`..warp_scheduler`) is always copied.
+subroutine in which the turn of a warp ends (:mod:`..scheduling.warp_scheduler`) is always copied.
 """
 
 from __future__ import annotations

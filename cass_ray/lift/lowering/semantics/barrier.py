@@ -227,8 +227,8 @@ _THREADS, _COUNTED = "barrier_threads", "barrier_counted"
 
 
 def stop_at_barrier(ctx: LoweringContext, i: DecodedInstruction, following: str) -> None:
-    """End a warp's turn at a barrier (``lowering.warp_scheduler``); ``following`` is where it goes
-    on."""
+    """End a warp's turn at a barrier (``lowering.scheduling.warp_scheduler``); ``following`` is
+    where it goes on."""
     assert ctx.scheduler is not None
     if i.opcode == "WARPGROUP" and i.has("ARRIVE"):
         ctx.terminators.jump(following)

@@ -1,8 +1,8 @@
 """Where the lanes of a warp come together again: convergence barriers.
 
 Lanes that reconverge in SASS do so at the same places in LLVM's code, so that there is nothing to
-do, but for independently scheduled lanes (``lowering.lane_scheduler``): there a convergence barrier
-is the mask of the lanes that came to its ``BSSY`` together.
+do, but for independently scheduled lanes (``lowering.scheduling.lane_scheduler``): there a
+convergence barrier is the mask of the lanes that came to its ``BSSY`` together.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ from cass_ray.lift.convergence.forward_progress import LaneSchedule
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.llvm.builder import FALSE, TRUE, IRBuilder, Value, i32
 from cass_ray.lift.lowering.registers import RegisterFile
+from cass_ray.lift.lowering.scheduling.warp_scheduler import ENDED_PLACE, WarpScheduler
 from cass_ray.lift.lowering.target import WAIT_FOR_LDS, WARP_LANES, LiftTarget
-from cass_ray.lift.lowering.warp_scheduler import ENDED_PLACE, WarpScheduler
 
 
 class LaneState(IntEnum):
