@@ -19,7 +19,7 @@ def components(
     lowest: dict[Node, int] = {}
     stack: list[Node] = []
     height: dict[Node, int] = {}
-    """Of nodes that are on the stack."""
+    """Heights of the nodes that are on the stack."""
     work: list[tuple[Node | None, Iterator[Node]]] = [(None, iter(entries))]
     while work:
         node, following = work[-1]

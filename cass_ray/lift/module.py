@@ -56,7 +56,7 @@ class ClusterKernel:
     """What it is called here; empty where it could not be lifted so."""
     parameters: int
     words_offset: int
-    """Of the argument behind its own parameters, among the arguments."""
+    """Offset, among the arguments, of the one behind its own parameters."""
     shared_bytes: int
     """LDS of a block, without what the launch adds."""
     shape: tuple[int, int, int] | None
@@ -293,7 +293,7 @@ def _environment(
 
 
 def _instructions(program: CubinCode, name: str) -> list[DecodedInstruction]:
-    """Of the kernel ``name`` and of functions that are in no kernel."""
+    """Instructions of the kernel ``name``, and of functions that are in no kernel."""
     return [each for code in _codes(program, name) for each in code.instructions]
 
 

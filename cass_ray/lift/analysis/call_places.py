@@ -22,7 +22,8 @@ CallStack = tuple[CallFrame, ...]
 CallPlace = tuple[CallStack, str, int]
 
 TOGETHER: CallStack = (CallFrame(("", 0), "", FUNCTION - 1),)
-"""Of a collective that is there once for all calls, where lanes are scheduled independently."""
+"""The stack of a collective that is lowered once for all calls, where lanes are scheduled
+independently."""
 
 
 def function_of(stack: CallStack) -> tuple[str, int] | None:

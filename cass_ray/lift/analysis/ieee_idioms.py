@@ -261,7 +261,7 @@ def _written(blocks: Blocks) -> set[str]:
 
 @dataclass(frozen=True)
 class _Operand:
-    """Of an operation: a term, and the terms of its words."""
+    """An operand of an operation: a term, and the terms of its words."""
 
     term: int
     words: tuple[int, ...]
@@ -336,7 +336,7 @@ class _Reader:
         return self._states[last]
 
     def _step(self, state: State, i: DecodedInstruction, access: RegisterAccess) -> None:
-        """Of an instruction that is not known or has a guard, what it writes is unknown."""
+        """Follow one instruction; what one that is not known, or has a guard, writes is unknown."""
         if i.opcode in ("BRA", "EXIT"):
             return
         try:
@@ -440,7 +440,7 @@ class _Reader:
         return names
 
     def _fast_digest(self, fork: _Fork, state: State, result: int, names: dict[int, int]) -> str:
-        """Of the condition of the fast path, and of what it gives."""
+        """Digest of the condition of the fast path, and of its result."""
         terms, steps = self._terms, self._steps
         condition = steps.true
         if fork.branch.guard is not None:
@@ -457,7 +457,7 @@ class _Reader:
     def _slow_digest(
         self, fork: _Fork, state: State, results: tuple[Register, ...], names: dict[int, int]
     ) -> str:
-        """Of what each path of the slow path gives."""
+        """Digest of the result on each path through the subroutine."""
         slow = self._paths.terms_of_path(
             fork.slow, fork.meeting, lambda name: self._terms.renamed(state[name], names)
         )

@@ -46,7 +46,7 @@ class Subroutine:
     _digests: dict[tuple[int, ...], bytes] = field(default_factory=dict)
 
     def digest(self, results: tuple[int, ...]) -> bytes:
-        """Of what all paths leave in the registers that ``results`` are the leaves of.
+        """Digest of what all paths leave in the registers that ``results`` are the leaves of.
 
         Raises :class:`Unread` for one that is no such leaf, or that a path leaves as it was.
         """

@@ -106,7 +106,7 @@ class FrameAccess:
     """A load or store of words at a known place of the function's own frame."""
 
     offsets: tuple[int, ...]
-    """Of the words, in bytes from R1 at the entry."""
+    """Offsets of the words, in bytes from R1 at the entry."""
     is_whole: bool
     """Whether it is of whole words."""
 
@@ -122,7 +122,7 @@ class FrameAnalysis:
         self.written = flow.written()
         self.conduct = {function: Conduct(self.written[function]) for function in flow.functions}
         self._runs: dict[CodePlace, _OneFunction] = {}
-        """Of the last round, in which nothing changed."""
+        """Analyses of the last round, in which nothing changed."""
         changes = True
         while changes:
             changes = False

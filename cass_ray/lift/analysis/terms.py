@@ -12,7 +12,7 @@ from hashlib import sha256
 _SYMMETRIC = frozenset({"FADD", "FMUL", "DADD", "DMUL", "EQ", "NE", "NUM", "mnmx", "both"})
 """Operators whose operands may be swapped."""
 _PRODUCTS = frozenset({"FFMA", "DFMA", "IMAD"})
-"""Of these the first two may be."""
+"""Operations whose first two operands may be exchanged."""
 _SIGNED_PRODUCTS = frozenset({"FFMA", "DFMA", "FMUL", "DMUL"})
 _WORDS = 1 << 32
 
@@ -44,7 +44,7 @@ class Terms:
         return self._digests[term]
 
     def depth(self, term: int) -> int:
-        """Of what a term is made of: a leaf has 1."""
+        """Depth of the tree that a term is; a leaf has 1."""
         return self._depths[term]
 
     def name(self, term: int) -> str:

@@ -15,7 +15,7 @@ from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Immediate, Operand, Register
 
 _LAST_ROUND = 3
-"""Of four: the quotient is one less than the rounds are."""
+"""The last of four rounds; the quotient is one less than there are rounds."""
 _NEAR = 32
 """Instructions behind the division among which the comparison is looked for."""
 

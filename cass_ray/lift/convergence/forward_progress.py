@@ -61,7 +61,8 @@ def waits_for_own_warp(code: KernelCode) -> bool:
 
 
 def first_spin_loads(code: KernelCode, loops: Iterable[list[CodePlace]]) -> frozenset[CodePlace]:
-    """Of ``loops`` that wait and in which no lane yields, the first look at what they wait for.
+    """The first load of each of ``loops`` that reads what the loop waits for, where no lane yields
+    in it.
 
     ptxas has found that the lanes of a warp leave such a loop together.
     """
@@ -73,7 +74,7 @@ def first_spin_loads(code: KernelCode, loops: Iterable[list[CodePlace]]) -> froz
 
 
 def lane_schedule(code: KernelCode, more: frozenset[CodePlace] = frozenset()) -> LaneSchedule:
-    """Where the lanes of a kernel stop and meet; before ``more``, too."""
+    """The schedule of a kernel's lanes; they yield before ``more``, too."""
     found = {
         place
         for _, loop in code.yielding_loops()
@@ -97,17 +98,18 @@ def lane_schedule(code: KernelCode, more: frozenset[CodePlace] = frozenset()) ->
 
 
 def diverges_before_barriers(code: KernelCode, barriers: frozenset[CodePlace]) -> bool:
-    """Whether lanes may part for different ones of ``barriers``, from where none leads back.
+    """Whether a branch may diverge to different ones of ``barriers``, from which no path leads
+    back.
 
-    One that some lanes go by, as those of a smaller group of threads do in code for any group, is
-    left to the check at the barrier.
+    A barrier that only some lanes come to, as in code for groups of any size, does not count: the
+    check at the barrier ends such a program.
     """
     with_barrier = {
         block
         for block in code.blocks
         if any(place in barriers for place in code.instructions([block]))
     }
-    # What asks whether the lanes are together is a block before.
+    # The test of convergence is a block before.
     with_barrier |= {
         block
         for block in code.blocks
@@ -127,7 +129,8 @@ def diverges_before_barriers(code: KernelCode, barriers: frozenset[CodePlace]) -
 def _next_reconvergence_points(
     code: KernelCode, start: CodePlace
 ) -> tuple[frozenset[CodePlace], frozenset[CodePlace]]:
-    """Blocks with the meetings that are next from ``start``, and all blocks that it leads to."""
+    """Blocks with the reconvergence points that are next from ``start``, and all that it leads
+    to."""
     stops = set[CodePlace]()
     pending, seen = [start], {start}
     while pending:
@@ -189,9 +192,9 @@ def _until_reconvergence(
 
 
 def _exit_edges(code: KernelCode, places: list[CodePlace], start: CodePlace) -> set[CodePlace]:
-    """Of what follows ``places``, where lanes alone come that have left the region from ``start``.
+    """Successors of ``places`` to which only lanes come that have left the region from ``start``.
 
-    One way of a branch is theirs behind a ``BREAK`` with its guard, or with the opposite one.
+    One side of a branch is theirs behind a ``BREAK`` with its guard, or with the opposite one.
     """
     if not places or places[-1][0] != start[0] or places[-1][1] == 0:
         return set()
@@ -251,7 +254,7 @@ def _concurrent(code: KernelCode, loop: frozenset[CodePlace]) -> Iterator[Decode
     elected_lane_region = code.elected_lane_region(loop)
     before = _blocks_before(code, loop)
     into = loop | {block for block in before if not code.reconverges(block)}
-    """From whose starts the loop is reached."""
+    """The loop, and the blocks from whose starts it is reached without reconvergence."""
     pending = [
         successor
         for block in (before | loop) - elected_lane_region

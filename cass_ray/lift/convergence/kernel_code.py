@@ -36,20 +36,21 @@ class KernelCode:
         return single_thread_regions(self.blocks, self.entry, self.at, self.labels)
 
     def elected_lane_region(self, loop: frozenset[CodePlace]) -> frozenset[CodePlace]:
-        """``loop`` and what is around it, where one lane of a warp alone comes there; or nothing.
+        """The region of one elected lane that ``loop`` is in; empty where several lanes run the
+        loop.
 
-        That lane waits for none that is there with it.
+        That lane waits for no other one there.
         """
         return frozenset[CodePlace]().union(
             *(each for each in self._single_thread_regions if loop <= each)
         )
 
     def reconverges(self, block: CodePlace) -> bool:
-        """Whether the lanes of a warp meet in ``block``, or all of the block do."""
+        """Whether lanes of a warp, or all threads of the CUDA block, reconverge in ``block``."""
         return any(is_convergence_point(self.at(place)) for place in self.instructions([block]))
 
     def may_diverge(self, block: CodePlace) -> bool:
-        """Whether lanes may go different ways from its end."""
+        """Whether the branch at its end may be divergent, by its form alone."""
         accesses = self.blocks[block].accesses
         if not accesses or len(self.blocks[block].successors) < 2:
             return False

@@ -42,7 +42,7 @@ class MaskOrigins:
     flow: Flow
 
     def at(self, block: CallPlace, instruction: DecodedInstruction) -> Origins | None:
-        """Of the mask that lanes name in an instruction of ``block``; None if not all are known."""
+        """Origins of the mask that an instruction of ``block`` names; None if not all are known."""
         if instruction.guard is not None or not instruction.operands:
             return None
         if instruction.opcode == "WARPSYNC" and instruction.has("ALL"):

@@ -1,4 +1,5 @@
-"""Code that one lane of a warp runs, as it asks for one number of a thread or lane.
+"""Regions that one thread of a warp runs: the branch to them tests for one number of a thread or
+lane.
 
 ``threadIdx.x`` is another number in each lane of a warp where blocks have one dimension: so it is
 taken to be in kernels that never read ``threadIdx.y`` or ``threadIdx.z``.
@@ -40,13 +41,13 @@ class _Fact(Enum):
 _Facts = frozenset[tuple[str, _Fact]]
 _Edge = tuple[CodePlace, CodePlace]
 Labels = Callable[[str], Mapping[str, int]]
-"""Of a function: its labels and their addresses."""
+"""Labels of a function, and their addresses."""
 
 
 def single_thread_regions(
     blocks: Graph, entry: CodePlace, at: InstructionAt, labels: Labels
 ) -> list[frozenset[CodePlace]]:
-    """Sets of blocks: to each of them one lane of a warp comes, and always the same."""
+    """Regions, as sets of blocks: one lane of a warp enters each, and always the same one."""
     lanes = _Lanes(blocks, entry, at)
     edges = [edge for place in lanes.facts for edge in lanes.single_edges(place, labels)]
     return [frozenset(lanes.facts.keys() - _reached(blocks, entry, edge)) for edge in edges]

@@ -224,7 +224,8 @@ def _is_in_front_of_barrier(code: CodeSection, number: int) -> bool:
 
 
 def _mnemonics(code: CodeSection, number: int) -> Iterator[str]:
-    """Of what lanes do where they meet, by the code at a position that has them meet."""
+    """Mnemonics of the collectives that lanes do where the instruction at a position has them
+    meet."""
     if not tests_convergence(code.instructions[number]):
         behind = collective_behind(code, number)
         yield next((each.mnemonic for each in behind if is_collective(each)), "")

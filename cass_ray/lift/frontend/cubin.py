@@ -33,8 +33,8 @@ _FUNCTION, _OBJECT = 2, 1
 _RESERVED_SHARED = 0x400
 _MOST_THREADS, _WARP_LANES = 1024, 32
 _REGISTERS, _PARTITIONS, _REGISTER_UNIT = 1 << 16, 4, 256
-"""Of a multiprocessor: registers, its parts with a quarter of them each, and what a warp's count is
-a multiple of (CUDA's occupancy calculator, for all of sm_75 to sm_121)."""
+"""A multiprocessor's registers, its partitions with a quarter of them each, and the unit in which a
+warp gets them (CUDA's occupancy calculator, for all of sm_75 to sm_121)."""
 _UNKNOWN_SIZE = 1 << 24
 """Sizes from here on stand for one that the compiler does not know."""
 

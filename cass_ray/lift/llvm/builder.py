@@ -38,7 +38,7 @@ SUPPORT_PREFIX = "__cass_"
 """Names of the functions of ``device/support.hip`` begin so."""
 
 _PURE = "nounwind willreturn memory(none)"
-"""Of assembly: LLVM may leave it out, join it with its like, or move it."""
+"""Attributes of assembly that LLVM may leave out, join with its like, or move."""
 
 TRUE = Value("i1", "true")
 FALSE = Value("i1", "false")
@@ -110,7 +110,7 @@ class IRBuilder:
 
     def __init__(self) -> None:
         self.lines: list[str] = []
-        """Of the present function."""
+        """Lines of the present function."""
         self.function: LlvmFunction = None
         self._lines: dict[LlvmFunction, list[str]] = {None: self.lines}
         self.declarations: set[str] = set()

@@ -51,7 +51,8 @@ Signature = tuple[str, ...]
 
 
 def signatures(source: str) -> tuple[dict[str, Signature], dict[str, Signature]]:
-    """Of the functions in ``source`` by name, and of families of them by how names begin."""
+    """Signatures of the functions in ``source`` by name, and of families by how their names
+    begin."""
     named: dict[str, Signature] = {}
     families: dict[str, Signature] = {}
     for found in _DEFINITION.finditer(source.replace("\\\n", " ")):

@@ -25,12 +25,12 @@ Graph = Mapping[CodePlace, LivenessBlock]
 InstructionAt = Callable[[CodePlace], DecodedInstruction]
 
 BLOCK_WORDS, BYTES_WORD, CLUSTER_WORDS, WORDS = 0, 3, 4, 7
-"""Of the argument: threads of a block along each axis, bytes of LDS of a block, and blocks of a
-cluster along each axis (``port/common/clusters.hpp``)."""
+"""Words of the argument: threads of a block along each axis, bytes of LDS of a block, and blocks of
+a cluster along each axis (``port/common/clusters.hpp``)."""
 
 RANK_SHIFT = 24
 RANK = Value("i32", "%cluster.rank")
-"""Of the block in its cluster."""
+"""Rank of the block in its cluster."""
 THREAD = Value("i32", "%cluster.thread")
 """The number of the thread in its block."""
 START = Value("i32", "%cluster.start")
@@ -49,7 +49,7 @@ LANE_SET_BYTES = 1024 // 8
 """A bit for each thread that a block may have."""
 MEETINGS_PLACE, LANE_SETS_PLACE = 208, 240
 MEETINGS_BYTES = LANE_SETS_PLACE - MEETINGS_PLACE + 4 * LANE_SET_BYTES
-"""Of the barriers of a block and of a cluster, in the LDS of each block, behind those of some
+"""Bytes of the barriers of a block and of a cluster, in the LDS of each block, behind those of some
 warps, and of four sets of the block's lanes (``llvm/device/cluster.hip``)."""
 _OWN_BYTES = MEETINGS_PLACE + MEETINGS_BYTES
 

@@ -43,7 +43,7 @@ def block_id(ctx: LoweringContext, axis: int) -> Value:
 
 
 def _along(ctx: LoweringContext, number: Value, axis: int, size: Callable[[int], Value]) -> Value:
-    """Of a number that counts along x first, then y, then z, that along one axis."""
+    """The coordinate along one axis of a number that counts along x first, then y, then z."""
     for before in range(axis):
         number = ctx.ir.op("udiv", number, size(before))
     return number if axis == 2 else ctx.ir.op("urem", number, size(axis))

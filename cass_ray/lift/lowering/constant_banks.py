@@ -29,7 +29,7 @@ _GRID_SYNCHRONIZATION = 88
 _IMPLICIT_BYTES = 96  # up to the end of these
 _SINGLE_ONE = 0x3F800000
 _HALVES = (0, 4)
-"""Of an address: where its words are behind its start."""
+"""Offsets of the two words of an address."""
 _SYMBOL_HALF = re.compile(
     r"(?:fun@)?(?P<half>32@lo|32@hi|32@)\(\(?(?P<symbol>[^\s()]+)"
     r"(?: \+ (?P<offset>[^\s()]+))?\)?\)"
@@ -55,7 +55,7 @@ class ConstantBanks:
             p.offset for p in environment.kernel.parameters if p.size == 8 and not p.offset % 8
         }
         self._needed: set[Value] = set()
-        """Of :meth:`beginning`."""
+        """What :meth:`beginning` has to compute."""
         self.needs_copy = False
         """Whether addresses are made of parameters that do not lie as CUDA's do."""
 

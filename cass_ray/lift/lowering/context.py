@@ -100,7 +100,7 @@ class LoweringContext:
         self.registers.access = access
 
     def place(self, i: DecodedInstruction) -> CodePlace:
-        """Of an instruction that is lowered now."""
+        """The place of an instruction that is being lowered."""
         return (self._section.name if self._section is not None else "", i.address)
 
     def end(self) -> None:
@@ -132,8 +132,8 @@ class LoweringContext:
         return self.handles.select(condition, yes, no)
 
     def mask_groups(self) -> MaskGroups | None:
-        """Of the code of the instruction; None where lanes are scheduled independently, each by
-        itself."""
+        """Groups in the code of the instruction; None where lanes are scheduled independently, each
+        by itself."""
         name, _ = self._place
         if self.lane_scheduler is not None or not name:
             return None

@@ -46,7 +46,7 @@ class _Division:
     dividend: Value
     divisor: Value
     result: Value
-    """For other divisors than zero."""
+    """Quotient of a divisor that is not zero."""
 
 
 class Divisions(Patterns):
@@ -220,7 +220,8 @@ class Divisions(Patterns):
     def _dividend(
         self, remainder: Value, divisor: Value, quotient: Value | None
     ) -> tuple[Value, Value] | None:
-        """Of what ``remainder`` is the once corrected remainder, with the estimate ``quotient``.
+        """Dividend and divisor whose once corrected remainder ``remainder`` is, by the estimate
+        ``quotient``.
 
         And of what the quotient was estimated: the same, as far as this block shows it.
         """

@@ -53,5 +53,6 @@ class KernelEnvironment:
 
     @property
     def suffix(self) -> str:
-        """Of the name, where the kernel is there a second time for launches with clusters."""
+        """Suffix of the name, where the kernel is there a second time for launches with
+        clusters."""
         return CLUSTER_SUFFIX if self.in_cluster and self.kernel.cluster is None else ""

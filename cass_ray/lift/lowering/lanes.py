@@ -59,7 +59,7 @@ def ballot_of_wave(ctx: LoweringContext, condition: Value) -> Value:
 
 
 def own_half(ctx: LoweringContext, mask: Value) -> Value:
-    """Of a mask of 64 lanes the half that is the lane's warp."""
+    """The half of a mask of 64 lanes that is the lane's warp."""
     return ctx.ir.select(is_upper_warp(ctx), ctx.ir.high(mask), ctx.ir.low(mask))
 
 

@@ -34,7 +34,7 @@ class RegisterFile:
         self.bit_scans = BitScans(ir)
         self._types_in: dict[LlvmFunction, dict[str, str]] = {}
         self._types = self._types_in.setdefault(None, {})
-        """Of the present function: LLVM's types of what needs an alloca, by name."""
+        """LLVM's types of what needs an alloca in the present function, by name."""
         self._cached: dict[str, Value] = {}
         self._written: set[str] = set()
         self.made: dict[tuple[object, ...], list[Value]] = {}

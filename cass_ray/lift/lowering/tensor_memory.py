@@ -72,8 +72,8 @@ def own_state(ctx: LoweringContext) -> Value:
 
 
 def blocks_of_pair(ctx: LoweringContext) -> list[tuple[Value, Value]]:
-    """Of the block and its neighbour, the even one first: that word, and what is added to offsets
-    in shared memory."""
+    """That word, and what is added to offsets in shared memory, of the block and its neighbour; the
+    even one first."""
     even = ctx.ir.op("and", RANK, i32(-2))
     place = i32(_STATE_PLACE + ctx.environment.own_place)
     shift = i32(ctx.environment.shared_shift)

@@ -59,7 +59,7 @@ _TO_OTHERS = re.compile(r"s_xor_saveexec_b\d+ \S+, -1")
 _CHANGES_LANES = re.compile(r"\w*saveexec\w* |v_cmpx|\w+ exec\b|\w+ exec_(?:lo|hi)\b")
 
 _FIRST_KEPT, _KEPT_EACH = 40, 16
-"""Of each 16 vector registers from v40 on, functions keep the first 8 for their callers."""
+"""Functions save, for their callers, the first 8 of each 16 vector registers from v40 on."""
 
 
 UNKNOWN = -1

@@ -29,7 +29,7 @@ from cass_ray.toolchain.probe import remembered
 
 WHEEL = "triton==3.5.1"
 WHEEL_SHA256 = "61413522a48add32302353fdbaaf92daaaab06f6b5e3229940d21b5207f47579"
-"""Of the CPython 3.11 wheel for x86-64 Linux; the unpacked parts do not depend on Python."""
+"""Digest of the CPython 3.11 wheel for x86-64 Linux; the unpacked parts do not depend on Python."""
 
 DEBIAN_PACKAGES = ("librocrand-dev", "libhiprand-dev", "librocprim-dev")
 

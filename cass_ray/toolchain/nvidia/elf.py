@@ -112,7 +112,7 @@ def _parse(data: bytes) -> Cubin:
 
 
 def _check(sections: list[Section], symbols: list[ElfSymbol]) -> None:
-    """Whoever reads a cubin follows these indices without a second look."""
+    """Check indices that readers of a cubin follow without a check of their own."""
     for symbol in symbols:
         if len(sections) <= symbol.section < _FIRST_RESERVED_SECTION:
             raise DamagedFile(f"symbol {symbol.name!r} in a section that is not there")

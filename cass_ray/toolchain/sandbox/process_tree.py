@@ -28,7 +28,7 @@ class TreeUsage:
 
 
 def usage(root: int) -> TreeUsage:
-    """Of the processes below and including ``root``."""
+    """Usage of the processes below and including ``root``."""
     ticks, pages, processes, ready = 0, 0, 0, False
     sessions = []
     for pid in tree(root):

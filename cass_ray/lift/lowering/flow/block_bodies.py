@@ -37,9 +37,9 @@ class EarlierLifting:
     writes: dict[liveness.CodePlace, set[str]] = field(default_factory=dict)
     """Registers that instructions write; read only where some value is unneeded."""
     signatures: FunctionSignatures | None = None
-    """Of the functions that the kernel calls."""
+    """Signatures of the functions that the kernel calls."""
     outlines: Mapping[liveness.CodePlace | None, Outline] = field(default_factory=dict)
-    """Of large functions."""
+    """Outlines of large functions, by function; None is the kernel itself."""
     live: Mapping[liveness.CodePlace, frozenset[str]] = field(default_factory=dict)
     """Registers that may matter at the start of each block, where something is outlined."""
 

@@ -22,7 +22,7 @@ from cass_ray.lift.lowering.semantics.barrier import stop_at_barrier
 from cass_ray.lift.lowering.semantics.convergence import stop_at_bsync
 
 LowersEnd = Callable[[CallPlace, DecodedInstruction, CallPlace], None]
-"""Of a block, its last instruction, and the place behind it."""
+"""Lowers the end of a block: its place, its last instruction, and the place behind it."""
 
 ENDS = frozenset({"BRA", "JMP", "EXIT", "KILL", "BPT", "CALL", "RET", "BRX", "BRXU", "JMX"})
 """What ends a basic block; the modifiers are checked where they are lifted."""

@@ -18,7 +18,8 @@ from cass_ray.lift.lowering.semantics.convergence import reconvergence_mask, sto
 
 
 class DivergentCollectives:
-    """Of one walk of a kernel whose lanes are scheduled independently."""
+    """Lowers the collectives of a kernel whose lanes are scheduled independently, for one walk of
+    it."""
 
     def __init__(self, walk: KernelWalk, body: InstructionLowering) -> None:
         self._walk = walk

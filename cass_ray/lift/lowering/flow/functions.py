@@ -64,7 +64,7 @@ class _Call:
     edge: CallEdge
     function: LlvmFunction
     label: str
-    """Of the block that makes it."""
+    """The block that makes the call."""
 
 
 class Functions:

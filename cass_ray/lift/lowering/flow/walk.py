@@ -28,7 +28,7 @@ class RecordedBlock:
 
 
 class KernelWalk:
-    """From a kernel's entry along every path; :attr:`blocks` is what was found on the way."""
+    """Walks from a kernel's entry along every path; :attr:`blocks` are those that it came to."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class KernelWalk:
         self._pending: list[CallPlace] = []
         self._labels_before = 0
         self.place = self.entry
-        """Of the block that is being lifted."""
+        """The block that is being lifted."""
 
     @property
     def entry(self) -> CallPlace:

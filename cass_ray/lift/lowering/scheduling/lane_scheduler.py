@@ -33,7 +33,7 @@ class LaneState(IntEnum):
     COLLECTIVE = 5
     """The lanes of a mask, all at one collective."""
     COLLECTIVE_OF_MASK = 6
-    """As COLLECTIVE; lanes with one mask do not wait for lanes with another one."""
+    """Like COLLECTIVE, but lanes with one mask do not wait for lanes with another one."""
 
 
 _PLACE, _STATE, _MASK, _BEHIND = (
@@ -268,7 +268,7 @@ class LaneScheduler(WarpScheduler):
         return self._in_own_warp(self._lanes_of_wave(condition))
 
     def _in_own_warp(self, lanes: Value) -> Value:
-        """Of lanes of the wave those of the own warp."""
+        """The lanes of the own warp, of a mask of the wave's lanes."""
         if self._target.pairs_warps:
             lanes = self._ir.op("lshr", lanes, _WARP_SHIFT)
         return self._ir.cast("trunc", lanes, "i32")

@@ -17,7 +17,7 @@ from cass_ray.lift.lowering.restarts import CopySubroutine
 from cass_ray.lift.lowering.target import WAIT_FOR_LDS
 
 ENDED_PLACE = -1
-"""Of lanes that have ended."""
+"""The place of a lane that has ended."""
 _FRAME = """\
 turn:
   %turn.number = phi i32 NUMBERS
@@ -94,7 +94,7 @@ class WarpScheduler:
         return self._labels.index(label) + 1
 
     def _cases(self, entry: str) -> str:
-        """Of a switch over places, with the kernel's first block."""
+        """Cases of a switch over places, the first for the kernel's first block."""
         labels = [f"label %{entry}", *self._labels]
         return " ".join(f"i32 {number}, {label}" for number, label in enumerate(labels))
 

@@ -20,7 +20,7 @@ from cass_ray.lift.lowering.target import WARP_LANES
 
 _RESULT, _RESULT_PREDICATE = "barrier_result", "barrier_predicate"
 _SCRATCH_PLACE = 4
-"""Of a word of LDS in front of the kernel's own."""
+"""Address of a word of LDS in front of the kernel's own."""
 
 
 def synchronize(ctx: LoweringContext) -> None:
@@ -36,11 +36,11 @@ def synchronize(ctx: LoweringContext) -> None:
 WARPGROUP_WARPS = 4
 _NAMED, _MOST_WARPGROUPS = 16, 8
 BARRIERS_PLACE, BARRIERS_BYTES = 16, 8 * (_NAMED + _MOST_WARPGROUPS)
-"""Of the counters of barriers of some warps, in LDS in front of the kernel's own: two words each
-(``llvm/device/support.hip``), those of warpgroups after those with numbers."""
+"""Address and size of the counters of barriers of some warps, in LDS in front of the kernel's own:
+two words each (``llvm/device/support.hip``), those of warpgroups after those with numbers."""
 _LANES_PLACE = BARRIERS_PLACE + BARRIERS_BYTES
 _LANES_PLACE_IN_CLUSTER = MEETINGS_PLACE + MEETINGS_BYTES - LANE_SET_BYTES
-"""Of the set of a block's lanes that were missing where their warps came to a barrier."""
+"""Address of the set of a block's lanes that were missing where their warps came to a barrier."""
 LANES_END = _LANES_PLACE + LANE_SET_BYTES
 
 
@@ -144,7 +144,7 @@ def cluster_barrier(ctx: LoweringContext, i: DecodedInstruction) -> None:
 
 
 def number_and_threads(ctx: LoweringContext, i: DecodedInstruction) -> tuple[Value, Value]:
-    """Of a barrier of some warps, its number and how many threads it waits for."""
+    """The number of a barrier of some warps, and how many threads it waits for."""
     if i.opcode == "WARPGROUP":
         group = ctx.ir.op("lshr", warp_number(ctx), i32(WARPGROUP_WARPS.bit_length() - 1))
         return ctx.ir.op("add", group, i32(_NAMED)), i32(WARPGROUP_WARPS * WARP_LANES)

@@ -46,7 +46,7 @@ class Metadata:
     """Registers of a row of A, as it is stored."""
 
     def lane_of_wide(self, chunk: int) -> int:
-        """Of four lanes the one that has the nibbles of both rows, of 16 or 32 bits a number."""
+        """The lane, of four, that has the nibbles of both rows; for numbers of 16 or 32 bits."""
         return self.selector * self.words + chunk // 4
 
     def lane_of_narrow(self, row: int, chunk: int) -> int:

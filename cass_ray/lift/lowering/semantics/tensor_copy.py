@@ -120,5 +120,5 @@ def reduce_tile(ctx: LoweringContext, i: DecodedInstruction) -> None:
 
 @lowers(f"UTMAPF.L2.{_AXES}", f"UTMAPF.L2.{_PIXELS}", "UTMACCTL.PF")
 def prefetch(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Of a tile, of pixels, or of a map: nothing that can be seen."""
+    """Prefetches a tile, pixels or a map, which changes nothing that a program can see."""
     del ctx, i

@@ -76,11 +76,11 @@ class _Shape:
     words: int
     """That a lane has next to each other."""
     rows: int
-    """Of a lane: the second is eight below the first."""
+    """Rows that a lane has: the second is eight below the first."""
 
     @property
     def registers(self) -> int:
-        """Of one repetition."""
+        """Registers of one repetition."""
         return self.words * self.rows
 
     def position(self, number: int) -> tuple[int, int]:
@@ -113,7 +113,8 @@ class _Access:
     count: int
 
     def place(self, ctx: LoweringContext, number: int, scale: int, part: int = 0) -> Value:
-        """Of register ``number``; words are ``scale`` columns wide, of which this is ``part``."""
+        """Address of register ``number``, in part ``part`` of a word that is ``scale`` columns
+        wide."""
         row, column = self.shape.position(number)
         distance = _COLUMN_BYTES * (scale * column + part) + _WORD_BYTES * row
         return ctx.ir.offset(self.first, i32(distance))

@@ -30,7 +30,7 @@ _FUNCTIONS = {"UTCHMMA": "halves", "UTCQMMA": "bytes", "UTCIMMA": "integers"}
 _A_IN_MEMORY, _KEEPS, _OF_TWO_BLOCKS, _KEEPS_WEIGHTS = (1 << bit for bit in range(4))
 """As ``Flag`` in ``llvm/device/tensor_products.hip``."""
 _MASK_WORDS = 4
-"""Of the lanes of a block."""
+"""Words of a mask of lanes, for a block of four warps."""
 _SPARSE = 4
 """The bit of a descriptor."""
 _COLLECTORS = frozenset({"A_KEEP", "A_REUSE", "B_KEEP", "B_REUSE"}) | {

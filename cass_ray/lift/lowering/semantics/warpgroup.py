@@ -151,7 +151,8 @@ class _Factors:
         return [ctx.register(self.a.following(n)) if self.a else i32(0) for n in range(4)]
 
     def descriptors(self, ctx: LoweringContext) -> tuple[Value, Value]:
-        """Of A, if it is in shared memory, and of B, which is in the second pair of registers."""
+        """Descriptors of A, if it is in shared memory, and of B, which is in the second pair of
+        registers."""
         first = self.matrices.first
         return i64(0) if self.a else ctx.wide(first), ctx.wide(first.following(2))
 
