@@ -36,12 +36,12 @@ class LiftCoverage:
     def add(self, listing: str) -> None:
         """Count the functions of one listing; device functions count as instructions only."""
         for function in sass.parse(listing).functions:
-            found = Counter(instruction.mnemonic for instruction in function.instructions)
-            missing = Counter({form: n for form, n in found.items() if not is_covered(form)})
-            self.seen += found
+            counts = Counter(instruction.mnemonic for instruction in function.instructions)
+            missing = Counter({form: n for form, n in counts.items() if not is_covered(form)})
+            self.seen += counts
             self.missing += missing
-            self.instructions += found.total()
-            self.covered_instructions += found.total() - missing.total()
+            self.instructions += counts.total()
+            self.covered_instructions += counts.total() - missing.total()
             self.kernels += function.is_kernel
             self.covered_kernels += function.is_kernel and not missing
             self.forms.setdefault(function.architecture, Counter()).update(forms_in([function]))
@@ -50,19 +50,19 @@ class LiftCoverage:
         """How many forms, and how many instructions, have each kind of evidence."""
         totals = dict.fromkeys(FormEvidence, (0, 0))
         for form, count in self.forms[architecture].items():
-            known = form_evidence(form)
-            forms, instructions = totals[known]
-            totals[known] = (forms + 1, instructions + count)
+            evidence = form_evidence(form)
+            forms, instructions = totals[evidence]
+            totals[evidence] = (forms + 1, instructions + count)
         return totals
 
     def only_lifted(self) -> Counter[str]:
         """Forms of which nothing is known, with the number of their instructions."""
-        found: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         for forms in self.forms.values():
-            found.update(
+            counts.update(
                 {f: n for f, n in forms.items() if form_evidence(f) is FormEvidence.LIFTED}
             )
-        return found
+        return counts
 
 
 def measure(listings: Iterable[str]) -> LiftCoverage:

@@ -78,17 +78,17 @@ def is_covered(mnemonic: str) -> bool:
 
 def forms_in(functions: Iterable[sass.SassFunction]) -> Counter[str]:
     """How often each form occurs; of an instruction that cannot be read, its mnemonic."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for function in functions:
         for instruction in function.instructions:
             try:
-                found[form_of(decode(instruction))] += 1
+                counts[form_of(decode(instruction))] += 1
             except UnknownForm:
-                found[instruction.mnemonic] += 1
-    return found
+                counts[instruction.mnemonic] += 1
+    return counts
 
 
 def only_lifted(listing: str) -> list[str]:
     """Forms of a listing that are not proven, tested or equal to such a one, sorted."""
-    found = forms_in(sass.parse(listing).functions)
-    return sorted(form for form in found if form_evidence(form) is FormEvidence.LIFTED)
+    forms = forms_in(sass.parse(listing).functions)
+    return sorted(form for form in forms if form_evidence(form) is FormEvidence.LIFTED)

@@ -140,19 +140,19 @@ class ModuleBuilder:
             return self._lifted(environment)[0]
         if kernel.cluster is not None:
             return self._lifted(self._in_cluster(environment))[0]
-        made, lifter = self._lifted(environment)
+        lifted, lifter = self._lifted(environment)
         instructions = _instructions(self.program, name)
         if not lifter.shows_clusters and not reads_cluster_words(kernel, instructions):
-            return made
+            return lifted
         try:
             second, _ = self._lifted(self._in_cluster(environment))
         except LiftError as error:  # launches with clusters will say so
             failed = self._launched(self._in_cluster(environment), 0)
-            return replace(made, cluster=replace(failed, symbol="", failure=str(error)))
+            return replace(lifted, cluster=replace(failed, symbol="", failure=str(error)))
         return replace(
-            made,
-            text=f"{made.text}\n{second.text}",
-            declarations=made.declarations | second.declarations,
+            lifted,
+            text=f"{lifted.text}\n{second.text}",
+            declarations=lifted.declarations | second.declarations,
             cluster=second.cluster,
         )
 
@@ -162,14 +162,14 @@ class ModuleBuilder:
         cluster = None
         if environment.in_cluster:
             cluster = self._launched(environment, context.banks.launch_words)
-        made = LiftedKernel(
+        lifted = LiftedKernel(
             _functions(context, lifter, self._symbol(environment)),
             frozenset(context.ir.declarations),
             lifter.instruction_count,
             bool(self._target.native_float_products(context.ir.declarations)),
             cluster,
         )
-        return made, lifter
+        return lifted, lifter
 
     def _symbol(self, environment: KernelEnvironment) -> str:
         name = environment.kernel.name
@@ -254,10 +254,12 @@ _DEVICE_RUNTIME = "__cuda_syscall_cnp"
 
 
 def _check_no_device_launches(cubin: Cubin) -> None:
-    found = [name for name in reading.system_functions(cubin) if name.startswith(_DEVICE_RUNTIME)]
-    if found:
+    launchers = [
+        name for name in reading.system_functions(cubin) if name.startswith(_DEVICE_RUNTIME)
+    ]
+    if launchers:
         raise LiftError(
-            f"kernels that launch kernels (dynamic parallelism): {', '.join(sorted(found))} "
+            f"kernels that launch kernels (dynamic parallelism): {', '.join(sorted(launchers))} "
             "would have to be provided; launch from the host"
         )
 

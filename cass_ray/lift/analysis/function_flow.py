@@ -71,16 +71,16 @@ class FunctionFlow:
 
     def written(self) -> dict[CodePlace, frozenset[str]]:
         """Registers that each function writes, or one that it calls."""
-        found = {function: self._written_by(function) for function in self.functions}
+        written = {function: self._written_by(function) for function in self.functions}
         called = {function: self._called_by(function) for function in self.functions}
         changes = True
         while changes:
             changes = False
             for function in self.functions:
-                more = found[function].union(*(found[callee] for callee in called[function]))
-                changes = changes or more != found[function]
-                found[function] = more
-        return found
+                more = written[function].union(*(written[callee] for callee in called[function]))
+                changes = changes or more != written[function]
+                written[function] = more
+        return written
 
     def _written_by(self, function: CodePlace) -> frozenset[str]:
         accesses = (each for place in self.places(function) for _, each in self.accesses(place))

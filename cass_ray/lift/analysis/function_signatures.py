@@ -62,10 +62,12 @@ class _Liveness:
         self._changed |= dict.fromkeys(flow.by_pointer, by_any)
         self._accesses: dict[CallPlace, _Accesses] = {}
         for function in (None, *flow.functions):
-            found = frames.frame_accesses(function) if function is not None and drops_stores else {}
+            frame_accesses = (
+                frames.frame_accesses(function) if function is not None and drops_stores else {}
+            )
             for place in flow.places(function):
                 of_block = flow.accesses(place)
-                own = found.get(place, [None] * len(of_block))
+                own = frame_accesses.get(place, [None] * len(of_block))
                 self._accesses[place] = [(*each, a) for each, a in zip(of_block, own, strict=True)]
         words = self._words_of_functions(("LDL", "STL"))
         self._loaded = self._words_of_functions(("LDL",))
@@ -83,12 +85,12 @@ class _Liveness:
 
     def _words_of_functions(self, opcodes: Container[str]) -> dict[CodePlace | None, set[int]]:
         """The words of its frame that such instructions of each function access."""
-        found: dict[CodePlace | None, set[int]] = defaultdict(set)
+        words: dict[CodePlace | None, set[int]] = defaultdict(set)
         for place, accesses in self._accesses.items():
             for code_place, _, access in accesses:
                 if access and self._flow.instruction_at(code_place).opcode in opcodes:
-                    found[function_of(place[0])].update(access.offsets)
-        return found
+                    words[function_of(place[0])].update(access.offsets)
+        return words
 
     def _solve(self) -> None:
         dependents: dict[CallPlace, set[CallPlace]] = defaultdict(set)
@@ -165,12 +167,12 @@ class _Liveness:
     def found(self) -> FunctionSignatures:
         """The signatures, and the stores that are dead in every copy of their code."""
         dead: set[CodePlace] = set()
-        kept: set[CodePlace] = set()
+        needed: set[CodePlace] = set()
         for place, accesses in self._accesses.items():
             here: set[CodePlace] = set()
             self._live_before(place, here)
             dead |= here
-            kept |= {code_place for code_place, _, _ in accesses} - here
+            needed |= {code_place for code_place, _, _ in accesses} - here
         of = {
             function: FunctionSignature(self._live_in[function], self._live_out[function])
             for function in self._flow.functions
@@ -181,4 +183,4 @@ class _Liveness:
             frozenset[str]().union(*(each.live_out for each in members)),
         )
         of |= dict.fromkeys(self._flow.by_pointer, shared)
-        return FunctionSignatures(of, frozenset(dead - kept))
+        return FunctionSignatures(of, frozenset(dead - needed))

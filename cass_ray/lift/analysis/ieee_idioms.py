@@ -88,7 +88,7 @@ def recognized_operations(
     terms = Terms()
     steps = Steps(terms)
     readers: dict[str, _Reader] = {}
-    found: dict[CodePlace, RecognizedOperation] = {}
+    operations: dict[CodePlace, RecognizedOperation] = {}
     for fork in forks:
         function = fork.place[0]
         callee = subroutines.get((function, fork.callee))
@@ -102,8 +102,8 @@ def recognized_operations(
             operation = readers[function].operation(fork, changed, live[function, fork.slow])
         except Unread:
             continue
-        found[function, fork.branch.address] = operation
-    return found
+        operations[function, fork.branch.address] = operation
+    return operations
 
 
 # Forks
@@ -159,7 +159,7 @@ def _sole_predecessors(blocks: Blocks, program: CubinCode) -> dict[CodePlace, Co
     for place, block in blocks.items():
         for successor in block.successors:
             before.setdefault(successor, set()).add(place)
-    found: dict[CodePlace, CodePlace] = {}
+    predecessors: dict[CodePlace, CodePlace] = {}
     for place, others in before.items():
         function, address = place
         if len(others) > 1 or address == 0 or address in program.code(function).entries:
@@ -168,8 +168,8 @@ def _sole_predecessors(blocks: Blocks, program: CubinCode) -> dict[CodePlace, Co
         last = _last(blocks[other], program.code(other[0]))
         goes_on = last is not None and last.opcode not in ("CALL", "RET", "BRX", "BRXU", "JMX")
         if goes_on and other[0] == function:
-            found[place] = other
-    return found
+            predecessors[place] = other
+    return predecessors
 
 
 # Liveness, with calls of these subroutines as single instructions
@@ -179,12 +179,12 @@ def _subroutines(
     blocks: Blocks, entries: Iterable[CodePlace], program: CubinCode
 ) -> dict[CodePlace, dict[CodePlace, LivenessBlock]]:
     """The blocks of each, by its entry; without those that call others."""
-    found: dict[CodePlace, dict[CodePlace, LivenessBlock]] = {}
+    subroutines: dict[CodePlace, dict[CodePlace, LivenessBlock]] = {}
     for entry in entries:
         own = _subroutine(blocks, entry, program.code(entry[0]))
         if own is not None:
-            found[entry] = own
-    return found
+            subroutines[entry] = own
+    return subroutines
 
 
 def _subroutine(
@@ -193,11 +193,11 @@ def _subroutine(
     """The blocks of a subroutine, its callers not among them; None if it calls another."""
     if entry not in blocks:
         return None
-    found: dict[CodePlace, LivenessBlock] = {}
+    body: dict[CodePlace, LivenessBlock] = {}
     pending = [entry]
     while pending:
         place = pending.pop()
-        if place in found:
+        if place in body:
             continue
         block = blocks[place]
         last = _last(block, code)
@@ -209,9 +209,9 @@ def _subroutine(
             block = LivenessBlock(block.accesses, stays)
         else:
             block = _with_guard(block, last, code)
-        found[place] = block
+        body[place] = block
         pending += block.successors
-    return found
+    return body
 
 
 def _with_guard(block: LivenessBlock, last: DecodedInstruction, code: CodeSection) -> LivenessBlock:
@@ -306,10 +306,10 @@ class _Reader:
         result, results = self._result(fast.state, changed)
         operands = self._operands(result)
         names = self._names(operands)
-        known = OPERATIONS.get(self._fast_digest(fork, state, result, dict(names)))
-        if known is None:
+        entry = OPERATIONS.get(self._fast_digest(fork, state, result, dict(names)))
+        if entry is None:
             raise Unread
-        name, slow_digest = known
+        name, slow_digest = entry
         if self._slow_digest(fork, state, results, names) != slow_digest:
             raise Unread
         sources = tuple(
@@ -371,15 +371,15 @@ class _Reader:
         if terms.operator(result) not in ("FFMA", "DFMA"):
             raise Unread
         *factors, addend = terms.operands(result)
-        found = (
+        operand_terms = (
             self._reciprocal(factors, addend)
             or self._quotient(factors, addend)
             or self._root(factors, addend)
         )
-        if found is None:
+        if operand_terms is None:
             raise Unread
         wide = terms.operator(result) == "DFMA"
-        operands = [self._operand_of(term, wide) for term in found]
+        operands = [self._operand_of(term, wide) for term in operand_terms]
         words = [word for operand in operands for word in operand.words]
         if len(set(words)) != len(words) or any(terms.number(word) is not None for word in words):
             raise Unread

@@ -25,23 +25,23 @@ def carried(blocks: Graph, header: CodePlace, loop: frozenset[CodePlace]) -> fro
             after = frozenset[str]().union(
                 *(exposed[s] for s in blocks[place].successors if s in loop and s != header)
             )
-            found = frozenset(_exposed(blocks[place], after) & written)
-            if found != exposed[place]:
-                exposed[place] = found
+            registers = frozenset(_exposed(blocks[place], after) & written)
+            if registers != exposed[place]:
+                exposed[place] = registers
                 changed = True
     return exposed[header]
 
 
 def _exposed(block: LivenessBlock, after: Iterable[str]) -> set[str]:
     """Registers that are read in the block or after it before they are written."""
-    found = set(after)
+    registers = set(after)
     for _, access in reversed(block.accesses):
         if access.guard is None:
-            found -= access.writes
+            registers -= access.writes
         else:
-            found.add(access.guard[0])
-        found |= access.reads
-    return found
+            registers.add(access.guard[0])
+        registers |= access.reads
+    return registers
 
 
 def loops(

@@ -83,9 +83,9 @@ def large_functions(
     for place in successors:
         places[function_of(place[0])].append(place)
     return {
-        function: found
-        for function, found in places.items()
-        if sum(weights[place[1:]] for place in found) > MOST_WITHOUT_OUTLINING
+        function: blocks
+        for function, blocks in places.items()
+        if sum(weights[place[1:]] for place in blocks) > MOST_WITHOUT_OUTLINING
     }
 
 
@@ -100,9 +100,9 @@ def outlines_of_large_functions(
         within = frozenset(places)
         own = {place: [n for n in successors[place] if n in within] for place in places}
         of_places = {place: weights[place[1:]] for place in places}
-        found = outline(own, of_places, entry if function is None else entry_of(function))
-        if found is not None:
-            outlines[function] = found
+        regions = outline(own, of_places, entry if function is None else entry_of(function))
+        if regions is not None:
+            outlines[function] = regions
     return outlines
 
 
@@ -143,9 +143,9 @@ class _Outliner:
         if depth > _DEEPEST:
             raise _TooDeep
         within = frozenset(inside)
-        found = list(components(self._successors, within, entries))
+        in_order = list(components(self._successors, within, entries))
         together: list[list[CallPlace]] = []
-        for component in reversed(found):
+        for component in reversed(in_order):
             if len(component) == 1 or self._weight(component) <= MOST_IN_REGION:
                 together.append(component)
                 continue

@@ -57,14 +57,14 @@ class Subroutine:
             registers = [names[leaf] for leaf in results]
             if not all(name in each.changed for each in self.outcomes for name in registers):
                 raise Unread
-            given = [
+            digests = [
                 (
                     each.decisions,
                     b"".join(self.terms.digest(each.changed[name]) for name in registers),
                 )
                 for each in self.outcomes
             ]
-            self._digests[results] = digest(self.terms, given)
+            self._digests[results] = digest(self.terms, digests)
         return self._digests[results]
 
 
@@ -139,9 +139,9 @@ class Paths:
             read[name] = self._return if held == address else held
             return read[name]
 
-        for known in self._known.setdefault(callee, []):
-            if all(before(name) == held for name, held in known.read.items()):
-                return known
+        for earlier in self._known.setdefault(callee, []):
+            if all(before(name) == held for name, held in earlier.read.items()):
+                return earlier
         read.clear()
         outcomes = self._follow(callee, State(before), {})
         number = len(self._known[callee])
@@ -150,9 +150,9 @@ class Paths:
             for outcome in outcomes
             for name in outcome.changed
         }
-        found = Subroutine(self._terms, read, outcomes, leaves)
-        self._known[callee].append(found)
-        return found
+        subroutine = Subroutine(self._terms, read, outcomes, leaves)
+        self._known[callee].append(subroutine)
+        return subroutine
 
     def _follow(self, address: int, state: State, decisions: Decisions) -> list[Outcome]:
         """Paths from ``address`` to the return of the subroutine."""
@@ -268,10 +268,10 @@ class _Diagram:
 
     def below(self, place: int, paths: tuple[int, ...]) -> bytes:
         """The digest of ``paths``, of which the conditions before ``place`` are decided."""
-        known = self._known.get((place, paths))
-        if known is None:
-            known = self._known[place, paths] = self._read(place, paths)
-        return known
+        digest = self._known.get((place, paths))
+        if digest is None:
+            digest = self._known[place, paths] = self._read(place, paths)
+        return digest
 
     def _read(self, place: int, paths: tuple[int, ...]) -> bytes:
         results = {self._outcomes[each][1] for each in paths}
@@ -280,8 +280,8 @@ class _Diagram:
         condition = self._order[place]
         sides = []
         for holds in (False, True):
-            kept = (n for n in paths if self._outcomes[n][0].get(condition, holds) == holds)
-            sides.append(self.below(place + 1, tuple(kept)))
+            remaining = (n for n in paths if self._outcomes[n][0].get(condition, holds) == holds)
+            sides.append(self.below(place + 1, tuple(remaining)))
         if sides[0] == sides[1]:
             return sides[0]
         return sha256(b"".join((self._terms.digest(condition), *sides))).digest()

@@ -78,9 +78,9 @@ class FrameState:
         top = self.of(STACK_POINTER)
         own = top.offset if isinstance(top, FrameAddress) else ANYWHERE
         missing = len(stack) - len(self.tops)
-        made = self.copy()
-        made.tops = (*self.tops[: len(stack)], *[own] * missing)
-        return made
+        state = self.copy()
+        state.tops = (*self.tops[: len(stack)], *[own] * missing)
+        return state
 
 
 @cache
@@ -127,11 +127,11 @@ class FrameAnalysis:
         while changes:
             changes = False
             for function in sorted(flow.functions):
-                known = self.conduct[function]
+                before = self.conduct[function]
                 self._runs[function] = _OneFunction(flow, function, self.conduct, self.written)
-                found = self._runs[function].conduct()
-                changes = changes or found != known
-                self.conduct[function] = found
+                after = self._runs[function].conduct()
+                changes = changes or after != before
+                self.conduct[function] = after
 
     def read_by_calls(self, function: CodePlace, place: CallPlace) -> range:
         """Distances of the function's own frame that the calls at the end of a block may read."""
@@ -183,10 +183,10 @@ class _OneFunction:
             place = pending.pop()
             after = self._after(place)
             for following in self._flow.within[place]:
-                known = self._before.get(following)
+                before = self._before.get(following)
                 there = after.entered(following[0])
-                joined = there if known is None else self._joined(known, there)
-                if known is None or joined != known:
+                joined = there if before is None else self._joined(before, there)
+                if before is None or joined != before:
                     self._before[following] = joined
                     pending.append(following)
 
@@ -244,31 +244,31 @@ class _OneFunction:
 
     def accesses(self, place: CallPlace) -> list[FrameAccess | None]:
         """The accesses of the frame by a block's instructions."""
-        found: list[FrameAccess | None] = []
+        accesses: list[FrameAccess | None] = []
         if place not in self._before:
             return [None] * len(self._flow.accesses(place))
         state = self._before[place].copy()
         for code_place, access in self._flow.accesses(place):
             i = self._flow.instruction_at(code_place)
-            found.append(self._own_words(state, i) if i.opcode in ("LDL", "STL") else None)
+            accesses.append(self._own_words(state, i) if i.opcode in ("LDL", "STL") else None)
             self._step(state, i, access)
-        return found
+        return accesses
 
     def _step(self, state: FrameState, i: DecodedInstruction, access: RegisterAccess) -> None:
-        made: dict[str, Known | None] = dict.fromkeys(access.writes)
+        results: dict[str, Known | None] = dict.fromkeys(access.writes)
         reads = set(access.reads)
         if i.opcode == "STL":
             self._store(state, i, is_guarded=access.guard is not None)
             reads -= _address_registers(i)
         elif i.opcode == "LDL":
-            made |= self._loaded(state, i)
+            results |= self._loaded(state, i)
             reads -= _address_registers(i)
         elif (copied := _copied(i, state)) is not None:
-            made |= copied
+            results |= copied
             reads.clear()
         for name in reads:
             self._expose(state.of(name), state.tops)
-        for name, result in made.items():
+        for name, result in results.items():
             is_sure = access.guard is None
             value = result if is_sure else self._common(state.of(name), result, state.tops)
             state.registers[name] = value

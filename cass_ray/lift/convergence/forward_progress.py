@@ -75,13 +75,13 @@ def first_spin_loads(code: KernelCode, loops: Iterable[list[CodePlace]]) -> froz
 
 def lane_schedule(code: KernelCode, more: frozenset[CodePlace] = frozenset()) -> LaneSchedule:
     """The schedule of a kernel's lanes; they yield before ``more``, too."""
-    found = {
+    yielding = {
         place
         for _, loop in code.yielding_loops()
         for place in code.instructions(loop)
         if yields(code.at(place))
     }
-    yield_points = frozenset(found | more)
+    yield_points = frozenset(yielding | more)
     regions = _regions(code)
     ends = frozenset(
         end
@@ -279,13 +279,13 @@ def _concurrent(code: KernelCode, loop: frozenset[CodePlace]) -> Iterator[Decode
 def _blocks_before(code: KernelCode, loop: frozenset[CodePlace]) -> set[CodePlace]:
     """Blocks from whose ends ``loop`` is reached without a meeting of all lanes."""
     predecessors = predecessors_of({place: b.successors for place, b in code.blocks.items()})
-    found: set[CodePlace] = set()
+    blocks: set[CodePlace] = set()
     pending = list(loop)
     while pending:
         for previous in predecessors.get(pending.pop(), ()):
-            if previous in loop or previous in found:
+            if previous in loop or previous in blocks:
                 continue
-            found.add(previous)
+            blocks.add(previous)
             if not code.reconverges(previous):
                 pending.append(previous)
-    return found
+    return blocks

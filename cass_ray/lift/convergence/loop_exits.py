@@ -95,11 +95,11 @@ class LoopExits:
 
     def _sources(self, place: _Place) -> list[_Place]:
         """Instructions of the loop that may have written what is read there."""
-        found: list[_Place] = []
+        sources: list[_Place] = []
         for name in self._reads(place):
             before = self._written_before(name, place)
-            found += self._writers.get(name, ()) if before is None else [before]
-        return found
+            sources += self._writers.get(name, ()) if before is None else [before]
+        return sources
 
     def _changes(self, place: _Place) -> bool:
         """Whether what is read there may be another value in each round."""
@@ -108,11 +108,11 @@ class LoopExits:
             current = pending.pop()
             if self._from_before(current):
                 return True
-            found = [each for each in self._sources(current) if each not in seen]
-            if any(self._instruction(each).opcode in _LOADS for each in found):
+            sources = [each for each in self._sources(current) if each not in seen]
+            if any(self._instruction(each).opcode in _LOADS for each in sources):
                 return True
-            seen.update(found)
-            pending += found
+            seen.update(sources)
+            pending += sources
         return False
 
     def _written_before(self, name: str, place: _Place) -> _Place | None:

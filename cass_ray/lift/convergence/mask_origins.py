@@ -53,13 +53,13 @@ class MaskOrigins:
         return self._of_operand(block, instruction.address, mask)
 
     def _of_operand(self, block: CallPlace, address: int, operand: Operand) -> Origins | None:
-        found = set[CodePlace | int]()
+        origins = set[CodePlace | int]()
         pending: list[tuple[CallPlace, int | None, Operand]] = [(block, address, operand)]
         seen = set[tuple[CallPlace, int | None, str]]()
         while pending:
             place, before, source = pending.pop()
             if isinstance(source, Immediate):
-                found.add(source.integer)
+                origins.add(source.integer)
                 continue
             if not isinstance(source, Register) or source != source.following(0) or source.is_zero:
                 return None
@@ -77,12 +77,12 @@ class MaskOrigins:
             if written.guard is not None:
                 return None
             if written.opcode in _MAKE_MASKS:
-                found.add(writer)
+                origins.add(writer)
             elif (copied := _copied(written)) is not None:
                 pending.append((place, written.address, copied))
             else:
                 return None
-        return frozenset(found)
+        return frozenset(origins)
 
     def _writer(self, block: CallPlace, before: int | None, name: str) -> CodePlace | None:
         """The last instruction of a block, in front of an address in it, that writes a register."""
@@ -93,10 +93,10 @@ class MaskOrigins:
 
     def _before(self, block: CallPlace) -> list[CallPlace]:
         """The blocks from which lanes come to one; none where one of these is not known."""
-        found = self._previous.get(block, [])
-        if block[1:] == self.code.entry or any(self._calls(each) for each in found):
+        blocks = self._previous.get(block, [])
+        if block[1:] == self.code.entry or any(self._calls(each) for each in blocks):
             return []
-        return found
+        return blocks
 
     def _calls(self, block: CallPlace) -> bool:
         """Whether it ends with a call of a function that is one for many callers, or in one."""

@@ -69,19 +69,19 @@ class _Lanes:
             place = pending.pop()
             after = self._after(place)
             for successor in blocks[place].successors:
-                known = self.facts.get(successor)
-                joined = after if known is None else known & after
-                if joined != known:
+                before = self.facts.get(successor)
+                joined = after if before is None else before & after
+                if joined != before:
                     self.facts[successor] = joined
                     pending.append(successor)
 
     def _after(self, block: CodePlace) -> _Facts:
         facts = set(self.facts[block])
         for place, access in self._blocks[block].accesses:
-            made = None if access.guard else _made(self._at(place), facts, self._numbers)
+            fact_of_result = None if access.guard else _made(self._at(place), facts, self._numbers)
             facts = {fact for fact in facts if fact[0] not in access.writes}
-            if made is not None:
-                facts.add(made)
+            if fact_of_result is not None:
+                facts.add(fact_of_result)
         return frozenset(facts)
 
     def single_edges(self, place: CodePlace, labels: Labels) -> Iterator[_Edge]:
@@ -93,12 +93,12 @@ class _Lanes:
         i = self._at((function, address))
         if i.opcode not in ("BRA", "EXIT") or i.guard is None or len(i.operands) > 1:
             return
-        known = self._after(place)
+        facts = self._after(place)
         for fact, goes_if in (
             (_Fact.ONCE_TRUE, not i.guard.inverted),
             (_Fact.ONCE_FALSE, i.guard.inverted),
         ):
-            if (i.guard.name, fact) not in known:
+            if (i.guard.name, fact) not in facts:
                 continue
             if not goes_if:
                 yield place, (function, address + INSTRUCTION_BYTES)

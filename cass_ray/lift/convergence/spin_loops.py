@@ -35,10 +35,10 @@ def waiting_loops(
 def must_keep_loads(blocks: Graph, entry: CodePlace, instruction_at: InstructionAt) -> bool:
     """Whether loads of shared memory have to stay where they are: some wait for another warp."""
     accesses = (each for block in blocks.values() for each in block.accesses)
-    found = [instruction_at(place) for place, _ in accesses]
-    if not any(i.opcode == "LDS" for i in found):
+    instructions = [instruction_at(place) for place, _ in accesses]
+    if not any(i.opcode == "LDS" for i in instructions):
         return False
-    return any(map(uses_words, found)) or polls_shared(blocks, entry, instruction_at)
+    return any(map(uses_words, instructions)) or polls_shared(blocks, entry, instruction_at)
 
 
 def spin_loads(
@@ -51,12 +51,12 @@ def spin_loads(
     accesses = (each for block in blocks.values() for each in block.accesses)
     if not any(_is_strong_load(instruction_at(place)) for place, _ in accesses):
         return frozenset()
-    found: set[CodePlace] = set()
+    loads: set[CodePlace] = set()
     for places in waiting_loops(blocks, entry, instruction_at):
         body = {place: instruction_at(place) for place in places}
         if not any(i.opcode == "NANOSLEEP" or i.opcode in _ATOMIC for i in body.values()):
-            found |= {place for place, i in body.items() if _is_strong_load(i)}
-    return frozenset(found)
+            loads |= {place for place, i in body.items() if _is_strong_load(i)}
+    return frozenset(loads)
 
 
 def polls_shared(blocks: Graph, entry: CodePlace, instruction_at: InstructionAt) -> bool:

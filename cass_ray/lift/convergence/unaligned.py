@@ -17,13 +17,13 @@ from cass_ray.lift.frontend.operands import Name
 def unaligned_barriers(codes: Iterable[CodeSection]) -> frozenset[CodePlace]:
     """Barriers in ``codes`` that are reached where such a question finds the warp together."""
     return frozenset(
-        (code.name, found.address)
+        (code.name, barrier.address)
         for code in codes
         for number, instruction in enumerate(code.instructions)
         if tests_convergence(instruction)
         for position in [where_together(code, number)]
-        for found in code.instructions[position : position + 1]
-        if found.opcode == "BAR"
+        for barrier in code.instructions[position : position + 1]
+        if barrier.opcode == "BAR"
     )
 
 

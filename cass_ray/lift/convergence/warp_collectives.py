@@ -94,8 +94,8 @@ class _CollectivePlaces:
                 continue
             if not self.code.may_diverge(branch[1:]) or self._tests_convergence(branch[1:]):
                 continue
-            found = [self._between(edges, each, after[branch]) for each in successors]
-            if any(_may_be_same(*two) for two in combinations(found, 2)):
+            by_side = [self._between(edges, each, after[branch]) for each in successors]
+            if any(_may_be_same(*two) for two in combinations(by_side, 2)):
                 return True
         return False
 
@@ -106,22 +106,22 @@ class _CollectivePlaces:
     @cached_property
     def _at_ends(self) -> dict[CallPlace, Collectives]:
         """By block: its own ones, and of functions that are called at its end."""
-        found = {
+        by_block = {
             place: frozenset((place, kind) for kind in self._kinds_in(place)) for place in self.flow
         }
         of_functions = frozenset[tuple[CallPlace, CollectiveKind]]().union(
-            *(each for place, each in found.items() if function_of(place[0]) is not None)
+            *(each for place, each in by_block.items() if function_of(place[0]) is not None)
         )
         for place in self.flow if of_functions else ():
             if len(self._within(place)) < len(self.flow[place]):
-                found[place] |= {(place, kind) for _, kind in of_functions}
-        return found
+                by_block[place] |= {(place, kind) for _, kind in of_functions}
+        return by_block
 
     @cached_property
     def _leading(self) -> set[CallPlace]:
         """Blocks with collectives, and those that lead to them."""
         before = predecessors_of({place: self._within(place) for place in self.flow})
-        pending = [place for place, found in self._at_ends.items() if found]
+        pending = [place for place, collectives in self._at_ends.items() if collectives]
         leading = set(pending)
         while pending:
             for previous in before.get(pending.pop(), ()):
@@ -139,16 +139,16 @@ class _CollectivePlaces:
     ) -> Collectives:
         """Those on paths from ``start`` that have not come to ``end``."""
         pending, seen = [start], {start, end, _END}
-        found = set[tuple[CallPlace, CollectiveKind]]()
+        collectives = set[tuple[CallPlace, CollectiveKind]]()
         if start in (end, _END):
             return frozenset()
         while pending:
             place = pending.pop()
-            found |= self._at_ends[place]
+            collectives |= self._at_ends[place]
             following = [each for each in edges[place] if each not in seen]
             seen.update(following)
             pending += following
-        return frozenset(found)
+        return frozenset(collectives)
 
     @cached_property
     def _masks(self) -> MaskOrigins:
@@ -188,13 +188,13 @@ def _with_ends(edges: Mapping[CallPlace, list[CallPlace]]) -> dict[CallPlace, li
 
     A round is what lanes have in common there: who leaves the loop calls no collective any more.
     """
-    found = dict(edges)
+    with_ends = dict(edges)
     for component in components(edges, edges.keys(), edges):
         loop = set(component)
         if all(loop.issuperset(edges[place]) for place in loop):
             last = [place for place in loop if component[0] in edges[place]]
-            found |= {place: [*edges[place], _END] for place in last}
-    return found
+            with_ends |= {place: [*edges[place], _END] for place in last}
+    return with_ends
 
 
 def _may_be_same(some: Collectives, others: Collectives) -> bool:

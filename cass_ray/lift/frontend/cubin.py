@@ -80,8 +80,8 @@ def architecture(cubin: Cubin) -> int:
     for number in (flags >> 8 & 0xFF, flags & 0xFF):
         if number in SUPPORTED:
             return number
-    known = ", ".join(f"sm_{number}" for number in SUPPORTED)
-    raise LiftError(f"not a cubin for one of {known} (ELF flags {flags:#x})")
+    supported = ", ".join(f"sm_{number}" for number in SUPPORTED)
+    raise LiftError(f"not a cubin for one of {supported} (ELF flags {flags:#x})")
 
 
 def parameter_base(number: int) -> int:
@@ -181,14 +181,14 @@ def shared_reserved(cubin: Cubin) -> int:
 
 def subroutines(cubin: Cubin) -> dict[str, dict[str, int]]:
     """Function symbols inside code sections: name of the section's function -> name -> address."""
-    found: dict[str, dict[str, int]] = {}
+    entries: dict[str, dict[str, int]] = {}
     for symbol in cubin.symbols:
         if symbol.info & 15 != _FUNCTION or not 0 < symbol.section < len(cubin.sections):
             continue
         owner = cubin.sections[symbol.section].name.removeprefix(".text.")
         if symbol.name != owner:
-            found.setdefault(owner, {})[symbol.name] = symbol.value
-    return found
+            entries.setdefault(owner, {})[symbol.name] = symbol.value
+    return entries
 
 
 def system_functions(cubin: Cubin) -> list[str]:
@@ -205,13 +205,13 @@ def referred_symbols(cubin: Cubin) -> frozenset[str] | None:
     the target of a call or jump is no value in the program. An offset from a symbol is a place in
     a function, such as where a call returns to.
     """
-    found: set[str] = set()
+    symbols: set[str] = set()
     tables = [s for s in cubin.sections if s.kind in _RELOCATIONS and "debug" not in s.name]
     for table in tables:
         for _, info, *added in _RELOCATIONS[table.kind].iter_unpack(table.data):
             if info & 0xFFFFFFFF not in _TARGETS and not any(added):
-                found.add(cubin.symbols[info >> 32].name)
-    return frozenset(found) if tables else None
+                symbols.add(cubin.symbols[info >> 32].name)
+    return frozenset(symbols) if tables else None
 
 
 def _section(cubin: Cubin, name: str) -> bytes:

@@ -161,9 +161,9 @@ def _support_library(toolchain: AmdToolchain, architecture: str) -> Path:
         view = View(read_only=toolchain.visible(), writable=(folder,))
         command += ["support.hip", "-o", "support.bc"]
         _checked(run(command, cwd=folder, view=view), "the support functions")
-        made = (folder / "support.bc").read_bytes()
+        bitcode = (folder / "support.bc").read_bytes()
     library.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(library, made)
+    write_whole(library, bitcode)
     return library
 
 

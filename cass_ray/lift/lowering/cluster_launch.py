@@ -82,9 +82,9 @@ def shows_clusters(blocks: Graph, entry: CodePlace, instruction_at: InstructionA
         if state and blocks[place].leaves_unknown:
             return True
         for successor in blocks[place].successors:
-            known = held.get(successor)
-            joined = frozenset(state) | (known or frozenset())
-            if joined != known:
+            before = held.get(successor)
+            joined = frozenset(state) | (before or frozenset())
+            if joined != before:
                 held[successor] = joined
                 pending.append(successor)
     return False

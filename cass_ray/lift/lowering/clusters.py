@@ -141,8 +141,8 @@ def _lanes(ctx: LoweringContext, *, of_cluster: bool) -> tuple[Value, ...]:
 
 def arrive(ctx: LoweringContext, *, of_cluster: bool) -> Value:
     """Come to a barrier; the round of it that is then over, or not, is the result."""
-    given = *_meeting(ctx, of_cluster=of_cluster), *_lanes(ctx, of_cluster=of_cluster)
-    return ctx.ir.call("i32", f"{SUPPORT_PREFIX}meeting_arrive", *given)
+    arguments = *_meeting(ctx, of_cluster=of_cluster), *_lanes(ctx, of_cluster=of_cluster)
+    return ctx.ir.call("i32", f"{SUPPORT_PREFIX}meeting_arrive", *arguments)
 
 
 def is_over(ctx: LoweringContext, number: Value, *, of_cluster: bool) -> Value:
@@ -155,8 +155,8 @@ def is_over(ctx: LoweringContext, number: Value, *, of_cluster: bool) -> Value:
 def wait(ctx: LoweringContext, number: Value, *, of_cluster: bool) -> None:
     """Until all have come to a barrier's round ``number``."""
     place, threads = _meeting(ctx, of_cluster=of_cluster)
-    given = place, number, threads, *_lanes(ctx, of_cluster=of_cluster)
-    ctx.ir.call_void(f"{SUPPORT_PREFIX}meeting_await", *given)
+    arguments = place, number, threads, *_lanes(ctx, of_cluster=of_cluster)
+    ctx.ir.call_void(f"{SUPPORT_PREFIX}meeting_await", *arguments)
 
 
 def end_thread(ctx: LoweringContext) -> None:
@@ -165,5 +165,5 @@ def end_thread(ctx: LoweringContext) -> None:
         return
     for of_cluster in (False, True):
         arrived = ctx.ir.load("i32", ROUND, 4) if of_cluster else i32(-1)
-        given = *_meeting(ctx, of_cluster=of_cluster), *_lanes(ctx, of_cluster=of_cluster)
-        ctx.ir.call_void(f"{SUPPORT_PREFIX}meeting_leave", *given, arrived)
+        arguments = *_meeting(ctx, of_cluster=of_cluster), *_lanes(ctx, of_cluster=of_cluster)
+        ctx.ir.call_void(f"{SUPPORT_PREFIX}meeting_leave", *arguments, arrived)

@@ -146,8 +146,8 @@ class ConstantBanks:
         for place, intrinsic, size in places:
             if place in self._needed or (place == KERNEL_ARGUMENTS and calls_functions):
                 self._ir.declarations.add(f"declare {place.type} @llvm.amdgcn.{intrinsic}()")
-                known = f"align 8 dereferenceable({size}) " if size else ""
-                call = f"call {known}{place.type} @llvm.amdgcn.{intrinsic}()"
+                attributes = f"align 8 dereferenceable({size}) " if size else ""
+                call = f"call {attributes}{place.type} @llvm.amdgcn.{intrinsic}()"
                 lines.append(f"  {place.name} = {call}")
         return lines
 
@@ -209,8 +209,8 @@ class ConstantBanks:
             if size.number is not None:
                 return i32(struct.unpack("<I", struct.pack("<f", 1 / size.number))[0])
             size = self._ir.cast("uitofp", size, "float")
-            made = self._ir.op("fdiv", float_bits(_SINGLE_ONE), size)
-            return self._ir.cast("bitcast", made, "i32")
+            quotient = self._ir.op("fdiv", float_bits(_SINGLE_ONE), size)
+            return self._ir.cast("bitcast", quotient, "i32")
         return None
 
     def _half(self, address: Value, *, is_high: bool) -> Value:
@@ -280,8 +280,8 @@ class ConstantBanks:
         ends the program.
         """
         place = self._ir.offset(self._implicit_arguments(), i64(_GRID_SYNCHRONIZATION))
-        given = self._ir.load("i64", place, 8, note=INVARIANT)
-        is_cooperative = self._ir.icmp("ne", given, i64(0))
+        workspace = self._ir.load("i64", place, 8, note=INVARIANT)
+        is_cooperative = self._ir.icmp("ne", workspace, i64(0))
         return self._ir.select(is_cooperative, self._data.grid_workspace(), i64(0))
 
     def shared_window(self, *, is_high: bool) -> Value:

@@ -86,13 +86,13 @@ class WarpProduct:
         return (0, WARP_LANES) if self._unit.is_mfma else (0,)
 
     def _multiplied(
-        self, given: Fragments, signs: tuple[bool, bool], before: list[Value] | None = None
+        self, matrices: Fragments, signs: tuple[bool, bool], before: list[Value] | None = None
     ) -> list[Value]:
         """The four results of each lane that are of use, added to those of ``before``."""
-        columns = self._as_signed(self._columns(given.columns), signs[1])
+        columns = self._as_signed(self._columns(matrices.columns), signs[1])
         each = [
             self._chain(
-                self._as_signed(self._rows(given.rows, start), signs[0]), columns, signs, before
+                self._as_signed(self._rows(matrices.rows, start), signs[0]), columns, signs, before
             )
             for start in self._starts
         ]
@@ -196,9 +196,9 @@ class WarpProduct:
 
     def _operand(self, words: list[Value], start: int) -> Value:
         count = self._instruction.words
-        found = words[start : start + count]
-        found += [i32(0)] * (count - len(found))
-        whole = self._ir.vector(found) if count > 1 else found[0]
+        operand_words = words[start : start + count]
+        operand_words += [i32(0)] * (count - len(operand_words))
+        whole = self._ir.vector(operand_words) if count > 1 else operand_words[0]
         return self._ir.cast("bitcast", whole, self._instruction.operand)
 
     # The result
@@ -212,7 +212,7 @@ class WarpProduct:
         """
         ir = self._ir
         gives_odd, asks_odd, *places = self._return_places()
-        given = []
+        words = []
         for turn, place in enumerate(places[:rows]):
             for column in range(2):
                 even, odd = found[column], found[2 + column]
@@ -220,10 +220,10 @@ class WarpProduct:
                     even, odd = odd, even
                 word = ir.cast("bitcast", ir.select(gives_odd, odd, even), "i32")
                 word = from_place(self._ctx, word, place)
-                given.append(ir.cast("bitcast", word, self._instruction.element))
+                words.append(ir.cast("bitcast", word, self._instruction.element))
         if rows == 1:
-            return given
-        first, second = given[:2], given[2:]
+            return words
+        first, second = words[:2], words[2:]
         return [
             *(ir.select(asks_odd, b, a) for a, b in zip(first, second, strict=True)),
             *(ir.select(asks_odd, a, b) for a, b in zip(first, second, strict=True)),
@@ -276,7 +276,7 @@ class DoubleProduct:
         kind = f"<4 x {self._instruction.element}>"
         # Where the other warp's sums belong, copies of these are of no use, and do no harm.
         before = [self._double(sums[2 * n : 2 * n + 2], self._row_place) for n in (0, 1, 0, 1)]
-        found = self._ir.call(
+        products = self._ir.call(
             kind,
             f"llvm.amdgcn.{self._instruction.intrinsic}",
             self._double(b, self._column_place),
@@ -284,7 +284,7 @@ class DoubleProduct:
             self._ir.vector(before),
             *[i32(0)] * 3,
         )
-        elements = [self._ir.element(found, n, self._instruction.element) for n in range(4)]
+        elements = [self._ir.element(products, n, self._instruction.element) for n in range(4)]
         words: list[Value] = []
         for lower, upper in zip(elements[:2], elements[2:], strict=True):
             bits = self._ir.cast("bitcast", self._ir.select(self._is_of_upper, upper, lower), "i64")

@@ -24,17 +24,17 @@ def write_operation(context: LoweringContext, operation: RecognizedOperation) ->
     name, kind = operation.name.split(".")
     operands = [_number(context, words) for words in operation.sources]
     if name == "root":
-        made = context.ir.call(operands[0].type, f"llvm.sqrt.{kind}", *operands)
+        result = context.ir.call(operands[0].type, f"llvm.sqrt.{kind}", *operands)
     elif name == "reciprocal":
-        made = context.ir.op("fdiv", _ONE[kind], *operands)
+        result = context.ir.op("fdiv", _ONE[kind], *operands)
     elif kind == "f64":
-        made = _quotient(context.ir, *operands)
+        result = _quotient(context.ir, *operands)
     else:
-        made = context.ir.op("fdiv", *operands)
+        result = context.ir.op("fdiv", *operands)
     if kind == "f32":
-        context.write(operation.results[0], made)
+        context.write(operation.results[0], result)
         return
-    words = context.ir.cast("bitcast", made, "i64")
+    words = context.ir.cast("bitcast", result, "i64")
     context.write(operation.results[0], context.ir.low(words))
     context.write(operation.results[1], context.ir.high(words))
 
@@ -53,9 +53,9 @@ def _quotient(ir: IRBuilder, dividend: Value, divisor: Value) -> Value:
 
     def scaled(is_dividend: Value) -> tuple[Value, Value]:
         operands = dividend, divisor, is_dividend
-        made = ir.call("{ double, i1 }", "llvm.amdgcn.div.scale.f64", *operands)
-        number = ir.result("double", f"extractvalue {made}, 0")
-        return number, ir.result("i1", f"extractvalue {made}, 1")
+        pair = ir.call("{ double, i1 }", "llvm.amdgcn.div.scale.f64", *operands)
+        number = ir.result("double", f"extractvalue {pair}, 0")
+        return number, ir.result("i1", f"extractvalue {pair}, 1")
 
     below, _ = scaled(FALSE)
     above, is_scaled = scaled(TRUE)

@@ -101,8 +101,8 @@ class RegisterFile:
             if self._unneeded_unless.get(name) != self._guard:
                 return
             self._overlay = None
-        known = self._cached if self._overlay is None else self._overlay
-        if known.get(name) == old:
+        values = self._cached if self._overlay is None else self._overlay
+        if values.get(name) == old:
             self.access = None
             self.write(name, new)
         self._overlay, self.access = overlay, access

@@ -99,26 +99,26 @@ class InstructionLowering:
     ) -> None:
         """Lift instructions that follow each other and have the same guard."""
         context = self._context
-        known = [(each, self._form(code, each)) for each in run]
+        forms_of_run = [(each, self._form(code, each)) for each in run]
         if guard is None:
-            self._apply(code, known)
+            self._apply(code, forms_of_run)
             return
         condition = context.predicate(guard)
-        unneeded = self._unneeded_in(code, known)
+        unneeded = self._unneeded_in(code, forms_of_run)
         if guard.file == "P" and (shared := uniform_results(run)):
             unneeded = frozenset(name for name in unneeded if word_of(name) not in shared)
             with context.registers.skipped_unless(condition, unneeded):
-                self._apply(code, known)
+                self._apply(code, forms_of_run)
             for name in sorted(shared):
                 share_with_warp(context, name, condition)
             return
-        if any(form.has_effect for _, form in known):
+        if any(form.has_effect for _, form in forms_of_run):
             with context.registers.skipped_unless(condition, unneeded):
-                self._apply(code, known)
+                self._apply(code, forms_of_run)
         else:
             rounds = self._rounds_of(code).counted(run)
             with context.registers.dropping_results_unless(condition, unneeded, rounds):
-                self._apply(code, known)
+                self._apply(code, forms_of_run)
 
     def _rounds_of(self, code: CodeSection) -> UnrolledRounds:
         if code.name not in self._rounds:
@@ -126,7 +126,7 @@ class InstructionLowering:
         return self._rounds[code.name]
 
     def _unneeded_in(
-        self, code: CodeSection, known: list[tuple[DecodedInstruction, OpcodeForm]]
+        self, code: CodeSection, forms_of_run: list[tuple[DecodedInstruction, OpcodeForm]]
     ) -> frozenset[str]:
         """Registers whose value before a run is not needed where its guard does not hold.
 
@@ -135,16 +135,18 @@ class InstructionLowering:
         if not self._earlier.unneeded:
             return frozenset()
         first: dict[str, bool] = {}
-        for instruction, _ in known:
+        for instruction, _ in forms_of_run:
             place = (code.name, instruction.address)
             for name in self._earlier.writes.get(place, ()):
                 first.setdefault(name, (place, name) in self._earlier.unneeded)
         return frozenset(name for name, unneeded in first.items() if unneeded)
 
-    def _apply(self, code: CodeSection, known: list[tuple[DecodedInstruction, OpcodeForm]]) -> None:
+    def _apply(
+        self, code: CodeSection, forms_of_run: list[tuple[DecodedInstruction, OpcodeForm]]
+    ) -> None:
         context = self._context
         signatures = self._earlier.signatures
-        for instruction, form in known:
+        for instruction, form in forms_of_run:
             if signatures and (code.name, instruction.address) in signatures.dead_stores:
                 continue
             guard = instruction.guard

@@ -92,7 +92,7 @@ class KernelLifter:
                 code = KernelCode(*graph, self._labels)
                 self.shows_clusters = shows_clusters(*graph)
                 keeps = must_keep_loads(*graph)
-                known = replace(
+                environment = replace(
                     self.environment,
                     keeps_shared_loads=keeps,
                     unrolled=loops_to_unroll(*graph),
@@ -105,9 +105,11 @@ class KernelLifter:
                         **recognized_operations(walk.blocks, self._program),
                     },
                 )
-                changes = known != self.environment
-                found_more = known.recognized_operations != self.environment.recognized_operations
-                self.environment = known
+                changes = environment != self.environment
+                found_more = (
+                    environment.recognized_operations != self.environment.recognized_operations
+                )
+                self.environment = environment
                 if self._scheduling_points() is None and self._needs_scheduler(
                     code, walk.successors
                 ):
@@ -117,13 +119,13 @@ class KernelLifter:
                 if found_more and large_functions(walk.successors, walk.weights):
                     self._recorded.clear()  # there are fewer blocks, and outlines are to fit
                     continue
-                shown = replace(_shown_by(walk), signatures=self._signatures(walk))
-                shown = self._with_outlines(shown, walk)
-                is_last = not changes and not shown.unneeded and shown.signatures is None
-                is_last = is_last and not shown.outlines
+                earlier = replace(_shown_by(walk), signatures=self._signatures(walk))
+                earlier = self._with_outlines(earlier, walk)
+                is_last = not changes and not earlier.unneeded and earlier.signatures is None
+                is_last = is_last and not earlier.outlines
                 if is_last and not walk.is_partial:
                     return walk.context  # lifted again, it would be the same
-                return self._attempt(shown).context
+                return self._attempt(earlier).context
             except ShareSubroutine as found:
                 self._call_plan = self._call_plan.with_function(found.callee)
             except CallByPointer as found:
@@ -180,14 +182,14 @@ class KernelLifter:
         # A load of a handle reads the word above it, too.
         return function_signatures(flow, drops_stores=not self.environment.uses_handles)
 
-    def _with_outlines(self, shown: EarlierLifting, walk: KernelWalk) -> EarlierLifting:
+    def _with_outlines(self, earlier: EarlierLifting, walk: KernelWalk) -> EarlierLifting:
         """How large functions are to be outlined; not where turns end inside of them."""
         if self._scheduling_points() is not None:
-            return shown
+            return earlier
         outlines = outlines_of_large_functions(walk.successors, walk.weights, walk.entry)
         if not outlines:
-            return shown
-        return replace(shown, outlines=outlines, live=liveness.live_at_starts(walk.blocks))
+            return earlier
+        return replace(earlier, outlines=outlines, live=liveness.live_at_starts(walk.blocks))
 
     def _scheduling_points(self) -> PhaseWaits | None:
         """Where turns end inside of basic blocks; None where nothing is scheduled."""
@@ -213,10 +215,10 @@ class KernelLifter:
         self._is_deep = True
         self._recorded.clear()
 
-    def _attempt(self, shown: EarlierLifting | None) -> KernelWalk:
-        """``shown``: by a first attempt; None for the first."""
+    def _attempt(self, first_lifting: EarlierLifting | None) -> KernelWalk:
+        """``first_lifting``: what a first attempt has shown; None for the first."""
         is_scheduled = self._waits is not None or self._lane_schedule is not None
-        earlier = shown or EarlierLifting()
+        earlier = first_lifting or EarlierLifting()
         context = LoweringContext(
             self.environment, is_scheduled=self._waits is not None, schedule=self._lane_schedule
         )
@@ -231,7 +233,7 @@ class KernelLifter:
             BlockEnds(walk, calls, collectives, is_scheduled=is_scheduled),
             collectives,
             # A turn that ends inside a subroutine decides whether it is copied.
-            self._recorded if shown is None and not is_scheduled else None,
+            self._recorded if first_lifting is None and not is_scheduled else None,
         )
         self.entry_label = walk.first_label(walk.entry)
         self.instruction_count = sum(lowering.lower(place) for place in walk.places())

@@ -116,11 +116,13 @@ class Functions:
 
     def calls_by_block(self) -> dict[CallPlace, list[FunctionCall]]:
         """The calls at the ends of blocks."""
-        found: dict[CallPlace, list[FunctionCall]] = defaultdict(list)
+        by_block: dict[CallPlace, list[FunctionCall]] = defaultdict(list)
         for call in self._calls:
-            made = (FunctionCall(callee, call.edge.following) for callee in call.edge.callees)
-            found[call.block].extend(made)
-        return dict(found)
+            function_calls = (
+                FunctionCall(callee, call.edge.following) for callee in call.edge.callees
+            )
+            by_block[call.block].extend(function_calls)
+        return dict(by_block)
 
     @cached_property
     def recursive(self) -> frozenset[CodePlace]:
@@ -157,9 +159,9 @@ class Functions:
         while changes:
             changes = False
             for function, other in shared:
-                known = len(touched[function])
+                before = len(touched[function])
                 touched[function].update(touched[other])
-                changes = changes or len(touched[function]) > known
+                changes = changes or len(touched[function]) > before
             for function, callees in self._called_in_functions():
                 ends = function not in ending and not ending.isdisjoint(callees)
                 if ends:
@@ -202,12 +204,12 @@ class Functions:
 
     def _shared_registers(self) -> list[tuple[LlvmFunction, LlvmFunction]]:
         """Functions, and those whose registers are theirs, too."""
-        found: list[tuple[LlvmFunction, LlvmFunction]] = [
+        pairs: list[tuple[LlvmFunction, LlvmFunction]] = [
             (call.function, callee) for call in self._calls for callee in call.edge.callees
         ]
-        found += [(region.owner, region) for region in self._regions]
+        pairs += [(region.owner, region) for region in self._regions]
         alike = sorted(self._by_pointer)
-        return found + [(alike[n - 1], alike[n]) for n in range(len(alike))]
+        return pairs + [(alike[n - 1], alike[n]) for n in range(len(alike))]
 
     def _write_call(self, call: _Call) -> None:
         ir, label = self._context.ir, call.label
@@ -216,10 +218,10 @@ class Functions:
         ir.label(label)
         for name, kind in live_in:
             ir.line(f"%{label}.{name} = load {kind}, ptr addrspace(5) %{name}")
-        given = [i64(edge.resume), *self._surroundings()]
-        given += [f"{kind} %{label}.{name}" for name, kind in live_in]
+        arguments = [i64(edge.resume), *self._surroundings()]
+        arguments += [f"{kind} %{label}.{name}" for name, kind in live_in]
         results = _result_type(changed)
-        listed = ", ".join(map(str, given))
+        listed = ", ".join(map(str, arguments))
         if edge.pointer is None:
             made = f"@{self._name(callee)}({listed})"
         else:
@@ -268,13 +270,13 @@ class Functions:
 
     def _live_in(self, function: CodePlace) -> list[tuple[str, str]]:
         """Names and types of the registers that are a function's arguments."""
-        known = None if self._signatures is None else self._signatures.of[function].live_in
-        return self._touched(function, known)
+        names = None if self._signatures is None else self._signatures.of[function].live_in
+        return self._touched(function, names)
 
     def _live_out(self, function: CodePlace) -> list[tuple[str, str]]:
         """Names and types of the registers that are a function's results."""
-        known = None if self._signatures is None else self._signatures.of[function].live_out
-        return self._touched(function, known)
+        names = None if self._signatures is None else self._signatures.of[function].live_out
+        return self._touched(function, names)
 
     def _touched(self, function: CodePlace, names: frozenset[str] | None) -> list[tuple[str, str]]:
         touched = sorted(self._registers[function].items())

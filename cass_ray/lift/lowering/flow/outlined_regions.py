@@ -145,9 +145,9 @@ class OutlinedRegions:
         )
         number = ir.load("i32", entry, 4)
         ir.line(f"store {number}, {_NEXT}")
-        known = ir.icmp("ne", number, i32(_NOWHERE))
+        is_target = ir.icmp("ne", number, i32(_NOWHERE))
         self._context.terminators.branch(
-            known, f"label %{_OUT}", self._context.terminators.trap_label
+            is_target, f"label %{_OUT}", self._context.terminators.trap_label
         )
         return True
 
@@ -170,7 +170,7 @@ class OutlinedRegions:
         written: dict[LlvmFunction, set[str]] = {
             region: set(from_calls.get(region, ())) for region in self
         }
-        wanted: dict[OutlinedRegion, set[str]] = {
+        live_after: dict[OutlinedRegion, set[str]] = {
             region: self._live_at(edges.exits) for region, edges in self._edges.items()
         }
         for place in places:
@@ -180,14 +180,14 @@ class OutlinedRegions:
             for _, access in blocks[place[1:]].accesses:
                 written[region] |= access.writes
             if place in returning:
-                wanted[region].update(returning[place])
+                live_after[region].update(returning[place])
         for owner in self._outlines:
             self._places[owner] = {name: n for n, name in enumerate(sorted(touched[owner]))}
         for region, edges in self._edges.items():
             registers = sorted(touched[region].items())
             live = self._live_at(edges.entries)
             self._live_in[region] = [each for each in registers if each[0] in live]
-            back = wanted[region] & written[region]
+            back = live_after[region] & written[region]
             self._live_out[region] = [each for each in registers if each[0] in back]
 
     def _live_at(self, places: Collection[CallPlace]) -> set[str]:
@@ -224,10 +224,10 @@ class OutlinedRegions:
             if self._edges[OutlinedRegion(owner, number)].entries:
                 self._branch_if_in(places, f"piece{number}", f"behind{number}")
                 ir.label(f"piece{number}")
-                given = [f"i32 %from{number}", f"ptr addrspace(5) {_KEPT}", *surroundings]
+                arguments = [f"i32 %from{number}", f"ptr addrspace(5) {_KEPT}", *surroundings]
                 ir.line(f"%from{number} = load i32, {_NEXT}")
                 called = self._name(OutlinedRegion(owner, number))
-                ir.line(f"%next{number} = call i32 @{called}({', '.join(given)})")
+                ir.line(f"%next{number} = call i32 @{called}({', '.join(arguments)})")
                 ir.line(f"store i32 %next{number}, {_NEXT}")
             ir.line(f"br label %behind{number}")
             ir.label(f"behind{number}")

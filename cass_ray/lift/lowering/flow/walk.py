@@ -96,10 +96,10 @@ class KernelWalk:
 
     def jump_by_table(self, address: Value, targets: Sequence[CallPlace]) -> bool:
         """:meth:`.Pieces.jump_by_table` at the end of the current block."""
-        made = self.regions.jump_by_table(self.place, address, targets)
-        for target in targets if made else ():
+        has_table = self.regions.jump_by_table(self.place, address, targets)
+        for target in targets if has_table else ():
             self._visit(target)
-        return made
+        return has_table
 
     def _visit(self, place: CallPlace, source: CallPlace | None = None) -> None:
         source = source or self.place
@@ -117,8 +117,8 @@ class KernelWalk:
 
     def _weight(self) -> int:
         """Blocks of LLVM that the current one has become, and that ways out of it may need."""
-        made = self.context.ir.labels - self._labels_before
-        return made + len(self.successors[self.place])
+        new_labels = self.context.ir.labels - self._labels_before
+        return new_labels + len(self.successors[self.place])
 
     def go_as(self, recorded: RecordedBlock) -> None:
         """Go on from the current block, which is left empty, as its copy did."""

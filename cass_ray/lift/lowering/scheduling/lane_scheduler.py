@@ -241,8 +241,8 @@ class LaneScheduler(WarpScheduler):
         yielded = self._lanes(self._waiting(LaneState.YIELDED)) if self._regions else i32(0)
         in_region = self._waiting(LaneState.REGION)
         for barrier in sorted(set(self._regions.values())):
-            kept = Value("ptr addrspace(5)", f"%{barrier}")
-            mask = ir.load("i32", kept, 4)
+            variable = Value("ptr addrspace(5)", f"%{barrier}")
+            mask = ir.load("i32", variable, 4)
             excused = yielded
             if barrier in self.left:
                 left = self._lanes(ir.icmp("eq", mask, i32(0)))
@@ -257,7 +257,7 @@ class LaneScheduler(WarpScheduler):
             goes = ir.both(is_at, ir.icmp("eq", missing, i32(0)))
             waits = ir.either(waits, ir.both(is_at, ir.invert(goes)))
             others = ir.invert(self._lanes(goes))
-            ir.store(ir.op("and", ir.select(is_at, awaited, mask), others), kept, 4)
+            ir.store(ir.op("and", ir.select(is_at, awaited, mask), others), variable, 4)
         return waits
 
     def _waiting(self, state: LaneState) -> Value:
@@ -279,8 +279,8 @@ class LaneScheduler(WarpScheduler):
 
     def _some(self, condition: Value) -> Value:
         """Whether ``condition`` holds in some lane of the wave."""
-        found = self._lanes_of_wave(condition)
-        return self._ir.icmp("ne", found, Value(found.type, "0"))
+        lanes = self._lanes_of_wave(condition)
+        return self._ir.icmp("ne", lanes, Value(lanes.type, "0"))
 
     def _write_round(self, entry: str) -> None:
         """Blocks ``turn.round`` to ``turn.next``: those lanes go on, one warp after the other.

@@ -69,8 +69,8 @@ def _count(ctx: LoweringContext, i: DecodedInstruction) -> None:
     number, threads = number_and_threads(ctx, i)
     waits = i32(0 if i.has("ARV") else 1)
     place = clusters.own_start(ctx, BARRIERS_PLACE)
-    given = (place, number, threads, waits, _not_to_arrive_at(ctx, i))
-    ctx.ir.call_void(f"{SUPPORT_PREFIX}barrier", *given)
+    arguments = (place, number, threads, waits, _not_to_arrive_at(ctx, i))
+    ctx.ir.call_void(f"{SUPPORT_PREFIX}barrier", *arguments)
 
 
 def _is_of_all(ctx: LoweringContext, i: DecodedInstruction) -> Value:
@@ -120,8 +120,8 @@ def _not_to_arrive_at(ctx: LoweringContext, i: DecodedInstruction) -> Value:
     arrives_at = number.integer if isinstance(number, Immediate) else None
     if arrives_at in numbers or None in numbers:
         raise i.unknown("an arrival at a barrier where others wait without a count of threads")
-    known = {each for each in numbers if each is not None}
-    return i32(sum(1 << each for each in known) if arrives_at is None else 0)
+    literals = {each for each in numbers if each is not None}
+    return i32(sum(1 << each for each in literals) if arrives_at is None else 0)
 
 
 @lowers("UCGABAR_{ARV,WAIT}", has_effect=True)
@@ -299,8 +299,8 @@ def _stop_at_counted(ctx: LoweringContext, i: DecodedInstruction, following: str
     number, threads, counted = (
         ctx.registers.read(name, "i32") for name in (_AWAITED, _THREADS, _COUNTED)
     )
-    given = (place, number, threads, counted, i32(int(reduces)), _not_to_arrive_at(ctx, i))
-    arrived = ctx.ir.call("i64", f"{SUPPORT_PREFIX}barrier_arrive", *given)
+    arguments = (place, number, threads, counted, i32(int(reduces)), _not_to_arrive_at(ctx, i))
+    arrived = ctx.ir.call("i64", f"{SUPPORT_PREFIX}barrier_arrive", *arguments)
     ctx.registers.write(_ROUND, ctx.ir.cast("trunc", arrived, "i32"))
     _pass_if(ctx, ctx.ir.icmp("sge", arrived, i64(0)), arriving)
     if i.has("ARV"):

@@ -231,12 +231,12 @@ def _keeps(ctx: LoweringContext, i: DecodedInstruction, rest: Operands) -> Value
 
 
 def _flags(ctx: LoweringContext, i: DecodedInstruction, factors: _Factors, keeps: Value) -> Value:
-    known = {
+    flags = {
         _IN_REGISTERS: factors.a is not None,
         _IS_NEGATED: factors.is_negated,
         _TRANSPOSES_A: "tnspA" in factors.matrices.flags,
         _TRANSPOSES_B: "tnspB" in factors.matrices.flags,
         _SATURATES: i.has("SAT"),
     }
-    fixed = i32(sum(flag for flag, is_set in known.items() if is_set))
+    fixed = i32(sum(flag for flag, is_set in flags.items() if is_set))
     return ctx.ir.op("or", fixed, ctx.select(keeps, i32(_KEEPS_SUMS), i32(0)))
