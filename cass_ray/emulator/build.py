@@ -105,11 +105,13 @@ def build(cache: Path | None = None) -> EngineBuild:
     clang = find_clang()
     headers = build_hip_root(clang.clang, cache).include
     state = (cache, clang, headers, emulator_variable("SIMD"), _state_of_sources())
-    known = _known.get(state)
-    if known is None or not (known.runtime.exists() and known.engine.exists()):
-        made = _Build(cache)
-        known = _known[state] = EngineBuild(runtime=made.runtime(), engine=made.engine())
-    return known
+    libraries = _known.get(state)
+    if libraries is None or not (libraries.runtime.exists() and libraries.engine.exists()):
+        new_build = _Build(cache)
+        libraries = _known[state] = EngineBuild(
+            runtime=new_build.runtime(), engine=new_build.engine()
+        )
+    return libraries
 
 
 _known: dict[object, EngineBuild] = {}
@@ -118,14 +120,14 @@ and reading the sources' includes takes as long as a short program."""
 
 
 def _state_of_sources() -> frozenset[tuple[str, int, int]]:
-    found = set()
+    state = set()
     for folder in ("engine", "device", "hip_runtime"):
         for path, _, names in os.walk(SOURCES / folder):
             for name in names:
                 source = Path(path, name)
                 status = source.stat()
-                found.add((str(source), status.st_mtime_ns, status.st_size))
-    return frozenset(found)
+                state.add((str(source), status.st_mtime_ns, status.st_size))
+    return frozenset(state)
 
 
 def compile_lines(cache: Path) -> dict[Path, tuple[str, ...]]:
@@ -205,11 +207,11 @@ class _Build:
         missing = [unit for unit, target in targets.items() if not target.exists()]
         with TemporaryDirectory(dir=self.folder) as folder, ThreadPoolExecutor(JOBS) as pool:
             headers = self._precompiled(missing, Path(folder), pool)
-            made = [
+            objects = [
                 pool.submit(self._compile, unit, targets[unit], headers.get(unit.flags, ()))
                 for unit in missing
             ]
-            for each in made:
+            for each in objects:
                 each.result()
         return list(targets.values())
 
@@ -241,16 +243,16 @@ class _Build:
 
     def _dependencies(self, source: Path) -> set[Path]:
         """``source`` and our headers that it includes, at any depth."""
-        found: set[Path] = set()
+        dependencies: set[Path] = set()
         pending = [source.resolve()]
         while pending:
             path = pending.pop()
-            if path not in found:
-                found.add(path)
+            if path not in dependencies:
+                dependencies.add(path)
                 if path not in self._included:
                     self._included[path] = list(_included(path))
                 pending += self._included[path]
-        return found
+        return dependencies
 
     def _key(self, unit: _Unit) -> str:
         parts: list[str | bytes] = [self.clang.version, *unit.flags]
@@ -269,8 +271,8 @@ def _engine_units() -> list[_Unit]:
 
 def _level() -> str:
     """The widest level of this CPU that ``CASS_EMULATOR_SIMD`` allows."""
-    found = re.search(r"^flags\s*:(.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    present = set(found[1].split()) if found else set[str]()
+    match = re.search(r"^flags\s*:(.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    present = set(match[1].split()) if match else set[str]()
     widest = "portable"
     for level, flags in _CPU_FLAGS.items():
         if not flags <= present or emulator_variable("SIMD") == widest:

@@ -104,9 +104,9 @@ class Engine:
         address = self._memory(len(content))
         if not address:
             raise MemoryError("no device memory")
-        made = (ctypes.c_char * len(content)).from_address(address)
-        made.raw = content
-        return made
+        memory = (ctypes.c_char * len(content)).from_address(address)
+        memory.raw = content
+        return memory
 
     def execute(self, words: Sequence[int], machine: Machine) -> bool:
         """Run ``words``, which end in ``s_endpgm``, on ``machine``, which gets the result.

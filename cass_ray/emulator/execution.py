@@ -115,8 +115,8 @@ def build(
             device_assembly or "",
         ]
     )
-    with cached_executable("cass-run", key) as (executable, made), private_folder() as root:
-        if made is None:
+    with cached_executable("cass-run", key) as (executable, program), private_folder() as root:
+        if program is None:
             return executable
         unit = sources.write(root)
         try:
@@ -124,13 +124,13 @@ def build(
         except CompileFailure as failure:
             if failure.reason is not Reason.NO_DEVICE_CODE or device_assembly is not None:
                 raise
-            _build_host_only(unit, toolchain, runtime_library, architecture, optimization, made)
+            _build_host_only(unit, toolchain, runtime_library, architecture, optimization, program)
         else:
             assembly = output.device_assembly if device_assembly is None else device_assembly
             toolchain.recombine(
                 output.host_assembly,
                 assembly,
-                made,
+                program,
                 architecture=architecture,
                 further={
                     other: toolchain.compile_device(

@@ -109,15 +109,15 @@ def _host_compiler(search_paths: SearchPaths) -> ToolStatus:
 def _nvidia(search_paths: SearchPaths, cache: Path) -> ToolStatus:
     name, enables = "Nvidia (nvcc, nvdisasm)", "CUDA to host assembly, PTX and SASS"
     try:
-        found = locate_nvidia(search_paths, cache)
+        located = locate_nvidia(search_paths, cache)
     except (ToolMissing, IsolationUnavailableError) as error:
         return ToolStatus(name=name, works=False, enables=enables, remedy=str(error), required=True)
     return ToolStatus(
         name=name,
         works=True,
-        version=found.toolchain.version,
-        path=str(found.toolchain.nvcc),
-        origin=found.origin,
+        version=located.toolchain.version,
+        path=str(located.toolchain.nvcc),
+        origin=located.origin,
         enables=enables,
         required=True,
     )
@@ -126,20 +126,20 @@ def _nvidia(search_paths: SearchPaths, cache: Path) -> ToolStatus:
 def _amd(search_paths: SearchPaths, cache: Path) -> list[ToolStatus]:
     name, enables = "AMD (clang, lld, HIP headers)", "HIP to host assembly and RDNA3 assembly"
     try:
-        found = locate_amd(search_paths, cache, fetch=False)
+        located = locate_amd(search_paths, cache, fetch=False)
     except (ToolMissing, IsolationUnavailableError) as error:
         remedy = str(error)
         runtime = next(search_paths.hip_runtimes(None), None)
         compiler = ToolStatus(name=name, works=False, enables=enables, remedy=remedy, required=True)
         return [compiler, _runtime(runtime.path if runtime else None)]
-    toolchain = found.toolchain
+    toolchain = located.toolchain
     libraries = ", ".join(open_hip_root(toolchain.rocm_path).libraries)
     compiler = ToolStatus(
         name=name,
         works=True,
         version=toolchain.version + (f" with {libraries}" if libraries else ""),
         path=str(toolchain.clang),
-        origin=found.origin,
+        origin=located.origin,
         enables=enables,
         required=True,
     )

@@ -100,14 +100,14 @@ def locate_nvidia(
 ) -> Located[NvidiaToolchain]:
     """:func:`find_nvidia` with the origin."""
     search_paths, cache = search_paths or SearchPaths(), cache or default_directory()
-    wanted = list(architectures)
+    required = list(architectures)
     answers: list[str] = []
     too_old: ToolMissing | None = None
     for home in search_paths.cuda_homes():
         try:
             toolchain = _nvidia_at(home.path, search_paths, cache)
             _check_nvidia(toolchain, cache)
-            unknown = [name for name in wanted if not toolchain.compiles_for(name)]
+            unknown = [name for name in required if not toolchain.compiles_for(name)]
             if not unknown:
                 return Located(toolchain, home.origin)
             too_old = too_old or _does_not_compile_for(toolchain, unknown[0])
@@ -176,10 +176,10 @@ def _nvidia_at(home: Path, search_paths: SearchPaths, cache: Path) -> NvidiaTool
     nvcc = home / "bin/nvcc"
 
     def tool(name: str) -> Path:
-        found = search_paths.cuda_tool(name, home)
-        if found is None:
+        program = search_paths.cuda_tool(name, home)
+        if program is None:
             raise ToolMissing(name, f"Install the CUDA package that holds {name}.")
-        return found
+        return program
 
     libraries = (home / "lib64", home / "lib", home / "targets/x86_64-linux/lib")
     return NvidiaToolchain(
@@ -202,8 +202,8 @@ def _headers_it_lacks(home: Path, search_paths: SearchPaths, cache: Path) -> Ite
     if (home / "include" / _CURAND).exists():
         return
     for package in search_paths.nvidia_packages:
-        for found in sorted(package.glob(f"cu*/include/{_CURAND}")):
-            headers = sorted(found.parent.glob("curand*.h"))
+        for file in sorted(package.glob(f"cu*/include/{_CURAND}")):
+            headers = sorted(file.parent.glob("curand*.h"))
             key = digest([path.read_bytes() for path in headers])[:16]
 
             def fill(target: Path, headers: list[Path] = headers) -> None:
@@ -219,14 +219,14 @@ def _amd_with(clang: Clang, search_paths: SearchPaths, cache: Path, *, fetch: bo
     if clang.rocm is not None:
         root = open_hip_root(clang.rocm)
     else:
-        made = find_hip_root(clang.clang, cache)
-        if made is None and not fetch:
+        hip_root = find_hip_root(clang.clang, cache)
+        if hip_root is None and not fetch:
             raise _NotFetchedYet(
                 "The package of HIP headers",
                 "Nothing is to be installed: the first command that compiles for AMD downloads it"
                 " (cass run, cass translate --check).",
             )
-        root = made or build_hip_root(clang.clang, cache)
+        root = hip_root or build_hip_root(clang.clang, cache)
     runtime = next(search_paths.hip_runtimes(clang.rocm), None)
     return AmdToolchain(
         clang=clang.clang,

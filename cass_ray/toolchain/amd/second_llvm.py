@@ -95,17 +95,17 @@ class SecondToolchain(AmdToolchain):
         lines = ("-gline-tables-only",) if line_tables else ()
         flags = (*code_flags(architecture, optimization, code_object_version), *lines)
         read = self._assembly(unit, Side.DEVICE, (*flags, *_UNOPTIMIZED), limits)
-        made = self._generated(unit, read.stdout_text, architecture, optimization, limits)
-        if ".amdhsa_kernel" not in made.stdout_text:
+        completed = self._generated(unit, read.stdout_text, architecture, optimization, limits)
+        if ".amdhsa_kernel" not in completed.stdout_text:
             raise CompileFailure(Reason.NO_DEVICE_CODE, "no kernel in the device code", "clang")
         return AmdOutput(
             host_assembly="",
-            device_assembly=made.stdout_text,
+            device_assembly=completed.stdout_text,
             architecture=architecture,
             flags=" ".join(flags),
             cpu_seconds_by_tool={
                 "clang device": read.cpu_seconds,
-                "second clang": made.cpu_seconds,
+                "second clang": completed.cpu_seconds,
             },
         )
 
@@ -116,8 +116,8 @@ class SecondToolchain(AmdToolchain):
         self, unit: Unit, side: Side, flags: tuple[str, ...], limits: Limits
     ) -> Completed:
         """The base's; a target that the first clang does not know is read as one that it does."""
-        known = [flag for each in flags for flag in self._readable(each, side)]
-        return super()._assembly(unit, side, tuple(known), limits)
+        readable = [flag for each in flags for flag in self._readable(each, side)]
+        return super()._assembly(unit, side, tuple(readable), limits)
 
     def _readable(self, flag: str, side: Side) -> list[str]:
         target = amd_target(flag.removeprefix(_OFFLOAD)) if flag.startswith(_OFFLOAD) else None
@@ -160,8 +160,8 @@ def with_second_compiler(
     Raises :class:`ToolMissing` where there is no clang that is newer than the first.
     """
     codegen = find_codegen_clang(int(first.version.split(".")[0]), search_paths or SearchPaths())
-    given = {each.name: getattr(first, each.name) for each in fields(AmdToolchain)}
-    return SecondToolchain(**given, codegen=codegen)
+    settings = {each.name: getattr(first, each.name) for each in fields(AmdToolchain)}
+    return SecondToolchain(**settings, codegen=codegen)
 
 
 def find_codegen_clang(
@@ -198,11 +198,13 @@ def _codegen_clang_at(program: Path, cache: Path) -> CodegenClang:
 
 
 def _candidates(search_paths: SearchPaths) -> list[Path]:
-    found: list[Path | None] = []
+    programs: list[Path | None] = []
     if named := search_paths.environment.get(SECOND_CLANG_VARIABLE):
-        found.append(Path(named))
-    found += [search_paths.which(f"clang-{major}") for major in sorted(CLANG_MAJORS, reverse=True)]
+        programs.append(Path(named))
+    programs += [
+        search_paths.which(f"clang-{major}") for major in sorted(CLANG_MAJORS, reverse=True)
+    ]
     package = find_spec("ziglang")
     if package is not None and package.origin is not None:
-        found.append(Path(package.origin).parent / "zig")
-    return [path.resolve() for path in found if path is not None and os.access(path, os.X_OK)]
+        programs.append(Path(package.origin).parent / "zig")
+    return [path.resolve() for path in programs if path is not None and os.access(path, os.X_OK)]

@@ -252,8 +252,10 @@ class AmdToolchain:
             raise classify(hidden, unit, "awk (operands)")
         flags = [f"-mcpu={architecture}", optimization, *self.workarounds, *further]
         flags += hidden_operands.UNOPTIMIZED
-        made = generate((str(self.clang),), unit, hidden.stdout_text, flags, self._visible, limits)
-        return made.stdout_text, hidden.cpu_seconds + made.cpu_seconds
+        completed = generate(
+            (str(self.clang),), unit, hidden.stdout_text, flags, self._visible, limits
+        )
+        return completed.stdout_text, hidden.cpu_seconds + completed.cpu_seconds
 
     def assemble(self, device_assembly: str, architecture: str = DEFAULT_ARCHITECTURE) -> bytes:
         """The code object (an ELF file) of ``device_assembly``.
@@ -318,10 +320,10 @@ class AmdToolchain:
         runtime_library: Path | None = None,
     ) -> Path:
         """Compile ``unit`` and link it into the executable ``output``; raises what the steps do."""
-        made = self.compile(unit, architecture, optimization=optimization)
+        compiled = self.compile(unit, architecture, optimization=optimization)
         return self.recombine(
-            made.host_assembly,
-            made.device_assembly,
+            compiled.host_assembly,
+            compiled.device_assembly,
             output,
             architecture=architecture,
             runtime_library=runtime_library,
@@ -399,13 +401,13 @@ def generate(
     with private_folder() as folder:
         (folder / "device.ll").write_text(ir)
         view = View(read_only=tuple(visible), writable=(folder,))
-        made = run([*command, *target, "-S", "-o", "-"], cwd=folder, limits=limits, view=view)
-    if not made.ok:
-        raise classify(made, unit, "clang (device code)")
-    if path := forbidden_read(made.stdout_text, unit):
+        completed = run([*command, *target, "-S", "-o", "-"], cwd=folder, limits=limits, view=view)
+    if not completed.ok:
+        raise classify(completed, unit, "clang (device code)")
+    if path := forbidden_read(completed.stdout_text, unit):
         message = f"the assembler is told to read {path}, outside the source tree"
         raise CompileFailure(Reason.FORBIDDEN_INCLUDE, message, "clang (device code)")
-    return made
+    return completed
 
 
 def code_flags(architecture: str, optimization: str, code_object_version: int) -> tuple[str, ...]:

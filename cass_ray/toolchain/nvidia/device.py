@@ -104,8 +104,8 @@ def compile_device(
 
     Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.
     """
-    made: dict[str, DeviceCode] = {}
+    code: dict[str, DeviceCode] = {}
     for compiler in compilers:
         ptx = compiler.generate_ptx(bench, residents)
-        made[compiler.architecture] = DeviceCode(compiler.assemble(bench), ptx)
-    return made
+        code[compiler.architecture] = DeviceCode(compiler.assemble(bench), ptx)
+    return code

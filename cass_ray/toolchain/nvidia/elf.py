@@ -134,17 +134,17 @@ def merge(cubins: Sequence[Cubin]) -> bytes:
     does not refer to are not. Names get a mark (:func:`without_marks`) that tells the cubins apart.
     """
     cubins = [_marked(cubin, f"$cubin{number}$") for number, cubin in enumerate(cubins)]
-    kept = [_kept(cubin) for cubin in cubins]
-    symtab = 1 + sum(map(len, kept))
+    section_indices = [_kept(cubin) for cubin in cubins]
+    symtab = 1 + sum(map(len, section_indices))
     section_maps = []
     first = 1
-    for indices in kept:
+    for indices in section_indices:
         section_maps.append({old: first + new for new, old in enumerate(indices)})
         first += len(indices)
     symbols, symbol_maps = _merged_symbols(cubins, section_maps)
     sections = [Section("", 0, 0, 0, 0, 0, 0, 0, 0, b"")]
     for cubin, indices, of_section, of_symbol in zip(
-        cubins, kept, section_maps, symbol_maps, strict=True
+        cubins, section_indices, section_maps, symbol_maps, strict=True
     ):
         links = {**of_section, cubin.symtab: symtab}
         sections += [_moved(cubin.sections[i], links, of_symbol) for i in indices]

@@ -82,8 +82,8 @@ def find_opencl_amd(
 def _clang(nvidia: NvidiaToolchain, cache: Path) -> tuple[Path, str]:
     """LLVM's own clang, which has the NVPTX target, before ROCm's, which may lack it."""
     if nvidia.clang is None:
-        found = find_clang(cache=cache)
-        return found.clang, found.version
+        clang = find_clang(cache=cache)
+        return clang.clang, clang.version
     words = re.search(r"clang version ([\d.]+)", nvidia.clang_version)
     return real_clang(nvidia.clang), words[1] if words else ""
 

@@ -184,7 +184,7 @@ def run(
         message = f"{command[0]}: command not found".encode()
         return Completed(ProcessOutcome.NOT_FOUND, _NOT_FOUND_STATUS, 0, b"", message, 0.0, 0.0, 0)
     isolated = view is not None and isolation.isolates()
-    beside, kept = (companion.command, companion.descriptors) if companion else ((), ())
+    beside, inherited = (companion.command, companion.descriptors) if companion else ((), ())
     if companion:
         limits = replace(limits, processes=limits.processes + companion.processes)
     own_peak = _peak_bytes(resource.getrusage(resource.RUSAGE_SELF))
@@ -205,7 +205,7 @@ def run(
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
-            pass_fds=(*descriptors, *kept),
+            pass_fds=(*descriptors, *inherited),
             start_new_session=True,
         )
         if _niceness:

@@ -85,12 +85,12 @@ def tree(root: int) -> Iterator[int]:
 
 def children(pid: int) -> list[int]:
     """The children of all threads of ``pid``; empty once it ended."""
-    found: list[int] = []
+    processes: list[int] = []
     for task in _tasks(pid):
         with contextlib.suppress(OSError):
             text = Path(f"/proc/{pid}/task/{task}/children").read_text()
-            found += map(int, text.split())
-    return found
+            processes += map(int, text.split())
+    return processes
 
 
 def _tasks(pid: int) -> list[str]:
