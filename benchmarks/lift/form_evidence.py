@@ -30,14 +30,14 @@ _ABOUT = """# Forms of instructions: proven, tested, only lifted
 A form is opcode, modifiers and what the operands are: `LEA R,P,-R,R,i`.
 
 - **Proven**: z3 has shown that the LLVM IR which the lifter writes stores what a specification
-  says, for all inputs (docs/lift.md). The specification agrees with an H200 on
+  says, for all inputs (docs/lift/evidence.md). The specification agrees with an H200 on
   {kernels}.
 - **Tested**: the form is in a kernel of `tests/lift/vectors` whose lifted results are those of the
   H200. For sm_90 that is the machine code which ran there, for others another compilation of the
   same PTX. Or it is in a program of `tests/port` and `tests/lift` that says the same when lifted as
   on the H200 (`tests/port/on_gpu.json`); a program may have code that no thread reached.
 - **Equal to one**: z3 has shown that it is lifted as a proven or tested form is, after its operands
-  were moved to where that form has them, by rules that a GPU confirms (docs/lift.md).
+  were moved to where that form has them, by rules that a GPU confirms (docs/lift/evidence.md).
 - **Only lifted**: none of these.
 
 Counts are of static instructions. Harvest: of the public repositories whose name contains "cuda",

@@ -1,4 +1,5 @@
-"""Lifting: SASS in a cubin, through per-thread LLVM IR, to RDNA3 assembly (docs/lift.md)."""
+"""Lifting: SASS in a cubin, through per-thread LLVM IR, to RDNA3 assembly
+(docs/lift/what_is_lifted.md)."""
 
 from __future__ import annotations
 

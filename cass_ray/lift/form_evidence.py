@@ -4,7 +4,7 @@
 the tests beside it: *proven* forms are those whose LLVM IR z3 has shown equal to a specification
 that an Nvidia GPU confirms, *tested* ones occur in kernels whose lifted results are those of an
 Nvidia GPU, and *equal* ones are lifted as one of these is, after its operands were moved
-(docs/lift.md).
+(docs/lift/evidence.md).
 """
 
 from __future__ import annotations

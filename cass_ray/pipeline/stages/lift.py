@@ -26,7 +26,8 @@ from cass_ray.toolchain.nvidia.elf import Cubin, CubinError
 class LiftStage:
     """Fills ``lifted``: RDNA3 assembly of every Nvidia architecture's cubin, or why there is none.
 
-    Beside it, the forms of its instructions that are neither proven nor tested (docs/lift.md).
+    Beside it, the forms of its instructions that are neither proven nor tested
+    (docs/lift/evidence.md).
 
     A program that cannot be lifted is still a pair. What could not be lifted because of the time
     limit is tried again by the next run.
