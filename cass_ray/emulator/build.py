@@ -25,7 +25,7 @@ from tempfile import TemporaryDirectory, mkstemp
 
 from cass_ray.cache import default_directory, digest
 from cass_ray.emulator.build_headers import ENOUGH, precompile, shared_headers
-from cass_ray.emulator.environment import emulator_variable
+from cass_ray.emulator.variables import emulator_variable
 from cass_ray.toolchain.amd.clang import find_clang
 from cass_ray.toolchain.amd.workarounds import ANY_VERSION, code_workarounds
 from cass_ray.toolchain.hip.root import build_hip_root

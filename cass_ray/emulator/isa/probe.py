@@ -31,7 +31,7 @@ _SUFFIX = re.compile(r"_(?:e32|e64)$")
 
 
 @dataclass(frozen=True)
-class InstructionSet:
+class ProbedInstructionSet:
     """An instruction set as the engine has it: what LLVM calls its machine, and its formats.
 
     ``attributes`` are further choices of ``-mattr``: spellings that LLVM has only with them.
@@ -47,11 +47,11 @@ class InstructionSet:
 INSTRUCTION_SETS = {
     # True16: 16-bit operands are halves of registers. The default has them as whole ones, and
     # leaves out what only exists for halves.
-    "gfx11": InstructionSet("gfx1100", gfx11.forms, ("+real-true16",)),
-    "gfx90a": InstructionSet("gfx90a", gfx9.forms),
-    "gfx942": InstructionSet("gfx942", gfx9.forms),
-    "gfx12": InstructionSet("gfx1201", gfx12.forms, ("+real-true16",)),
-    "gfx950": InstructionSet("gfx950", gfx9.forms, oldest_llvm=20),
+    "gfx11": ProbedInstructionSet("gfx1100", gfx11.forms, ("+real-true16",)),
+    "gfx90a": ProbedInstructionSet("gfx90a", gfx9.forms),
+    "gfx942": ProbedInstructionSet("gfx942", gfx9.forms),
+    "gfx12": ProbedInstructionSet("gfx1201", gfx12.forms, ("+real-true16",)),
+    "gfx950": ProbedInstructionSet("gfx950", gfx9.forms, oldest_llvm=20),
 }
 """By the name of the engine's table of opcodes."""
 

@@ -21,7 +21,7 @@ def entry_of(function: CodePlace) -> CallPlace:
 
 
 @dataclass(frozen=True)
-class FunctionCall:
+class CallSite:
     """A call at the end of a block."""
 
     callee: CodePlace
@@ -38,7 +38,7 @@ class FunctionFlow:
     returns: frozenset[CallPlace]
     """Blocks that end with a function's return."""
     instruction_at: Callable[[CodePlace], DecodedInstruction]
-    calls: Mapping[CallPlace, list[FunctionCall]]
+    calls: Mapping[CallPlace, list[CallSite]]
     functions: frozenset[CodePlace]
     by_pointer: frozenset[CodePlace] = frozenset()
     """Functions that are called through pointers, and have one signature for that."""

@@ -34,7 +34,7 @@ from cass_ray.lift.analysis.liveness import (
     live_at_starts,
 )
 from cass_ray.lift.analysis.paths import Paths, called
-from cass_ray.lift.analysis.term_steps import State, Steps, Unread
+from cass_ray.lift.analysis.term_steps import State, TermSteps, Unread
 from cass_ray.lift.analysis.terms import Terms
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES, CodeSection, CubinCode
 from cass_ray.lift.frontend.instruction import DecodedInstruction
@@ -86,7 +86,7 @@ def recognized_operations(
     live = live_at_starts(_without_callees(blocks, subroutines, program))
     before = _sole_predecessors(blocks, program)
     terms = Terms()
-    steps = Steps(terms)
+    steps = TermSteps(terms)
     readers: dict[str, _Reader] = {}
     operations: dict[CodePlace, RecognizedOperation] = {}
     for fork in forks:
@@ -280,7 +280,7 @@ class _Reader:
         blocks: Blocks,
         code: CodeSection,
         terms: Terms,
-        steps: Steps,
+        steps: TermSteps,
         before: Mapping[CodePlace, CodePlace],
     ) -> None:
         """``before``: the one block before each, where there is one."""

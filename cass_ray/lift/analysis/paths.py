@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-from cass_ray.lift.analysis.term_steps import State, Steps, Unread
+from cass_ray.lift.analysis.term_steps import State, TermSteps, Unread
 from cass_ray.lift.analysis.terms import Terms
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES, CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
@@ -26,7 +26,7 @@ Decisions = Mapping[int, bool]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class PathOutcome:
     """The end of one path: what was decided on it, and what it changed."""
 
     decisions: Decisions
@@ -40,7 +40,7 @@ class Subroutine:
     terms: Terms
     read: Mapping[str, int]
     """What it reads of the registers before."""
-    outcomes: Sequence[Outcome]
+    outcomes: Sequence[PathOutcome]
     results: Mapping[str, int]
     """For each register that one of the paths changes: a leaf, by which it is known afterwards."""
     _digests: dict[tuple[int, ...], bytes] = field(default_factory=dict)
@@ -94,7 +94,7 @@ def called(code: CodeSection, i: DecodedInstruction) -> int | None:
 class Paths:
     """Follows code of one function."""
 
-    def __init__(self, terms: Terms, steps: Steps, code: CodeSection) -> None:
+    def __init__(self, terms: Terms, steps: TermSteps, code: CodeSection) -> None:
         self._terms = terms
         self._steps = steps
         self._code = code
@@ -154,7 +154,7 @@ class Paths:
         self._known[callee].append(subroutine)
         return subroutine
 
-    def _follow(self, address: int, state: State, decisions: Decisions) -> list[Outcome]:
+    def _follow(self, address: int, state: State, decisions: Decisions) -> list[PathOutcome]:
         """Paths from ``address`` to the return of the subroutine."""
         while True:
             try:
@@ -170,7 +170,7 @@ class Paths:
                     )
                 ]
             if following is None:
-                return [Outcome(decisions, state.changed)]
+                return [PathOutcome(decisions, state.changed)]
             address = following
 
     def _step(self, i: DecodedInstruction, state: State, decisions: Decisions) -> int | None:

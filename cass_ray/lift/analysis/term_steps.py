@@ -73,7 +73,7 @@ class State:
         return State(self.before, dict(self.changed))
 
 
-class Steps:
+class TermSteps:
     """Reads instructions into a :class:`State`."""
 
     def __init__(self, terms: Terms) -> None:

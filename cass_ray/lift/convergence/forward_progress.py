@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.analysis.opcodes import yields
-from cass_ray.lift.convergence.kernel_code import KernelCode, is_convergence_point
+from cass_ray.lift.convergence.kernel_graph import KernelGraph, is_convergence_point
 from cass_ray.lift.convergence.loop_exits import LoopExits
 from cass_ray.lift.convergence.saved_convergence_barriers import (
     BarrierOf,
@@ -55,12 +55,12 @@ class LaneSchedule:
     """Convergence barriers that functions keep for their callers: names of their own."""
 
 
-def waits_for_own_warp(code: KernelCode) -> bool:
+def waits_for_own_warp(code: KernelGraph) -> bool:
     """Whether lanes in a loop may wait for what lanes of the same warp do that are not in it."""
     return any(_is_ended_by_others(code, *loop) for loop in code.yielding_loops())
 
 
-def first_spin_loads(code: KernelCode, loops: Iterable[list[CodePlace]]) -> frozenset[CodePlace]:
+def first_spin_loads(code: KernelGraph, loops: Iterable[list[CodePlace]]) -> frozenset[CodePlace]:
     """The first load of each of ``loops`` that reads what the loop waits for, where no lane yields
     in it.
 
@@ -73,7 +73,7 @@ def first_spin_loads(code: KernelCode, loops: Iterable[list[CodePlace]]) -> froz
     )
 
 
-def lane_schedule(code: KernelCode, more: frozenset[CodePlace] = frozenset()) -> LaneSchedule:
+def lane_schedule(code: KernelGraph, more: frozenset[CodePlace] = frozenset()) -> LaneSchedule:
     """The schedule of a kernel's lanes; they yield before ``more``, too."""
     yielding = {
         place
@@ -97,7 +97,7 @@ def lane_schedule(code: KernelCode, more: frozenset[CodePlace] = frozenset()) ->
     return LaneSchedule(yield_points, starts, ends, saved)
 
 
-def diverges_before_barriers(code: KernelCode, barriers: frozenset[CodePlace]) -> bool:
+def diverges_before_barriers(code: KernelGraph, barriers: frozenset[CodePlace]) -> bool:
     """Whether a branch may diverge to different ones of ``barriers``, from which no path leads
     back.
 
@@ -127,7 +127,7 @@ def diverges_before_barriers(code: KernelCode, barriers: frozenset[CodePlace]) -
 
 
 def _next_reconvergence_points(
-    code: KernelCode, start: CodePlace
+    code: KernelGraph, start: CodePlace
 ) -> tuple[frozenset[CodePlace], frozenset[CodePlace]]:
     """Blocks with the reconvergence points that are next from ``start``, and all that it leads
     to."""
@@ -148,7 +148,7 @@ def _next_reconvergence_points(
     return frozenset(stops), frozenset(seen)
 
 
-def _regions(code: KernelCode) -> dict[CodePlace, set[CodePlace]]:
+def _regions(code: KernelGraph) -> dict[CodePlace, set[CodePlace]]:
     """Each ``BSSY``, and the instructions up to where its lanes meet."""
     return {
         (function, address): set(_until_reconvergence(code, block, (function, address)))
@@ -158,7 +158,7 @@ def _regions(code: KernelCode) -> dict[CodePlace, set[CodePlace]]:
     }
 
 
-def _bsync_places(code: KernelCode, start: CodePlace) -> list[CodePlace]:
+def _bsync_places(code: KernelGraph, start: CodePlace) -> list[CodePlace]:
     """Where the ``BSYNC`` of a ``BSSY`` may be: at the label that it names, or in front of it."""
     function, _ = start
     instruction = code.at(start)
@@ -171,7 +171,7 @@ def _bsync_places(code: KernelCode, start: CodePlace) -> list[CodePlace]:
 
 
 def _until_reconvergence(
-    code: KernelCode, block: CodePlace, start: CodePlace
+    code: KernelGraph, block: CodePlace, start: CodePlace
 ) -> Iterator[CodePlace]:
     """Instructions behind the ``BSSY`` at ``start``, which is in ``block``, with its ``BSYNC``."""
     ends = _bsync_places(code, start)
@@ -191,7 +191,7 @@ def _until_reconvergence(
                 pending.append((successor, list(code.instructions([successor]))))
 
 
-def _exit_edges(code: KernelCode, places: list[CodePlace], start: CodePlace) -> set[CodePlace]:
+def _exit_edges(code: KernelGraph, places: list[CodePlace], start: CodePlace) -> set[CodePlace]:
     """Successors of ``places`` to which only lanes come that have left the region from ``start``.
 
     One side of a branch is theirs behind a ``BREAK`` with its guard, or with the opposite one.
@@ -212,7 +212,7 @@ def _exit_edges(code: KernelCode, places: list[CodePlace], start: CodePlace) -> 
     return {(function, code.labels(function)[target.text])} if isinstance(target, Name) else set()
 
 
-def _is_ended_by_others(code: KernelCode, header: CodePlace, loop: frozenset[CodePlace]) -> bool:
+def _is_ended_by_others(code: KernelGraph, header: CodePlace, loop: frozenset[CodePlace]) -> bool:
     """Whether lanes that are not in ``loop`` may write what those in it wait for."""
     if _reconverges_each_iteration(code, header, loop):
         return False
@@ -227,7 +227,7 @@ def _is_spin_load(i: DecodedInstruction) -> bool:
 
 
 def _reconverges_each_iteration(
-    code: KernelCode, header: CodePlace, loop: frozenset[CodePlace]
+    code: KernelGraph, header: CodePlace, loop: frozenset[CodePlace]
 ) -> bool:
     """Whether no round of the loop is without a meeting: then none is outside of it alone."""
     pending = [] if code.reconverges(header) else [header]
@@ -249,7 +249,7 @@ def _reads(i: DecodedInstruction) -> frozenset[str]:
     return _READS.get(i.opcode, frozenset())
 
 
-def _concurrent(code: KernelCode, loop: frozenset[CodePlace]) -> Iterator[DecodedInstruction]:
+def _concurrent(code: KernelGraph, loop: frozenset[CodePlace]) -> Iterator[DecodedInstruction]:
     """What lanes may do while others of their warp are in ``loop``: all up to where they meet."""
     elected_lane_region = code.elected_lane_region(loop)
     before = _blocks_before(code, loop)
@@ -276,7 +276,7 @@ def _concurrent(code: KernelCode, loop: frozenset[CodePlace]) -> Iterator[Decode
                 pending.append(successor)
 
 
-def _blocks_before(code: KernelCode, loop: frozenset[CodePlace]) -> set[CodePlace]:
+def _blocks_before(code: KernelGraph, loop: frozenset[CodePlace]) -> set[CodePlace]:
     """Blocks from whose ends ``loop`` is reached without a meeting of all lanes."""
     predecessors = predecessors_of({place: b.successors for place, b in code.blocks.items()})
     blocks: set[CodePlace] = set()

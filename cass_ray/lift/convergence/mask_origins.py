@@ -12,7 +12,7 @@ from functools import cached_property
 
 from cass_ray.lift.analysis.call_places import CallPlace, function_of
 from cass_ray.lift.analysis.liveness import CodePlace
-from cass_ray.lift.convergence.kernel_code import KernelCode
+from cass_ray.lift.convergence.kernel_graph import KernelGraph
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Immediate, Operand, Register
 from cass_ray.lift.graphs import predecessors_of
@@ -38,7 +38,7 @@ def may_be_equal(one: Origins | None, other: Origins | None) -> bool:
 class MaskOrigins:
     """Origins of masks in the blocks of a kernel."""
 
-    code: KernelCode
+    code: KernelGraph
     flow: Flow
 
     def at(self, block: CallPlace, instruction: DecodedInstruction) -> Origins | None:

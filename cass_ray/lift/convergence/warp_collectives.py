@@ -21,7 +21,7 @@ from cass_ray.lift.analysis.call_places import CallPlace, function_of
 from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.analysis.opcodes import is_reconvergence_point, tests_convergence
 from cass_ray.lift.convergence.divergence import divergent_branches
-from cass_ray.lift.convergence.kernel_code import KernelCode
+from cass_ray.lift.convergence.kernel_graph import KernelGraph
 from cass_ray.lift.convergence.mask_groups import is_collective, mask_groups, straight_on
 from cass_ray.lift.convergence.mask_origins import Flow, MaskOrigins, Origins, may_be_equal
 from cass_ray.lift.convergence.unaligned import where_apart
@@ -49,7 +49,7 @@ def collective_behind(code: CodeSection, number: int) -> list[DecodedInstruction
 
 
 def collective_in_both_branches(
-    code: KernelCode,
+    code: KernelGraph,
     flow: Flow,
     section: Callable[[str], CodeSection],
     barriers: frozenset[CodePlace],
@@ -73,7 +73,7 @@ def collective_in_both_branches(
 class _CollectivePlaces:
     """Where lanes call collectives, by kind, in the blocks of a kernel and of its functions."""
 
-    code: KernelCode
+    code: KernelGraph
     flow: Flow
     section: Callable[[str], CodeSection]
     barriers: frozenset[CodePlace]

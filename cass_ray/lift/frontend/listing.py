@@ -20,7 +20,7 @@ from cass_ray.lift.frontend.cubin import SUPPORTED, parameter_base
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Constant, Immediate, Name, Predicate, Register
 from cass_ray.toolchain.elf import FileHeader
-from cass_ray.toolchain.nvidia.elf import Cubin, ElfSymbol, Section
+from cass_ray.toolchain.nvidia.elf import Cubin, CubinSection, ElfSymbol
 
 ASSUMED_SHARED_BYTES = 48 * 1024
 """The most that a kernel has without asking the driver for more."""
@@ -89,9 +89,9 @@ def cubin_of(text: str) -> Cubin:
     return Cubin(FileHeader(b"", 2, 190, 1, number), sections, symbols, 0)
 
 
-def _section(name: str, data: bytes, size: int | None = None) -> Section:
+def _section(name: str, data: bytes, size: int | None = None) -> CubinSection:
     kind = _PROGBITS if size is None else _NOBITS
-    return Section(name, kind, 0, 0, len(data) if size is None else size, 0, 0, 1, 0, data)
+    return CubinSection(name, kind, 0, 0, len(data) if size is None else size, 0, 0, 1, 0, data)
 
 
 def _architecture(named: list[str]) -> int:

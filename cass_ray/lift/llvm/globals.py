@@ -15,7 +15,7 @@ from functools import cached_property
 
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.llvm.builder import Value
-from cass_ray.toolchain.nvidia.elf import Cubin, Section
+from cass_ray.toolchain.nvidia.elf import Cubin, CubinSection
 
 _SECTIONS = {
     ".nv.constant3": ("constants", 4),
@@ -154,13 +154,13 @@ class DeviceData:
             return Value("i64", "0")
         return Value("i64", "ptrtoint (ptr addrspace(4) @lifted.constants to i64)")
 
-    def _place(self, index: int, section: Section) -> None:
+    def _place(self, index: int, section: CubinSection) -> None:
         name, space = _SECTIONS[section.name]
         for symbol in self._cubin.symbols:
             if symbol.section == index and symbol.info & 15 == _OBJECT and symbol.name:
                 self._places[symbol.name] = (f"lifted.{name}", space, symbol.value)
 
-    def _define(self, index: int, section: Section) -> None:
+    def _define(self, index: int, section: CubinSection) -> None:
         name, space = _SECTIONS[section.name]
         name = f"lifted.{name}"
         pointer = f"ptr addrspace({space})"
@@ -196,7 +196,7 @@ class DeviceData:
             spellings.append(f"_ZL{len(name)}{name}")
         return list(dict.fromkeys(spellings))
 
-    def _initializer(self, section: Section) -> tuple[str, str]:
+    def _initializer(self, section: CubinSection) -> tuple[str, str]:
         """Type and content of a data section, with the addresses that relocations put into it."""
         relocations = self._relocations(section.name)
         if not relocations:

@@ -56,7 +56,7 @@ class LowComparison:
     right: Value
 
 
-class Comparisons:
+class KnownComparisons:
     """Which words the results of comparisons are of."""
 
     def __init__(self) -> None:

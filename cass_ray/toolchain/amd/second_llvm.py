@@ -23,7 +23,7 @@ from cass_ray.architectures import AmdTarget, amd_target
 from cass_ray.cache import default_directory, digest
 from cass_ray.dataset.schema import Reason
 from cass_ray.toolchain.amd import hidden_operands, link
-from cass_ray.toolchain.amd.precompiled import Side
+from cass_ray.toolchain.amd.precompiled import CompilationSide
 from cass_ray.toolchain.amd.toolchain import (
     DEFAULT_ARCHITECTURE,
     DEFAULT_CODE_OBJECT_VERSION,
@@ -94,7 +94,7 @@ class SecondToolchain(AmdToolchain):
         """As :meth:`AmdToolchain.compile_device`; raises the same."""
         lines = ("-gline-tables-only",) if line_tables else ()
         flags = (*code_flags(architecture, optimization, code_object_version), *lines)
-        read = self._assembly(unit, Side.DEVICE, (*flags, *_UNOPTIMIZED), limits)
+        read = self._assembly(unit, CompilationSide.DEVICE, (*flags, *_UNOPTIMIZED), limits)
         completed = self._generated(unit, read.stdout_text, architecture, optimization, limits)
         if ".amdhsa_kernel" not in completed.stdout_text:
             raise CompileFailure(Reason.NO_DEVICE_CODE, "no kernel in the device code", "clang")
@@ -113,20 +113,20 @@ class SecondToolchain(AmdToolchain):
         return (*super().visible(), self.codegen.folder)
 
     def _assembly(
-        self, unit: Unit, side: Side, flags: tuple[str, ...], limits: Limits
+        self, unit: Unit, side: CompilationSide, flags: tuple[str, ...], limits: Limits
     ) -> Completed:
         """The base's; a target that the first clang does not know is read as one that it does."""
         readable = [flag for each in flags for flag in self._readable(each, side)]
         return super()._assembly(unit, side, tuple(readable), limits)
 
-    def _readable(self, flag: str, side: Side) -> list[str]:
+    def _readable(self, flag: str, side: CompilationSide) -> list[str]:
         target = amd_target(flag.removeprefix(_OFFLOAD)) if flag.startswith(_OFFLOAD) else None
         if target is None or not target.read_as or self._knows(target):
             return [flag]
         macros = [f"-U__{target.read_as}__", f"-D__{target.name}__=1", *_LIKE_GFX942]
         # rocPRIM chooses what its kernels do by this, and its host code by the device's name.
         macros += ["-U__amdgcn_processor__", f'-D__amdgcn_processor__="{target.name}"']
-        return [f"{_OFFLOAD}{target.read_as}", *(macros if side is Side.DEVICE else [])]
+        return [f"{_OFFLOAD}{target.read_as}", *(macros if side is CompilationSide.DEVICE else [])]
 
     def _knows(self, target: AmdTarget) -> bool:
         return int(self.version.split(".")[0]) >= target.oldest_clang

@@ -17,7 +17,7 @@ from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.cache import digest
 from cass_ray.dataset.schema import Reason, Toolchain
 from cass_ray.toolchain.amd import hidden_operands, link, lost_exits, spilled_lanes
-from cass_ray.toolchain.amd.precompiled import PrecompiledHeaders, Side
+from cass_ray.toolchain.amd.precompiled import CompilationSide, PrecompiledHeaders
 from cass_ray.toolchain.amd.workarounds import (
     KEEPS_EXITS,
     WAYS_TO_SPILL,
@@ -132,7 +132,7 @@ class AmdToolchain:
         flags = code_flags(architecture, optimization, code_object_version)
 
         def host_side() -> Completed:
-            return self._assembly(unit, Side.HOST, flags, limits)
+            return self._assembly(unit, CompilationSide.HOST, flags, limits)
 
         with background_work(host_side) if at_once else nullcontext(host_side) as waited:
             device = self.compile_device(
@@ -183,7 +183,7 @@ class AmdToolchain:
     def text_as_it_is(
         self,
         unit: Unit,
-        side: Side,
+        side: CompilationSide,
         architecture: str = DEFAULT_ARCHITECTURE,
         *,
         optimization: str = "-Os",
@@ -197,7 +197,7 @@ class AmdToolchain:
         flags = code_flags(architecture, optimization, DEFAULT_CODE_OBJECT_VERSION)
         flags = (*flags, *self.workarounds, *_UNCOMMENTED)
         text = self._assembly(unit, side, flags, limits).stdout_text
-        if side is Side.DEVICE:
+        if side is CompilationSide.DEVICE:
             _must_hold_a_kernel(text)
         return text
 
@@ -216,10 +216,10 @@ class AmdToolchain:
         """
         flags = (*flags, *further)
         if not self.hides_operands:
-            device = self._assembly(unit, Side.DEVICE, flags, limits)
+            device = self._assembly(unit, CompilationSide.DEVICE, flags, limits)
             _must_hold_a_kernel(device.stdout_text)
             return device.stdout_text, device.cpu_seconds
-        read = self._assembly(unit, Side.DEVICE, (*flags, "-emit-llvm"), limits)
+        read = self._assembly(unit, CompilationSide.DEVICE, (*flags, "-emit-llvm"), limits)
         text, more = self.with_hidden_operands(
             unit, read.stdout_text, architecture, optimization, limits, further
         )
@@ -354,7 +354,7 @@ class AmdToolchain:
         )
 
     def _assembly(
-        self, unit: Unit, side: Side, flags: tuple[str, ...], limits: Limits
+        self, unit: Unit, side: CompilationSide, flags: tuple[str, ...], limits: Limits
     ) -> Completed:
         """One compiler run to assembly text on stdout; without precompiled header if rejected."""
         common = [str(self.clang), *self._location_flags(), *flags, *_LENIENT, side.flag]

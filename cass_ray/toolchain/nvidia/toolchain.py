@@ -21,7 +21,7 @@ from cass_ray.toolchain.nvidia.device import DeviceCompiler, compile_device
 from cass_ray.toolchain.nvidia.disassembly import DisassemblyError, disassemble
 from cass_ray.toolchain.nvidia.host import SHIM, ClangHost, NvccHost, clang_flags
 from cass_ray.toolchain.nvidia.resident_cicc import ResidentPool, build_library
-from cass_ray.toolchain.nvidia.steps import SOURCE_TREE, NvccError, Workbench
+from cass_ray.toolchain.nvidia.steps import SOURCE_TREE, CompilerWorkbench, NvccError
 from cass_ray.toolchain.sandbox import process
 from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Limits
@@ -135,7 +135,7 @@ class NvidiaToolchain:
         """
         flags = self.flags(optimization)
         with private_folder() as folder:
-            bench = Workbench(unit, folder, self._view(unit, folder), limits)
+            bench = CompilerWorkbench(unit, folder, self._view(unit, folder), limits)
             compilers = [self._device(architecture, flags) for architecture in architectures]
             device = compile_device(compilers, bench, self.residents)
             if not any(".entry" in code.ptx for code in device.values()):
@@ -174,7 +174,7 @@ class NvidiaToolchain:
         """
         with private_folder() as folder:
             view = self._view(unit, folder)
-            bench = Workbench(unit, folder, view, limits)
+            bench = CompilerWorkbench(unit, folder, view, limits)
             device = self._device(architecture, (*self.flags(optimization), "-lineinfo"))
             device.generate_ptx(bench, None)
             cubin = folder / "lines.cubin"
@@ -252,7 +252,7 @@ class NvidiaToolchain:
         return self.visible()
 
     def _host_assembly(
-        self, bench: Workbench, architecture: str, flags: tuple[str, ...], optimization: str
+        self, bench: CompilerWorkbench, architecture: str, flags: tuple[str, ...], optimization: str
     ) -> str:
         """By clang where it is there and accepts the unit, else nvcc's way."""
         host = None

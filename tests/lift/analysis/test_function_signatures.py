@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from cass_ray.assembly.sass import SassInstruction
 from cass_ray.lift.analysis.call_places import CallFrame, CallPlace
-from cass_ray.lift.analysis.function_flow import FunctionCall, FunctionFlow, entry_of
+from cass_ray.lift.analysis.function_flow import CallSite, FunctionFlow, entry_of
 from cass_ray.lift.analysis.function_signatures import FunctionSignature, function_signatures
 from cass_ray.lift.analysis.liveness import CodePlace, LivenessBlock, RegisterAccess
 from cass_ray.lift.analysis.stack_frames import FrameAnalysis
@@ -35,7 +35,7 @@ class Program:
         self.blocks: dict[CodePlace, LivenessBlock] = {}
         self.successors: dict[CallPlace, set[CallPlace]] = {}
         self.returns: set[CallPlace] = set()
-        self.calls: dict[CallPlace, list[FunctionCall]] = {}
+        self.calls: dict[CallPlace, list[CallSite]] = {}
         self._instructions: dict[CodePlace, DecodedInstruction] = {}
 
     def block(
@@ -61,7 +61,7 @@ class Program:
         self.blocks[place[1:]] = block
         self.successors[place] = set(successors)
         for callee in filter(None, (calls, or_calls)):
-            self.calls.setdefault(place, []).append(FunctionCall(callee, successors[0]))
+            self.calls.setdefault(place, []).append(CallSite(callee, successors[0]))
             self.successors[place].add(entry_of(callee))
 
     def flow(self, by_pointer: Iterable[CodePlace] = ()) -> FunctionFlow:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cass_ray.assembly.sass import SassInstruction
-from cass_ray.lift.analysis.term_steps import State, Steps, Unread
+from cass_ray.lift.analysis.term_steps import State, TermSteps, Unread
 from cass_ray.lift.analysis.terms import Terms
 from cass_ray.lift.frontend.instruction import decode
 from tests.lift.test_recognized_operations import ROOT, is_whole
@@ -130,7 +130,7 @@ def test_a_loop_that_begins_where_the_kernel_does() -> None:
 
 def steps_of(*texts: str) -> tuple[Terms, State]:
     terms = Terms()
-    steps = Steps(terms)
+    steps = TermSteps(terms)
     state = State(lambda name: terms.leaf(f"before {name}"))
     for number, text in enumerate(texts):
         steps.step(state, decode(SassInstruction(16 * number, text)))

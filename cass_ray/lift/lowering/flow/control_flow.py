@@ -25,7 +25,7 @@ from cass_ray.lift.convergence.forward_progress import (
     lane_schedule,
     waits_for_own_warp,
 )
-from cass_ray.lift.convergence.kernel_code import KernelCode
+from cass_ray.lift.convergence.kernel_graph import KernelGraph
 from cass_ray.lift.convergence.mask_origins import Flow
 from cass_ray.lift.convergence.pairing import needs_warp_scheduler, waits_for_words
 from cass_ray.lift.convergence.phase_waits import PhaseWaits, phase_waits
@@ -89,7 +89,7 @@ class KernelLifter:
             try:
                 walk = self._attempt(None)
                 graph = (walk.blocks, (self.environment.kernel.name, 0), self._instruction_at)
-                code = KernelCode(*graph, self._labels)
+                code = KernelGraph(*graph, self._labels)
                 self.shows_clusters = shows_clusters(*graph)
                 keeps = must_keep_loads(*graph)
                 environment = replace(
@@ -135,7 +135,7 @@ class KernelLifter:
             except DeepenStack:
                 self._deepen()
 
-    def _needs_scheduler(self, code: KernelCode, flow: Flow) -> bool:
+    def _needs_scheduler(self, code: KernelGraph, flow: Flow) -> bool:
         """Whether parts of a wave have to run one after the other; sets how."""
         graph = code.blocks, code.entry, code.at
         environment = self.environment
@@ -157,7 +157,7 @@ class KernelLifter:
             self._waits = waits
         return self._scheduling_points() is not None
 
-    def _schedule_grows(self, code: KernelCode) -> bool:
+    def _schedule_grows(self, code: KernelGraph) -> bool:
         """Whether independently scheduled lanes meet in code for lanes that are apart, too."""
         if self._lane_schedule is None:
             return False

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from cass_ray.lift.analysis.call_places import CallPlace, function_of
-from cass_ray.lift.analysis.function_flow import FunctionCall
+from cass_ray.lift.analysis.function_flow import CallSite
 from cass_ray.lift.analysis.function_signatures import FunctionSignatures
 from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES
@@ -114,13 +114,11 @@ class Functions:
         """The functions."""
         return frozenset(self._entries)
 
-    def calls_by_block(self) -> dict[CallPlace, list[FunctionCall]]:
+    def calls_by_block(self) -> dict[CallPlace, list[CallSite]]:
         """The calls at the ends of blocks."""
-        by_block: dict[CallPlace, list[FunctionCall]] = defaultdict(list)
+        by_block: dict[CallPlace, list[CallSite]] = defaultdict(list)
         for call in self._calls:
-            function_calls = (
-                FunctionCall(callee, call.edge.following) for callee in call.edge.callees
-            )
+            function_calls = (CallSite(callee, call.edge.following) for callee in call.edge.callees)
             by_block[call.block].extend(function_calls)
         return dict(by_block)
 

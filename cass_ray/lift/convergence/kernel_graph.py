@@ -19,7 +19,7 @@ def is_convergence_point(i: DecodedInstruction) -> bool:
 
 
 @dataclass(frozen=True)
-class KernelCode:
+class KernelGraph:
     """What a first lifting has shown of a kernel."""
 
     blocks: Graph

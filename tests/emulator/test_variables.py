@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cass_ray.emulator.environment import emulator_variable
 from cass_ray.emulator.execution import RunOptions, environment
+from cass_ray.emulator.variables import emulator_variable
 
 
 @pytest.mark.parametrize(
