@@ -76,7 +76,7 @@ def immediate_postdominators(
             processed = [each for each in successors[node] if each in postdominators]
             nearest = processed[0]
             for each in processed[1:]:
-                nearest = _meeting(postdominators, number, nearest, each)
+                nearest = _common_postdominator(postdominators, number, nearest, each)
             if postdominators.get(node) != nearest:
                 postdominators[node] = nearest
                 changed = True
@@ -100,7 +100,7 @@ def _postorder(predecessors: Mapping[Node, Collection[Node]], end: Node) -> list
     return order
 
 
-def _meeting(
+def _common_postdominator(
     postdominators: Mapping[Node, Node], number: Mapping[Node, int], left: Node, right: Node
 ) -> Node:
     while left != right:

@@ -19,9 +19,9 @@ from cass_ray.lift.llvm.globals import MANAGED_SUFFIX, DeviceData
 from cass_ray.lift.llvm.notes import DEFINITIONS
 from cass_ray.lift.lowering import tensor_memory
 from cass_ray.lift.lowering.cluster_launch import (
+    CLUSTER_BARRIERS_BYTES,
+    CLUSTER_BARRIERS_PLACE,
     ENTRY_DECLARATIONS,
-    MEETINGS_BYTES,
-    MEETINGS_PLACE,
     PRESENT,
     entry_lines,
     reads_cluster_words,
@@ -194,7 +194,7 @@ class ModuleBuilder:
         """
         kernel = reading.kernel_info(self._cubin, environment.kernel.name)
         reserved = reading.shared_reserved(self._cubin)
-        shift = MEETINGS_PLACE + MEETINGS_BYTES - reserved
+        shift = CLUSTER_BARRIERS_PLACE + CLUSTER_BARRIERS_BYTES - reserved
         if environment.uses_tensor_memory:
             shift = 0  # what the lifter needs is in what is reserved
         size = max(kernel.shared_size, reserved) + shift
@@ -289,7 +289,7 @@ def _environment(
         uses_handles=handles,
         uses_tensor_memory=uses_tensor_memory,
         unaligned_barriers=unaligned,
-        met_by_all=numbers_without_counts(instructions),
+        block_barriers=numbers_without_counts(instructions),
         own_place=tensor_memory.OWN_PLACE if uses_tensor_memory else 0,
     )
 

@@ -70,7 +70,7 @@ class _Fork:
     fast: int
     slow: int
     callee: int
-    meeting: int
+    join: int
     both_paths: frozenset[CodePlace]
     """Blocks of both, without the subroutine's."""
 
@@ -97,7 +97,7 @@ def recognized_operations(
         if function not in readers:
             readers[function] = _Reader(blocks, program.code(function), terms, steps, before)
         written = _written({**{place: blocks[place] for place in fork.both_paths}, **callee})
-        changed = live[function, fork.meeting] & written
+        changed = live[function, fork.join] & written
         try:
             operation = readers[function].operation(fork, changed, live[function, fork.slow])
         except Unread:
@@ -127,11 +127,11 @@ def _forks(blocks: Blocks, program: CubinCode) -> Iterator[_Fork]:
                 continue
             path = _straight_path(blocks, (place[0], fast))
             back = _straight_path(blocks, (place[0], call.address + INSTRUCTION_BYTES))
-            meeting = next((each for each in back if each in path), None)
-            if meeting is not None:
-                own = *back[: back.index(meeting)], *path[: path.index(meeting)]
+            join = next((each for each in back if each in path), None)
+            if join is not None:
+                own = *back[: back.index(join)], *path[: path.index(join)]
                 both_paths = frozenset(((place[0], slow), *own))
-                yield _Fork(place, last, takes_fast, fast, slow, callee, meeting[1], both_paths)
+                yield _Fork(place, last, takes_fast, fast, slow, callee, join[1], both_paths)
 
 
 def _last(block: LivenessBlock | None, code: CodeSection) -> DecodedInstruction | None:
@@ -302,7 +302,7 @@ class _Reader:
         ``slow_reads``: those that may be read from the beginning of the slow path on.
         """
         state = self._state_after(fork.place)
-        fast = self._paths.terms_of_path(fork.fast, fork.meeting, state.__getitem__)
+        fast = self._paths.terms_of_path(fork.fast, fork.join, state.__getitem__)
         result, results = self._result(fast.state, changed)
         operands = self._operands(result)
         names = self._names(operands)
@@ -316,7 +316,7 @@ class _Reader:
             tuple(self._place_of(word, slow_reads, state) for word in operand.words)
             for operand in operands
         )
-        return RecognizedOperation(name, sources, results, fork.meeting)
+        return RecognizedOperation(name, sources, results, fork.join)
 
     def _state_after(self, last: CodePlace) -> State:
         """What registers hold at the end of a block, from the last place with several before it."""
@@ -459,7 +459,7 @@ class _Reader:
     ) -> str:
         """Digest of the result on each path through the subroutine."""
         slow = self._paths.terms_of_path(
-            fork.slow, fork.meeting, lambda name: self._terms.renamed(state[name], names)
+            fork.slow, fork.join, lambda name: self._terms.renamed(state[name], names)
         )
         if slow.subroutine is None:
             raise Unread

@@ -1,15 +1,16 @@
-"""Loops that may wait for other lanes of their own warp, and where lanes then stop and meet.
+"""Forward progress: loops that may wait for other lanes of their warp, and the schedule for them.
 
 From Volta on each lane of a warp goes on in the end, whatever the others do. ptxas says where that
 takes more than running to the next convergence barrier: it writes ``YIELD`` (or the program has
 ``NANOSLEEP``) in each loop that lanes may leave one by one for what is in memory, and has the lanes
-meet (``WARPSYNC``, ``BRA.DIV``) behind it, before they call a collective. Lanes that have yielded
-are not waited for at ``BSYNC``: US patent 2016/0019066; else nobody could come out of a spin lock.
+reconverge (``WARPSYNC``, ``BRA.DIV``) behind it, before they do a collective. Lanes that have
+yielded are not waited for at ``BSYNC``: US patent 2016/0019066; else nobody could leave a spin
+lock.
 
-On AMD the lanes of a wave go through one branch after the other. So a kernel in which lanes outside
-of such a loop may do what those inside wait for is run by lanes that are scheduled independently
-(``lowering.scheduling.warp_scheduler``): they stop where they yield, and meet where SASS has them
-meet.
+On AMD the lanes of a wave take one side of a branch after the other. So a kernel in which lanes
+outside of such a loop may do what those inside wait for has its lanes scheduled independently
+(``lowering.scheduling.lane_scheduler``): they stop where they yield, and reconverge where SASS has
+them reconverge.
 """
 
 from __future__ import annotations
@@ -43,12 +44,12 @@ _WRITES = {
 
 @dataclass(frozen=True)
 class LaneSchedule:
-    """Where lanes of a warp that are scheduled independently stop, and where they meet."""
+    """Where lanes that are scheduled independently stop, and where they reconverge."""
 
     yield_points: frozenset[CodePlace]
     """Instructions before which other lanes go on."""
     region_starts: frozenset[CodePlace]
-    """``BSSY`` whose lanes meet at one of :attr:`region_ends`, or come by it."""
+    """``BSSY`` whose lanes reconverge at one of :attr:`region_ends`, or come by it."""
     region_ends: frozenset[CodePlace]
     """``BSYNC`` to which lanes may come one by one."""
     saved_barriers: Mapping[BarrierOf, str]
@@ -149,7 +150,7 @@ def _next_reconvergence_points(
 
 
 def _regions(code: KernelGraph) -> dict[CodePlace, set[CodePlace]]:
-    """Each ``BSSY``, and the instructions up to where its lanes meet."""
+    """Each ``BSSY``, and the instructions up to where its lanes reconverge."""
     return {
         (function, address): set(_until_reconvergence(code, block, (function, address)))
         for block in code.blocks
@@ -165,7 +166,7 @@ def _bsync_places(code: KernelGraph, start: CodePlace) -> list[CodePlace]:
     name = instruction.operands[1]
     labels = code.labels(function)
     if not isinstance(name, Name) or name.text not in labels:
-        raise instruction.unknown("a convergence barrier without the place where lanes meet")
+        raise instruction.unknown("a convergence barrier without the place where lanes reconverge")
     target = labels[name.text]
     return [(function, target), (function, target - INSTRUCTION_BYTES)]
 
@@ -229,7 +230,7 @@ def _is_spin_load(i: DecodedInstruction) -> bool:
 def _reconverges_each_iteration(
     code: KernelGraph, header: CodePlace, loop: frozenset[CodePlace]
 ) -> bool:
-    """Whether no round of the loop is without a meeting: then none is outside of it alone."""
+    """Whether lanes reconverge in each round of the loop: then none is outside of it alone."""
     pending = [] if code.reconverges(header) else [header]
     seen = set(pending)
     while pending:
@@ -250,7 +251,7 @@ def _reads(i: DecodedInstruction) -> frozenset[str]:
 
 
 def _concurrent(code: KernelGraph, loop: frozenset[CodePlace]) -> Iterator[DecodedInstruction]:
-    """What lanes may do while others of their warp are in ``loop``: all up to where they meet."""
+    """Instructions of lanes while others of their warp are in ``loop``, up to reconvergence."""
     elected_lane_region = code.elected_lane_region(loop)
     before = _blocks_before(code, loop)
     into = loop | {block for block in before if not code.reconverges(block)}
@@ -277,7 +278,7 @@ def _concurrent(code: KernelGraph, loop: frozenset[CodePlace]) -> Iterator[Decod
 
 
 def _blocks_before(code: KernelGraph, loop: frozenset[CodePlace]) -> set[CodePlace]:
-    """Blocks from whose ends ``loop`` is reached without a meeting of all lanes."""
+    """Blocks from whose ends ``loop`` is reached without reconvergence of all lanes."""
     predecessors = predecessors_of({place: b.successors for place, b in code.blocks.items()})
     blocks: set[CodePlace] = set()
     pending = list(loop)

@@ -24,7 +24,7 @@ _OF_ALL_LANES = frozenset({"VOTE", "VOTEU", "MATCH", "REDUX", "CREDUX", "ELECT"}
 """Collectives whose results are of all lanes that are there."""
 _MEMBERS = _OF_ALL_LANES | {"R2UR"}
 _ENDS = BRANCHES | {"RET", "EXIT", "KILL", "BSYNC", "WARPSYNC", "ENDCOLLECTIVE", "BAR"}
-"""Where lanes may go elsewhere, or meet."""
+"""Where lanes may diverge, or reconverge."""
 
 
 @dataclass(frozen=True)

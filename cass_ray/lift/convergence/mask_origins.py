@@ -1,7 +1,7 @@
 """Where the mask of a collective comes from: a literal, or a vote or match that made it.
 
-Lanes that were told apart by two votes do not exchange with each other; of other masks nothing is
-known before a kernel runs.
+Lanes that were told apart by two votes do no collective together; of other masks nothing is known
+before a kernel runs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Barriers to which the lanes of a warp may come one after the other, by several ways.
 
 PTX's ``barrier`` without ``.aligned``: ptxas asks in front of it whether the warp is together
-(``BRA.DIV``, ``BRA.CONV``), and lets its lanes meet where it is not.
+(``BRA.DIV``, ``BRA.CONV``), and lets its lanes reconverge where it is not.
 """
 
 from __future__ import annotations

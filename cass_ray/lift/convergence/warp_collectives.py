@@ -1,13 +1,13 @@
 """Warp collectives to which lanes come by several instructions.
 
-In CUDA the lanes of a mask exchange when each of them has come to the same function with it
-(``__shfl_sync``, ``__ballot_sync``, ``__syncwarp`` …), in whichever branch. ptxas asks in front of
-it whether the lanes are together (``BRA.DIV``, ``BRA.CONV``); those that are apart meet
-(``WARPSYNC``) in code that does the collective once for all of them: up to sm_89 a subroutine, from
-sm_90 on the same instructions with the same registers behind each ``WARPSYNC.COLLECTIVE``.
+In CUDA the lanes of a mask do a collective when each of them has come to the same function with it
+(``__shfl_sync``, ``__ballot_sync``, ``__syncwarp`` …), in whichever branch. ptxas tests convergence
+in front of it (``BRA.DIV``, ``BRA.CONV``); lanes that have diverged reconverge (``WARPSYNC``) in
+code that does the collective once for all of them: up to sm_89 a subroutine, from sm_90 on the same
+instructions with the same registers behind each ``WARPSYNC.COLLECTIVE``.
 
-Code for lanes that are together is right wherever lanes that part cannot come to two such places at
-once. Where they may, lanes are scheduled independently (:mod:`.forward_progress`).
+Code for converged lanes is right wherever lanes that diverge cannot come to two such places at
+once. Where they may, they are scheduled independently (:mod:`.forward_progress`).
 """
 
 from __future__ import annotations
@@ -33,14 +33,15 @@ from cass_ray.lift.graphs import components, immediate_postdominators, predecess
 _END: CallPlace = ((), "", -1)
 
 CollectiveKind = tuple[str, Origins | None]
-"""Mnemonic of the collective, the empty one: they only meet; what made their mask."""
+"""Mnemonic of the collective, the empty one: they only reconverge; what made their mask."""
 Collectives = frozenset[tuple[CallPlace, CollectiveKind]]
 """By block."""
 _UNKNOWN = "?"
 
 
 def collective_behind(code: CodeSection, number: int) -> list[DecodedInstruction]:
-    """Behind the ``WARPSYNC`` at a position: up to the last collective of the lanes that meet."""
+    """Behind the ``WARPSYNC`` at a position: up to the last collective of the lanes that
+    reconverge."""
     straight = straight_on(code, number + 1)
     behind = list(takewhile(lambda each: each.address not in code.leaders, straight))
     while behind and not is_collective(behind[-1]):
@@ -54,7 +55,7 @@ def collective_in_both_branches(
     section: Callable[[str], CodeSection],
     barriers: frozenset[CodePlace],
 ) -> bool:
-    """Whether lanes of a warp may part for two places of one collective.
+    """Whether lanes of a warp may diverge to two places of one collective.
 
     ``barriers``: those to which lanes may come one by one, which are no collectives.
     """
@@ -84,7 +85,7 @@ class _CollectivePlaces:
         return frozenset().union(*self._at_ends.values())
 
     def are_in_branches(self, parting: Set[CodePlace]) -> bool:
-        """Whether, from a block of ``parting``, two of one kind are on two paths, before these meet
+        """Whether, from a block of ``parting``, two of one kind are on two paths, before these join
         again."""
         leading = (place for place in self.flow if place in self._leading)
         edges = {place: self._edges_to_collectives(place) for place in leading}
@@ -213,7 +214,7 @@ def _are_alike(one: CollectiveKind, other: CollectiveKind) -> bool:
 
 
 def _is_in_front_of_barrier(code: CodeSection, number: int) -> bool:
-    """Whether lanes meet at a position for a barrier, as ptxas has it in functions.
+    """Whether lanes reconverge at a position for a barrier, as ptxas has it in functions.
 
     CUDA lets no lanes of a warp come to ``__syncthreads`` by different paths.
     """

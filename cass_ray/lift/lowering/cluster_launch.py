@@ -47,11 +47,11 @@ PRESENT = "cluster.present"
 
 LANE_SET_BYTES = 1024 // 8
 """A bit for each thread that a block may have."""
-MEETINGS_PLACE, LANE_SETS_PLACE = 208, 240
-MEETINGS_BYTES = LANE_SETS_PLACE - MEETINGS_PLACE + 4 * LANE_SET_BYTES
+CLUSTER_BARRIERS_PLACE, LANE_SETS_PLACE = 208, 240
+CLUSTER_BARRIERS_BYTES = LANE_SETS_PLACE - CLUSTER_BARRIERS_PLACE + 4 * LANE_SET_BYTES
 """Bytes of the barriers of a block and of a cluster, in the LDS of each block, behind those of some
 warps, and of four sets of the block's lanes (``llvm/device/cluster.hip``)."""
-_OWN_BYTES = MEETINGS_PLACE + MEETINGS_BYTES
+_OWN_BYTES = CLUSTER_BARRIERS_PLACE + CLUSTER_BARRIERS_BYTES
 
 
 def launch_parameter(kernel: KernelInfo) -> Parameter:

@@ -37,7 +37,7 @@ from cass_ray.lift.lowering.scheduling.warp_scheduler import WarpScheduler
 from cass_ray.lift.lowering.terminators import Terminators
 
 GROUP = "group"
-"""The variable with the lanes among which the lane exchanges (``convergence.mask_groups``)."""
+"""The variable with the lanes that do collectives with the lane (``convergence.mask_groups``)."""
 _SELECTORS = {
     **{f"B{n}": (8 * n, 0xFF) for n in range(4)},
     **{f"H{n}": (16 * n, 0xFFFF) for n in range(2)},
@@ -142,7 +142,7 @@ class LoweringContext:
         return self._mask_groups[name]
 
     def group(self) -> Value | None:
-        """The lanes with which the instruction exchanges; None for all that are active."""
+        """The lanes that do the collective; None for all that are active."""
         groups = self.mask_groups()
         if groups is None or self._place[1] not in groups.members:
             return None

@@ -42,7 +42,7 @@ class KernelEnvironment:
     """Those to which the lanes of a warp may come one after the other (PTX's ``barrier``)."""
     barriers_may_diverge: bool = False
     """Whether lanes of a warp may come to a barrier by several ways."""
-    met_by_all: frozenset[int | None] = frozenset()
+    block_barriers: frozenset[int | None] = frozenset()
     """Numbers of barriers that somewhere have no count: of all threads; None: of some number."""
     unrolled: frozenset[CodePlace] = frozenset()
     """Branches back to the beginning of loops that LLVM is to unroll."""

@@ -97,8 +97,8 @@ class BlockEnds:
         """Whether the lanes of a warp are apart, or together.
 
         They are together; scheduled independently they may be apart, and the code for those has
-        them meet. But at a barrier of the block each comes for itself. A guard is no way past it:
-        where it does not hold in all lanes, these have different masks and count as apart.
+        them reconverge. But at a barrier of the block each comes for itself. A guard is no way past
+        it: where it does not hold in all lanes, these have different masks and count as apart.
         """
         context = self._context
         together, apart = self._target(place, i), following
@@ -117,7 +117,7 @@ class BlockEnds:
 
     def _warpsync(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
         with where_taken(self._walk, i, following):
-            self._collectives.meet(place, i, following)
+            self._collectives.wait(place, i, following)
 
     def _region_end(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
         del place

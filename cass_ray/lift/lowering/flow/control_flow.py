@@ -158,7 +158,7 @@ class KernelLifter:
         return self._scheduling_points() is not None
 
     def _schedule_grows(self, code: KernelGraph) -> bool:
-        """Whether independently scheduled lanes meet in code for lanes that are apart, too."""
+        """Whether independently scheduled lanes reconverge in code for divergent lanes, too."""
         if self._lane_schedule is None:
             return False
         before, self._lane_schedule = (

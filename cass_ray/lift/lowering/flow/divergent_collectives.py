@@ -1,7 +1,7 @@
 """Collectives to which lanes come by several instructions (``convergence.warp_collectives``).
 
 Each is lifted once. Independently scheduled lanes keep where they came from, stop in front of it,
-exchange when those of their mask have come to it, and go on behind where they came from.
+do it when those of their mask have come to it, and go on behind where they came from.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class DivergentCollectives:
         self._body = body
         self._places: dict[tuple[str | int, ...], CallPlace] = {}
 
-    def meet(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
+    def wait(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
         """Lift the ``WARPSYNC`` that ends the current block."""
         context, lane_scheduler = self._walk.context, self._walk.context.lane_scheduler
         assert lane_scheduler is not None
@@ -39,7 +39,7 @@ class DivergentCollectives:
         key = tuple(each.text for each in behind) if is_collective else (function, address)
         collective = self._places.setdefault(key, (TOGETHER, function, address))
         after = stack, function, behind[-1].address + INSTRUCTION_BYTES
-        lane_scheduler.meet_for_collective(
+        lane_scheduler.wait_at_collective(
             self._walk.goto(collective),
             reconvergence_mask(context, i),
             self._walk.goto_from(collective, after),
@@ -57,7 +57,7 @@ class DivergentCollectives:
         walk.current.accesses = []
         for guard, run in runs_of(behind):
             self._body.run(code, guard, run)
-        lane_scheduler.diverge_again(f"label %{walk.label(place)}")
+        lane_scheduler.go_on_apart(f"label %{walk.label(place)}")
         return len(behind)
 
     def _behind(self, place: CallPlace, i: DecodedInstruction) -> list[DecodedInstruction]:
@@ -65,7 +65,7 @@ class DivergentCollectives:
         behind = collective_behind(code, code.position[i.address])
         if any(self._body.polls(code, each) for each in behind):
             raise LiftError(
-                f"{code.name}: lanes that meet at {i.address:#x} wait for others before they"
-                " exchange, and may come to that exchange by other instructions, too"
+                f"{code.name}: lanes that reconverge at {i.address:#x} wait for others before their"
+                " collective, and may come to that collective by other instructions, too"
             )
         return behind

@@ -2,8 +2,8 @@
 (``convergence.forward_progress``).
 
 In rounds each lane runs up to where its turn ends: in a loop that waits, at a barrier of the block,
-or where lanes of its warp meet; lanes whose turns begin at one place run together. What waits for
-others to meet begins its next turn when each of them has come, has ended, or, at ``BSYNC``, has
+or where lanes of its warp reconverge; lanes whose turns begin at one place run together. What waits
+for others begins its next turn when each of them has come, has ended, or, at ``BSYNC``, has
 yielded. When no lane can go on, the wave goes to the barrier of the block.
 """
 
@@ -58,15 +58,15 @@ class LaneScheduler(WarpScheduler):
         super().__init__(ir, registers)
         self.schedule = schedule
         self._target = target
-        self._meets = False
+        self._has_masks = False
         self._has_masked_collectives = False
         self._behind: dict[str, list[str]] = {}
         """Blocks with collectives, and where lanes go on behind them."""
         self._regions: dict[int, str] = {}
         """Places behind ``BSYNC``, and the convergence barriers at which they are."""
-        self.left: set[str] = set()
+        self.exited_barriers: set[str] = set()
         """Convergence barriers that lanes may leave: what they keep of it is 0 then."""
-        self.restored: set[str] = set()
+        self.restored_barriers: set[str] = set()
         """Those that calls save and restore."""
 
     def pause(self, label: str, *, at_barrier: bool, yields: bool = False) -> None:
@@ -77,17 +77,18 @@ class LaneScheduler(WarpScheduler):
         state = LaneState.YIELDED if yields else LaneState.NOTHING
         self._stop(label, LaneState.BARRIER if at_barrier else state)
 
-    def meet_warp(self, label: str, mask: Value) -> None:
-        """Go on at ``label`` when the lanes of ``mask`` have come here, or to another meeting."""
+    def wait_at_warpsync(self, label: str, mask: Value) -> None:
+        """Go on at ``label`` when the lanes of ``mask`` have come here, or to another
+        ``WARPSYNC``."""
         self._wait_for(mask)
         self._stop(label, LaneState.WARP)
 
-    def meet_for_collective(
+    def wait_at_collective(
         self, collective: str, mask: Value, behind: str, *, of_mask_alone: bool
     ) -> None:
         """Go on at ``collective`` when all lanes of ``mask`` do, and then at ``behind``.
 
-        Both are labels; the block ``collective`` ends with :meth:`diverge_again`.
+        Both are labels; the block ``collective`` ends with :meth:`go_on_apart`.
         ``of_mask_alone``: without lanes that come with another mask.
         """
         self._wait_for(mask)
@@ -101,15 +102,15 @@ class LaneScheduler(WarpScheduler):
         )
 
     def _wait_for(self, mask: Value) -> None:
-        self._meets = True
+        self._has_masks = True
         self._ir.store(mask, _MASK, 4)
 
-    def diverge_again(self, collective: str) -> None:
+    def go_on_apart(self, collective: str) -> None:
         """End the block ``collective``: each lane goes on behind where it came from."""
         self._registers.flush()
         self._ir.line(f"br {collective}.behind")
 
-    def meet_region(self, label: str, barrier: str) -> None:
+    def wait_at_bsync(self, label: str, barrier: str) -> None:
         """Go on at ``label`` when the lanes have come that the convergence ``barrier`` is for."""
         self._registers.read(barrier, "i32")  # as the choice does: the mask is not dead before
         self._regions[self._stop(label, LaneState.REGION)] = barrier
@@ -127,7 +128,7 @@ class LaneScheduler(WarpScheduler):
         ``entry``: the label of the kernel's first block.
         """
         del beginning
-        if mixed := self.left & self.restored:
+        if mixed := self.exited_barriers & self.restored_barriers:
             raise LiftError(
                 f"lanes of a warp wait for each other, and leave {', '.join(sorted(mixed))}, which"
                 " a function saves: who then waits for whom is not known"
@@ -168,7 +169,7 @@ class LaneScheduler(WarpScheduler):
         ir.line(f"%turn.lives = icmp ne {_AT}, {ENDED_PLACE}")
         alive = self._lanes(_LIVES)
         goes = ir.both(_LIVES, ir.icmp("ne", _IS, i32(LaneState.BARRIER)))
-        if self._meets:
+        if self._has_masks:
             mask = ir.load("i32", _MASK, 4)
             here = self._write_arrivals(mask)
             missing = ir.op("and", ir.op("and", mask, alive), ir.invert(here))
@@ -244,7 +245,7 @@ class LaneScheduler(WarpScheduler):
             variable = Value("ptr addrspace(5)", f"%{barrier}")
             mask = ir.load("i32", variable, 4)
             excused = yielded
-            if barrier in self.left:
+            if barrier in self.exited_barriers:
                 left = self._lanes(ir.icmp("eq", mask, i32(0)))
                 excused = ir.op("or", excused, left)
             awaited = ir.op("and", mask, ir.invert(excused))
@@ -291,7 +292,7 @@ class LaneScheduler(WarpScheduler):
         goes = _GOES
         ir.label("turn.round")
         if self._target.pairs_warps:
-            before = "turn.met" if self._meets else "turn"
+            before = "turn.met" if self._has_masks else "turn"
             targets = f"[ 0, %{before} ], [ {_SECOND}, %turn.next ]"
             ir.line(f"%turn.number = phi i32 {targets}")
             goes = ir.both(goes, ir.icmp("eq", Value("i32", "%turn.warp"), _NUMBER))

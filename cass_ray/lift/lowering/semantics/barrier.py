@@ -8,9 +8,9 @@ from cass_ray.lift.frontend.operands import Immediate, Predicate, Register
 from cass_ray.lift.llvm.builder import FALSE, SUPPORT_PREFIX, TRUE, Value, i32, i64
 from cass_ray.lift.lowering import clusters, fences
 from cass_ray.lift.lowering.cluster_launch import (
+    CLUSTER_BARRIERS_BYTES,
+    CLUSTER_BARRIERS_PLACE,
     LANE_SET_BYTES,
-    MEETINGS_BYTES,
-    MEETINGS_PLACE,
     ROUND,
 )
 from cass_ray.lift.lowering.context import LoweringContext
@@ -39,7 +39,7 @@ BARRIERS_PLACE, BARRIERS_BYTES = 16, 8 * (_NAMED + _MOST_WARPGROUPS)
 """Address and size of the counters of barriers of some warps, in LDS in front of the kernel's own:
 two words each (``llvm/device/support.hip``), those of warpgroups after those with numbers."""
 _LANES_PLACE = BARRIERS_PLACE + BARRIERS_BYTES
-_LANES_PLACE_IN_CLUSTER = MEETINGS_PLACE + MEETINGS_BYTES - LANE_SET_BYTES
+_LANES_PLACE_IN_CLUSTER = CLUSTER_BARRIERS_PLACE + CLUSTER_BARRIERS_BYTES - LANE_SET_BYTES
 """Address of the set of a block's lanes that were missing where their warps came to a barrier."""
 LANES_END = _LANES_PLACE + LANE_SET_BYTES
 
@@ -78,7 +78,7 @@ def _is_of_all(ctx: LoweringContext, i: DecodedInstruction) -> Value:
 
     Those meet at AMD's barrier, and so do these; where nobody comes without a count, all count.
     """
-    numbers = ctx.environment.met_by_all
+    numbers = ctx.environment.block_barriers
     if i.opcode == "WARPGROUP" or i.has("ARV") or not numbers:
         return FALSE
     number, threads = number_and_threads(ctx, i)
@@ -115,7 +115,7 @@ def _not_to_arrive_at(ctx: LoweringContext, i: DecodedInstruction) -> Value:
     """
     if not i.has("ARV"):
         return i32(0)
-    numbers = ctx.environment.met_by_all
+    numbers = ctx.environment.block_barriers
     number = barrier_numbers(i)[0]
     arrives_at = number.integer if isinstance(number, Immediate) else None
     if arrives_at in numbers or None in numbers:

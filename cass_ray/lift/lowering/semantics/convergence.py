@@ -18,7 +18,7 @@ from cass_ray.lift.lowering.table import lowers
 
 @lowers("BSSY{,.RECONVERGENT,.RELIABLE}")
 def begin_region(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Keep which lanes will meet."""
+    """Keep which lanes will reconverge."""
     if ctx.lane_scheduler is not None and ctx.place(i) in ctx.lane_scheduler.schedule.region_starts:
         if i.guard is not None:
             raise i.unknown("a convergence barrier of some lanes")
@@ -31,7 +31,7 @@ def leave_region(ctx: LoweringContext, i: DecodedInstruction) -> None:
     if ctx.lane_scheduler is None:
         return
     name = _barrier(ctx, i, i.operands[-1])
-    ctx.lane_scheduler.left.add(name)
+    ctx.lane_scheduler.exited_barriers.add(name)
     condition = TRUE
     for operand in i.operands[:-1]:
         condition = ctx.ir.both(condition, ctx.predicate(operand))
@@ -45,7 +45,7 @@ def reconverge(ctx: LoweringContext, i: DecodedInstruction) -> None:
 
 
 @lowers("WARPSYNC{,.ALL,.EXCLUSIVE,.COLLECTIVE,.COLLECTIVE.ALL}")
-def meet(ctx: LoweringContext, i: DecodedInstruction) -> None:
+def warpsync(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """The lanes of the mask are together: they reconverge at the same places in LLVM's code.
 
     What they do then until they may go elsewhere is without those of other masks.
@@ -58,7 +58,7 @@ def meet(ctx: LoweringContext, i: DecodedInstruction) -> None:
 
 @lowers("BMOV.32{,.CLEAR,.PQUAD}", "BMOV.64")
 def move_barrier(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Save or restore a convergence barrier, which holds nothing unless lanes meet at it."""
+    """Save or restore a convergence barrier, which holds nothing unless lanes wait at it."""
     target, source = i.operands[0], i.operands[-1]
     if ctx.lane_scheduler is None or not (is_barrier(target) or is_barrier(source)):
         if isinstance(target, Register):
@@ -73,7 +73,7 @@ def move_barrier(ctx: LoweringContext, i: DecodedInstruction) -> None:
         saved = i32(0) if is_saved else ctx.registers.read(_barrier(ctx, i, source), "i32")
         ctx.write(target, saved)
     elif not _is_saved(ctx, i, target):
-        ctx.lane_scheduler.restored.add(_barrier(ctx, i, target))
+        ctx.lane_scheduler.restored_barriers.add(_barrier(ctx, i, target))
         ctx.registers.write(_barrier(ctx, i, target), ctx.integer(source))
 
 
@@ -105,13 +105,13 @@ def stop_at_bsync(ctx: LoweringContext, i: DecodedInstruction, following: str) -
         ctx.terminators.jump(following)
         return
     label = f"met{ctx.ir.fresh()}"
-    lane_scheduler.meet_region(f"label %{label}", _barrier(ctx, i, i.operands[0]))
+    lane_scheduler.wait_at_bsync(f"label %{label}", _barrier(ctx, i, i.operands[0]))
     ctx.registers.begin_block(label)
     ctx.terminators.jump(following)
 
 
 def reconvergence_mask(ctx: LoweringContext, i: DecodedInstruction) -> Value:
-    """The lanes that meet at a ``WARPSYNC``."""
+    """The lanes that reconverge at a ``WARPSYNC``."""
     return i32(-1) if i.has("ALL") else ctx.integer(i.operands[0])
 
 
@@ -120,6 +120,6 @@ def stop_at_warpsync(ctx: LoweringContext, i: DecodedInstruction, following: str
     lane_scheduler = ctx.lane_scheduler
     assert lane_scheduler is not None
     label = f"met{ctx.ir.fresh()}"
-    lane_scheduler.meet_warp(f"label %{label}", reconvergence_mask(ctx, i))
+    lane_scheduler.wait_at_warpsync(f"label %{label}", reconvergence_mask(ctx, i))
     ctx.registers.begin_block(label)
     ctx.terminators.jump(following)
