@@ -46,7 +46,7 @@ def function_signatures(flow: FunctionFlow, *, drops_stores: bool) -> FunctionSi
 
     ``drops_stores``: whether stores are looked for that nothing reads.
     """
-    return _Liveness(flow, FrameAnalysis(flow), drops_stores=drops_stores).found()
+    return _Liveness(flow, FrameAnalysis(flow), drops_stores=drops_stores).signatures()
 
 
 class _Liveness:
@@ -164,7 +164,7 @@ class _Liveness:
                 live.update(words.offsets)
         return frozenset(live)
 
-    def found(self) -> FunctionSignatures:
+    def signatures(self) -> FunctionSignatures:
         """The signatures, and the stores that are dead in every copy of their code."""
         dead: set[CodePlace] = set()
         needed: set[CodePlace] = set()

@@ -57,25 +57,25 @@ class WarpProduct:
         self._return_places()
 
     def of(
-        self, given: Fragments, signs: tuple[bool, bool], before: list[Value] | None = None
+        self, matrices: Fragments, signs: tuple[bool, bool], before: list[Value] | None = None
     ) -> list[Value]:
         """Elements of the product that a lane has; ``signs``: which factors are signed.
 
         With ``before``, what was given before, added to that.
         """
-        found = self._multiplied(given, signs, before)
+        products = self._multiplied(matrices, signs, before)
         if self._instruction.has_signs or signs == (True, True):
-            return found
+            return products
         # Unsigned bytes were made signed ones, 128 less: 128 times the other factor's sums are
         # missing. There is no such way to multiply two unsigned factors.
-        ones = [_ONES] * len(given.columns)
+        ones = [_ONES] * len(matrices.columns)
         a_signed, b_signed = signs
         assert a_signed != b_signed
-        others = Fragments([ones], given.columns) if b_signed else Fragments(given.rows, ones)
+        others = Fragments([ones], matrices.columns) if b_signed else Fragments(matrices.rows, ones)
         missing = self._multiplied(others, (True, True))
         return [
             self._ir.op("add", one, self._ir.op("shl", more, i32(7)))
-            for one, more in zip(found, missing, strict=True)
+            for one, more in zip(products, missing, strict=True)
         ]
 
     # The factors
@@ -135,10 +135,10 @@ class WarpProduct:
     def _once(self, of: Iterable[object], make: Callable[[], list[Value]]) -> list[Value]:
         """Fragments meet many others: what is gathered of them serves again in the block."""
         key = (self._instruction.intrinsic, *map(str, of))
-        made = self._ctx.registers.made
-        if key not in made:
-            made[key] = make()
-        return made[key]
+        block_values = self._ctx.registers.block_values
+        if key not in block_values:
+            block_values[key] = make()
+        return block_values[key]
 
     def _words(self, registers: Sequence[Value], places: Sequence[Value]) -> Iterator[Value]:
         """What this lane has of a line, whose words are at ``places``."""
@@ -203,7 +203,7 @@ class WarpProduct:
 
     # The result
 
-    def returned(self, found: list[Value], rows: int) -> list[Value]:
+    def returned(self, products: list[Value], rows: int) -> list[Value]:
         """Results where SASS has them: lane 4 g + t, row g (then g + 8), columns 2 t and 2 t + 1.
 
         A lane may give one word at a time. Lanes of odd t ask for the second rows when the others
@@ -215,7 +215,7 @@ class WarpProduct:
         words = []
         for turn, place in enumerate(places[:rows]):
             for column in range(2):
-                even, odd = found[column], found[2 + column]
+                even, odd = products[column], products[2 + column]
                 if turn:
                     even, odd = odd, even
                 word = ir.cast("bitcast", ir.select(gives_odd, odd, even), "i32")

@@ -129,7 +129,7 @@ def _fetch_pinned(mirror: str, package: Package, file: Path) -> None:
 
 
 def _fetch_current(
-    mirror: str, wanted: Sequence[Package], work: Path
+    mirror: str, packages: Sequence[Package], work: Path
 ) -> list[tuple[Package, Path]]:
     """The suite's present versions, checked by apt against the archive's signature."""
     for folder in ("lists/partial", "cache/archives/partial"):
@@ -144,9 +144,9 @@ def _fetch_current(
     ]
     apt += [f"-oDir::State::Lists={work / 'lists'}", f"-oDir::Cache={work / 'cache'}"]
     _run([*apt, "update"], work)
-    _run([*apt, "download", *(f"{package.name}/{SUITE}" for package in wanted)], work)
+    _run([*apt, "download", *(f"{package.name}/{SUITE}" for package in packages)], work)
     fetched = []
-    for package in wanted:
+    for package in packages:
         [file] = work.glob(f"{package.name}_*.deb")
         if package.part != "base" and _release(file.name) != package.release:
             raise ArchiveError(f"{file.name}: not of release {package.release}")

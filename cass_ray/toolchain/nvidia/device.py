@@ -49,7 +49,7 @@ class DeviceCompiler:
             bench.run(self.steps.first("cicc"), self.steps.environment)
         else:
             self._with_residents(bench, residents)
-        return bench.made("ptx", "cicc").decode("utf-8", "replace")
+        return bench.output("ptx", "cicc").decode("utf-8", "replace")
 
     def _with_residents(self, bench: CompilerWorkbench, residents: ResidentPool) -> None:
         """A resident cicc does it if it can, else a new one, which also reports errors."""
@@ -94,7 +94,7 @@ class DeviceCompiler:
 
     def assemble(self, bench: CompilerWorkbench) -> bytes:
         bench.run(self.steps.first("ptxas"), self.steps.environment)
-        return bench.made("cubin", "ptxas")
+        return bench.output("cubin", "ptxas")
 
 
 def compile_device(

@@ -106,10 +106,10 @@ class NvccHost:
         environment = self.steps.environment
         bench.run(self.steps.first("g++"), environment, bench.unit.preprocessor_arguments())
         bench.run(self.steps.first("cudafe++"), environment)
-        stub = bench.made("cudafe1.stub.c", "cicc").decode("utf-8", "replace")
+        stub = bench.output("cudafe1.stub.c", "cicc").decode("utf-8", "replace")
         bench.replace("cudafe1.stub.c", without_registration(stub).encode())
         bench.run(self.steps.last("g++"), environment)
-        return bench.made("s", "g++").decode("utf-8", "replace")
+        return bench.output("s", "g++").decode("utf-8", "replace")
 
 
 _REGISTRATION = re.compile(

@@ -50,7 +50,7 @@ def preprocess(steps: NvccSteps, bench: CompilerWorkbench) -> PreprocessedProgra
     """
     arguments = bench.unit.preprocessor_arguments()
     bench.run(steps.first("g++"), steps.environment, arguments)
-    return split_header(bench.made("cpp1.ii", "g++"), str(bench.unit.main))
+    return split_header(bench.output("cpp1.ii", "g++"), str(bench.unit.main))
 
 
 def split_header(text: bytes, source: str) -> PreprocessedProgram | None:
@@ -110,7 +110,7 @@ def preprocess_with_macros(
     command = bench.command(step, ["-imacros", str(bench.inside(_MACROS))])
     if not bench.try_command(command, steps.environment).ok:
         return None
-    program = split_header(bench.made("cpp1.ii", "g++"), str(unit.main))
+    program = split_header(bench.output("cpp1.ii", "g++"), str(unit.main))
     return PreprocessedProgram(header, program.text) if program is not None else None
 
 
@@ -126,4 +126,4 @@ def _without_header(step: CompilerStep) -> CompilerStep:
 def _definitions(step: CompilerStep, steps: NvccSteps, bench: CompilerWorkbench) -> list[bytes]:
     """The lines ``#define …`` at the end of an empty program."""
     bench.run(step, steps.environment, ["-dM"], source=os.devnull)
-    return bench.made("cpp1.ii", "g++").splitlines(keepends=True)
+    return bench.output("cpp1.ii", "g++").splitlines(keepends=True)

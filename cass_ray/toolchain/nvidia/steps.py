@@ -174,7 +174,7 @@ class CompilerWorkbench:
         """The host's path of a work file."""
         return self.folder / f"{WORK_FILE_STEM}.{extension}"
 
-    def made(self, extension: str, tool: str) -> bytes:
+    def output(self, extension: str, tool: str) -> bytes:
         """The work file that ``tool`` made; raises as :func:`result_of` does."""
         return result_of(tool, self.file(extension))
 

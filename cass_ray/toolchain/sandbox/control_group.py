@@ -196,12 +196,12 @@ def _sweep(parent: Path) -> None:
                 folder.rmdir()
 
 
-def _changed(folder: Path, gone: float) -> float:
+def _changed(folder: Path, removed_at: float) -> float:
     """When ``folder`` was changed last; ``gone`` where it is not there any more."""
     try:
         return folder.stat().st_mtime
     except OSError:
-        return gone
+        return removed_at
 
 
 def _remove(group: Path) -> None:

@@ -221,16 +221,16 @@ class Functions:
         results = _result_type(changed)
         listed = ", ".join(map(str, arguments))
         if edge.pointer is None:
-            made = f"@{self._name(callee)}({listed})"
+            call_text = f"@{self._name(callee)}({listed})"
         else:
-            made = f"{edge.pointer.name}({listed}) convergent nounwind"
-        ir.line(f"%{label}.made = call {results} {made}")
-        made = f"extractvalue {results} %{label}.made"
+            call_text = f"{edge.pointer.name}({listed}) convergent nounwind"
+        ir.line(f"%{label}.made = call {results} {call_text}")
+        extract = f"extractvalue {results} %{label}.made"
         for number, (name, kind) in enumerate(changed, 1):
-            ir.line(f"%{label}.new.{name} = {made}, {number}")
+            ir.line(f"%{label}.new.{name} = {extract}, {number}")
             ir.line(f"store {kind} %{label}.new.{name}, ptr addrspace(5) %{name}")
         if not self._ending.isdisjoint(edge.callees):
-            ir.line(f"%{label}.ended = {made}, 0")
+            ir.line(f"%{label}.ended = {extract}, 0")
             ir.line(f"br i1 %{label}.ended, label %{ENDED}, {edge.label}")
         else:
             ir.line(f"br {edge.label}")

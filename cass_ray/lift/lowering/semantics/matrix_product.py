@@ -103,7 +103,7 @@ class _TwoWays(Protocol):
 class _Product:
     """A product of words of elements."""
 
-    given: Fragments
+    matrices: Fragments
     signs: tuple[bool, bool]
     """Which of A and B are signed."""
     sums: list[Value]
@@ -124,14 +124,14 @@ class _Product:
         LLVM drops what nobody reads in between.
         """
         unit = self._unit(ctx, instruction)
-        made, count = ctx.registers.made, len(self.sums)
-        earlier = made.get(("sums", *self.sums), []) if self.is_sum else []
+        block_values, count = ctx.registers.block_values, len(self.sums)
+        earlier = block_values.get(("sums", *self.sums), []) if self.is_sum else []
         sums, before = earlier[:count] or self.sums, earlier[count:] or None
-        by_unit = unit.of(self.given, self.signs, before)
-        results = self.added(sums, unit.returned(by_unit, len(self.given.rows)))
+        by_unit = unit.of(self.matrices, self.signs, before)
+        results = self.added(sums, unit.returned(by_unit, len(self.matrices.rows)))
         results = [ctx.ir.cast("bitcast", each, "i32") for each in results]
         if self.is_sum:
-            made["sums", *results] = [*sums, *by_unit]
+            block_values["sums", *results] = [*sums, *by_unit]
         return results
 
     def _unit(self, ctx: LoweringContext, instruction: MatrixInstruction) -> WarpProduct:
@@ -174,7 +174,7 @@ def multiply(
         # Fragments are gathered inside: a wave of which half is empty is spared that.
         product.prepare(ctx, instruction)
         are_all_here = ctx.ir.icmp("eq", ballot_of_wave(ctx, TRUE), i64(-1))
-        with ctx.registers.skipped_unless(are_all_here, keeps_made=True):
+        with ctx.registers.skipped_unless(are_all_here, keeps_values=True):
             ctx.write_words(i.operands[0], product.by_unit(ctx, instruction))
         with ctx.registers.skipped_unless(ctx.ir.invert(are_all_here)):
             ctx.write_words(i.operands[0], product.by_lanes())

@@ -52,11 +52,11 @@ def allocate(ctx: LoweringContext, i: DecodedInstruction) -> None:
 @lowers("UTCATOMSWS.AND", has_effect=True)
 def free(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Keep those units alone whose bits are set."""
-    old, kept = i.operands.exactly(2)
+    old, new = i.operands.exactly(2)
     if not isinstance(old, Register) or not old.is_zero:
         raise i.unknown("units that were in use")
     with by_one_lane(ctx):
-        arguments = tensor_memory.own_state(ctx), ctx.integer(kept)
+        arguments = tensor_memory.own_state(ctx), ctx.integer(new)
         ctx.ir.call_void(f"{SUPPORT_PREFIX}tensor_free", *arguments)
 
 
