@@ -1,7 +1,7 @@
 """Signatures of functions: the registers that are live into and out of them.
 
-A function of a kernel has registers as arguments and results (:mod:`.functions`). Live in is what
-it, or what it calls, reads before it is written; live out is what it has changed
+A function of a kernel has registers as arguments and results (:mod:`..lowering.flow.functions`).
+Live in is what it, or what it calls, reads before it is written; live out is what it has changed
 (:mod:`.stack_frames`) and a caller reads afterwards. Liveness is solved backwards over all blocks
 of the kernel, with the words of each function's frame in which it saves registers: where nobody
 wants a register that is loaded from there, the load is dead, and so is the store before it.

@@ -6,7 +6,7 @@ through which lanes that have parted are scheduled independently: they would com
 shuffles one after the other.
 
 A function has registers as arguments and as results: in a first lifting all that it, or a function
-that it calls, reads or writes, then those that matter (:mod:`.function_signatures`).
+that it calls, reads or writes, then those that matter (:mod:`...analysis.function_signatures`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Outlined regions of large functions (:mod:`.outlining`): functions of LLVM, and what calls them.
+"""Outlined regions of large functions (:mod:`...analysis.outlining`): functions of LLVM, and what
+calls them.
 
 A region takes the number of the place to begin at. It returns the number of the place to go on at,
 or that the thread has ended or its function returns. The owner, the function that the regions were
