@@ -69,7 +69,8 @@ class AmdTarget:
     """Whether the HTTP API lists it."""
     read_as: str = ""
     """An older target as which a clang that does not know it reads sources, for another LLVM to
-    make the code (:mod:`cass_ray.toolchain.amd.second`): what headers say of both is the same."""
+    make the code (:mod:`cass_ray.toolchain.amd.second_llvm`): what headers say of both is the
+    same."""
 
     @property
     def code_object(self) -> str:

@@ -136,7 +136,7 @@ def test_every_package_has_a_line_in_the_architecture() -> None:
 
 
 def test_modules_in_the_table_of_the_lifter_exist() -> None:
-    table = (REPOSITORY / "docs/lift.md").read_text().partition("## Rules")[0]
+    table = (REPOSITORY / "docs/lift/add_a_form.md").read_text().partition("## Where things are")[2]
     cells = re.findall(r"^\| (`.*?`) \| ", table, re.MULTILINE)
     names = [name for cell in cells for name in re.findall(r"`([\w/.]+)`", cell)]
     places = [REPOSITORY / "cass_ray" / "lift" / name for name in names]

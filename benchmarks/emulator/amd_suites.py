@@ -124,8 +124,8 @@ class Machine:
 
     @staticmethod
     def environment(architecture: str) -> dict[str, str]:
-        device = {DEVICES_VARIABLE: architecture, "CASS_RDNA3_MEMORY": str(_MEMORY)}
-        return {"CASS_RDNA3_THREADS": "1", **os.environ, **device}
+        device = {DEVICES_VARIABLE: architecture, "CASS_EMULATOR_MEMORY": str(_MEMORY)}
+        return {"CASS_EMULATOR_THREADS": "1", **os.environ, **device}
 
 
 def run_piece(machine: Machine, binary: Binary, architecture: str, piece: Piece,

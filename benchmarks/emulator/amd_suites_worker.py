@@ -86,8 +86,8 @@ def run_item(item: Item, folder: Path, seconds: float) -> Case:
     machine = folder / "machine"
     loader = machine / "ld-linux-x86-64.so.2"
     command: list[str | Path] = [loader, "--library-path", machine, folder / item.path]
-    device = {"CASS_DEVICES": item.architecture, "CASS_RDNA3_MEMORY": str(4 << 30)}
-    environment = {**os.environ, "CASS_RDNA3_THREADS": "1", **device}
+    device = {"CASS_DEVICES": item.architecture, "CASS_EMULATOR_MEMORY": str(4 << 30)}
+    environment = {**os.environ, "CASS_EMULATOR_THREADS": "1", **device}
     try:
         session = run_cases(command, [item.name], environment, seconds)
     except (OSError, RuntimeError) as error:

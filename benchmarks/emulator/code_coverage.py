@@ -29,7 +29,7 @@ from cass_ray.architectures import amd_target
 from cass_ray.emulator.code_object import find_device_binaries
 from cass_ray.emulator.coverage import instruction_set_of
 from cass_ray.emulator.engine_interface import Engine, load_engine
-from cass_ray.toolchain.amd.second import with_second_compiler
+from cass_ray.toolchain.amd.second_llvm import with_second_compiler
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.elf import DamagedFile
 from cass_ray.toolchain.locate import find_amd

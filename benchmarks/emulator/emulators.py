@@ -223,7 +223,7 @@ def measure(name: str, library: str | None, image: bytes, case: Case) -> float:
 
 def in_process(name: str, image: Path, case: str, library: Path | None, tree: Path | None) -> float:
     """:func:`measure` in a process of its own; its output where it fails."""
-    environment = {**os.environ, "CASS_RDNA3_THREADS": "1"}
+    environment = {**os.environ, "CASS_EMULATOR_THREADS": "1"}
     environment["PYTHONPATH"] = os.pathsep.join(map(str, filter(None, (Path.cwd(), tree))))
     command = [sys.executable, "-m", "benchmarks.emulator.emulators", "--one", name, "--case", case]
     command += ["--image", str(image), *(["--remu", str(library)] if library else [])]

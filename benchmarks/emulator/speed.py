@@ -45,7 +45,7 @@ _TOLERANCE = 1e-3  # approximations and other orders of summation
 
 def run(command: list[str | Path], **variables: str) -> str:
     """Standard output; raises :class:`subprocess.CalledProcessError`."""
-    environment = {**os.environ, "CASS_RDNA3_THREADS": str(THREADS), **variables}
+    environment = {**os.environ, "CASS_EMULATOR_THREADS": str(THREADS), **variables}
     return subprocess.run(
         command, check=True, capture_output=True, text=True, env=environment
     ).stdout

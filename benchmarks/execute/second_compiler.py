@@ -3,8 +3,8 @@
     python -m benchmarks.execute.second_compiler --arch gfx1100 --arch gfx942 --json OUT.json
 
 Each program is translated, compiled by clang and by the second compiler
-(:mod:`cass_ray.toolchain.amd.second`), and both run on the CPU backend, on the inputs of which the
-output of a real Nvidia GPU is kept. Rows that OUT.json has are not made again.
+(:mod:`cass_ray.toolchain.amd.second_llvm`), and both run on the CPU backend, on the inputs of which
+the output of a real Nvidia GPU is kept. Rows that OUT.json has are not made again.
 """
 
 from __future__ import annotations

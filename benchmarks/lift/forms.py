@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmarks.lift.harvest_report import read
 from cass_ray.assembly import sass
-from cass_ray.lift.standing import forms_in
+from cass_ray.lift.form_evidence import forms_in
 from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
 

@@ -3,7 +3,7 @@
 ``python -m benchmarks.lift.harvest OUT.jsonl ROOT FILE ... [--sm 75 --sm 90]`` takes the files
 ``ROOT/FOLDER/PATH.cu`` (``FILE`` is ``FOLDER/PATH.cu``, a repository to a folder). Each is compiled
 natively for each architecture, with nvcc's front end for it: code for one alone (``__CUDA_ARCH__``)
-counts. Forms are counted by standing, and each kernel is lifted on its own and made assembly of
+counts. Forms are counted by evidence, and each kernel is lifted on its own and made assembly of
 gfx1100 by LLVM. A line of ``OUT.jsonl`` is a file for an architecture; a second run continues, and
 ``--part 2/8`` takes every eighth file from the third on. :mod:`benchmarks.lift.harvest_lists`
 writes commands for many processors, and :mod:`benchmarks.lift.harvest_report` joins the rows.
@@ -29,10 +29,10 @@ from benchmarks.lift.parts import part
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.assembly import sass
 from cass_ray.lift.errors import LiftError
+from cass_ray.lift.form_evidence import FormEvidence, form_evidence, forms_in
 from cass_ray.lift.llvm import emit
 from cass_ray.lift.lowering.target import lift_target
 from cass_ray.lift.module import ModuleBuilder
-from cass_ray.lift.standing import Standing, forms_in, standing
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.nvidia.elf import Cubin
@@ -147,15 +147,15 @@ def measure_cubin(
     listing = toolchain.disassemble([cubin])[0]
     functions = sass.parse(listing).functions
     forms = forms_in(functions)
-    known: Counter[Standing] = Counter()
+    known: Counter[FormEvidence] = Counter()
     for form, count in forms.items():
-        known[standing(form)] += count
+        known[form_evidence(form)] += count
     row = replace(
         row,
         functions=len(functions),
         instructions=forms.total(),
         forms=dict(sorted(forms.items())),
-        standings={each.value: known[each] for each in Standing},
+        standings={each.value: known[each] for each in FormEvidence},
     )
     own = {function.name: len(function.instructions) for function in functions}
     kernels = [function.name for function in functions if function.is_kernel]

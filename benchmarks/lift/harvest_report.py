@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.lift.harvest import read_rows
-from cass_ray.lift.standing import Standing, standing
+from cass_ray.lift.form_evidence import FormEvidence, form_evidence
 
 _TIMED_INSTRUCTIONS = 100
 _PER = 500
@@ -49,8 +49,8 @@ def seconds_per_500(row: dict[str, Any]) -> list[float]:
 def _table(rows: list[dict[str, Any]]) -> list[str]:
     lines = [
         "| architecture | cubins | kernels | " + " | ".join(_STATES) + " | instructions | "
-        "" + " | ".join(Standing) + " | CPU s per 500 instructions: median | 99 % | worst |",
-        "|---|" + "---|" * (2 + len(_STATES) + 1 + len(Standing) + 3),
+        "" + " | ".join(FormEvidence) + " | CPU s per 500 instructions: median | 99 % | worst |",
+        "|---|" + "---|" * (2 + len(_STATES) + 1 + len(FormEvidence) + 3),
     ]
     architectures = sorted({row["architecture"] for row in rows}, key=int)
     for architecture in [*architectures, "all"]:
@@ -61,10 +61,10 @@ def _table(rows: list[dict[str, Any]]) -> list[str]:
 
 def _line(architecture: str, rows: list[dict[str, Any]]) -> str:
     states = Counter(kernel["state"] for row in rows for kernel in row["kernels"])
-    known: Counter[Standing] = Counter()
+    known: Counter[FormEvidence] = Counter()
     for row in rows:
         for form, count in row["forms"].items():
-            known[standing(form)] += count
+            known[form_evidence(form)] += count
     times = sorted(time for row in rows for time in seconds_per_500(row)) or [0.0]
     late = times[math.ceil(0.99 * len(times)) - 1]
     kernels, instructions = states.total() or 1, known.total() or 1
@@ -72,7 +72,7 @@ def _line(architecture: str, rows: list[dict[str, Any]]) -> str:
     cells += [str(states.total())]
     cells += [f"{states[state]} ({states[state] / kernels:.2%})" for state in _STATES]
     cells += [str(known.total())]
-    cells += [f"{known[each]} ({known[each] / instructions:.2%})" for each in Standing]
+    cells += [f"{known[each]} ({known[each] / instructions:.2%})" for each in FormEvidence]
     cells += [f"{statistics.median(times):.3f}", f"{late:.3f}", f"{times[-1]:.3f}"]
     return f"| {' | '.join(cells)} |"
 
@@ -91,7 +91,7 @@ def _listed(title: str, reasons: Iterable[str]) -> list[str]:
 
 
 def report(rows: list[dict[str, Any]]) -> str:
-    """The page: the table, what does not lift, forms of little standing, what nvcc refused."""
+    """The page: the table, what does not lift, forms of little evidence, what nvcc refused."""
     kernels = [kernel for row in rows for kernel in row["kernels"]]
     lines = ["# Harvest: public programs, natively compiled", "", *_table(rows)]
     states = Counter(row["state"] for row in rows)
@@ -99,10 +99,10 @@ def report(rows: list[dict[str, Any]]) -> str:
     for state in _STATES[1:]:
         some = (kernel["detail"] for kernel in kernels if kernel["state"] == state)
         lines += _listed(f"Kernels: {state}", map(_without_place, some))
-    for known in (Standing.NOT_LIFTED, Standing.LIFTED):
+    for known in (FormEvidence.NOT_LIFTED, FormEvidence.LIFTED):
         forms: Counter[str] = Counter()
         for row in rows:
-            forms.update({f: n for f, n in row["forms"].items() if standing(f) is known})
+            forms.update({f: n for f, n in row["forms"].items() if form_evidence(f) is known})
         lines += _listed(f"Instructions: {known}", forms.elements())
     failed = (row["detail"] for row in rows if row["state"] == "failed")
     lines += _listed("Files: failed", map(_without_place, failed))

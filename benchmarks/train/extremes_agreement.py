@@ -25,7 +25,7 @@ from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.execute.backends.base import unit_on_disk
 from cass_ray.execute.rewards.compiled import without_origin
 from cass_ray.execute.rewards.verdicts import Outcome
-from cass_ray.toolchain.amd.precompiled import Side
+from cass_ray.toolchain.amd.precompiled import CompilationSide
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.translate.rules.tables import snippets
 
@@ -66,7 +66,7 @@ def _optimized(code: str, toolchain: AmdToolchain) -> str:
     with unit_on_disk(Sources(main, {str(main): content}, (PurePosixPath("."),))) as unit:
         return "\n".join(
             without_origin(toolchain.text_as_it_is(unit, side, optimization="-O2"))
-            for side in (Side.DEVICE, Side.HOST)
+            for side in (CompilationSide.DEVICE, CompilationSide.HOST)
         )
 
 

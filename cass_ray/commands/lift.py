@@ -75,7 +75,7 @@ def as_dictionary(found: LiftCoverage) -> dict[str, object]:
         "by_architecture": {
             architecture: {
                 str(known): {"forms": forms, "instructions": instructions}
-                for known, (forms, instructions) in found.standings(architecture).items()
+                for known, (forms, instructions) in found.evidence_totals(architecture).items()
             }
             for architecture in sorted(found.forms)
         },
@@ -95,7 +95,7 @@ def as_text(found: LiftCoverage) -> str:
         total = found.forms[architecture].total()
         lines += [
             f"  {known:12} {forms:6} forms {count:10} instructions ({count / (total or 1):.2%})"
-            for known, (forms, count) in found.standings(architecture).items()
+            for known, (forms, count) in found.evidence_totals(architecture).items()
         ]
     unproven = found.only_lifted().most_common(_LISTED)
     lines += [f"  only lifted {count:8}  {form}" for form, count in unproven]

@@ -25,6 +25,7 @@ from tempfile import TemporaryDirectory, mkstemp
 
 from cass_ray.cache import default_directory, digest
 from cass_ray.emulator.build_headers import ENOUGH, precompile, shared_headers
+from cass_ray.emulator.variables import emulator_variable
 from cass_ray.toolchain.amd.clang import find_clang
 from cass_ray.toolchain.amd.workarounds import ANY_VERSION, code_workarounds
 from cass_ray.toolchain.hip.root import build_hip_root
@@ -32,7 +33,7 @@ from cass_ray.toolchain.hip.root import build_hip_root
 SOURCES = Path(__file__).parent
 RUNTIME_NAME = "libamdhip64.so"
 RUNTIME_SONAME = "libamdhip64.so.6"
-ENGINE_NAME = "libcass_rdna3_engine.so"
+ENGINE_NAME = "libcass_emulator_engine.so"
 DEVICE_NAME = "cass_device"
 """The device process's program, beside the runtime that talks to it."""
 
@@ -103,12 +104,14 @@ def build(cache: Path | None = None) -> EngineBuild:
     cache = cache or default_directory()
     clang = find_clang()
     headers = build_hip_root(clang.clang, cache).include
-    state = (cache, clang, headers, os.environ.get("CASS_RDNA3_SIMD"), _state_of_sources())
-    known = _known.get(state)
-    if known is None or not (known.runtime.exists() and known.engine.exists()):
-        made = _Build(cache)
-        known = _known[state] = EngineBuild(runtime=made.runtime(), engine=made.engine())
-    return known
+    state = (cache, clang, headers, emulator_variable("SIMD"), _state_of_sources())
+    libraries = _known.get(state)
+    if libraries is None or not (libraries.runtime.exists() and libraries.engine.exists()):
+        new_build = _Build(cache)
+        libraries = _known[state] = EngineBuild(
+            runtime=new_build.runtime(), engine=new_build.engine()
+        )
+    return libraries
 
 
 _known: dict[object, EngineBuild] = {}
@@ -117,14 +120,14 @@ and reading the sources' includes takes as long as a short program."""
 
 
 def _state_of_sources() -> frozenset[tuple[str, int, int]]:
-    found = set()
+    state = set()
     for folder in ("engine", "device", "hip_runtime"):
         for path, _, names in os.walk(SOURCES / folder):
             for name in names:
                 source = Path(path, name)
                 status = source.stat()
-                found.add((str(source), status.st_mtime_ns, status.st_size))
-    return frozenset(found)
+                state.add((str(source), status.st_mtime_ns, status.st_size))
+    return frozenset(state)
 
 
 def compile_lines(cache: Path) -> dict[Path, tuple[str, ...]]:
@@ -204,11 +207,11 @@ class _Build:
         missing = [unit for unit, target in targets.items() if not target.exists()]
         with TemporaryDirectory(dir=self.folder) as folder, ThreadPoolExecutor(JOBS) as pool:
             headers = self._precompiled(missing, Path(folder), pool)
-            made = [
+            objects = [
                 pool.submit(self._compile, unit, targets[unit], headers.get(unit.flags, ()))
                 for unit in missing
             ]
-            for each in made:
+            for each in objects:
                 each.result()
         return list(targets.values())
 
@@ -240,16 +243,16 @@ class _Build:
 
     def _dependencies(self, source: Path) -> set[Path]:
         """``source`` and our headers that it includes, at any depth."""
-        found: set[Path] = set()
+        dependencies: set[Path] = set()
         pending = [source.resolve()]
         while pending:
             path = pending.pop()
-            if path not in found:
-                found.add(path)
+            if path not in dependencies:
+                dependencies.add(path)
                 if path not in self._included:
                     self._included[path] = list(_included(path))
                 pending += self._included[path]
-        return found
+        return dependencies
 
     def _key(self, unit: _Unit) -> str:
         parts: list[str | bytes] = [self.clang.version, *unit.flags]
@@ -262,17 +265,17 @@ def _engine_units() -> list[_Unit]:
     engine = SOURCES / "engine"
     units = _units(engine, _COMMON)
     level = _level()
-    selected = (*_COMMON, *_HANDLERS, *LEVELS[level], f"-DCASS_RDNA3_LEVEL={level}")
+    selected = (*_COMMON, *_HANDLERS, *LEVELS[level], f"-DCASS_EMULATOR_LEVEL={level}")
     return [*units, *_units(engine / "instructions", selected)]
 
 
 def _level() -> str:
-    """The widest level of this CPU that ``CASS_RDNA3_SIMD`` allows."""
-    found = re.search(r"^flags\s*:(.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    present = set(found[1].split()) if found else set[str]()
+    """The widest level of this CPU that ``CASS_EMULATOR_SIMD`` allows."""
+    match = re.search(r"^flags\s*:(.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    present = set(match[1].split()) if match else set[str]()
     widest = "portable"
     for level, flags in _CPU_FLAGS.items():
-        if not flags <= present or os.environ.get("CASS_RDNA3_SIMD") == widest:
+        if not flags <= present or emulator_variable("SIMD") == widest:
             break
         widest = level
     return widest

@@ -2,7 +2,7 @@
 
 ``python -m cass_ray.emulator.compile_commands [FILE]`` writes it; ``make compile-commands`` puts it
 at the root of the repository, where clangd looks. Handlers are compiled for one SIMD level, the
-widest of this CPU; ``CASS_RDNA3_SIMD`` asks for a lower one.
+widest of this CPU; ``CASS_EMULATOR_SIMD`` asks for a lower one.
 """
 
 from __future__ import annotations

@@ -42,8 +42,8 @@ class EmulatorCoverage:
         order = ("unsupported", "graphics", "covered", "ignored")
         worst: dict[str, str] = {}
         for item in self.instructions:
-            known = worst.get(item.mnemonic, item.state)
-            worst[item.mnemonic] = min(known, item.state, key=order.index)
+            state = worst.get(item.mnemonic, item.state)
+            worst[item.mnemonic] = min(state, item.state, key=order.index)
         return Counter(worst.values())
 
     def listed(self, state: str = "") -> list[MeasuredInstruction]:
@@ -53,8 +53,8 @@ class EmulatorCoverage:
 
     def of(self, mnemonics: Iterable[str]) -> dict[str, str]:
         """State by mnemonic for those that occur somewhere, e.g. in compiler output."""
-        known = {item.mnemonic: item.state for item in self.instructions}
-        return {name: known.get(name, "unsupported") for name in mnemonics}
+        states = {item.mnemonic: item.state for item in self.instructions}
+        return {name: states.get(name, "unsupported") for name in mnemonics}
 
 
 def instruction_set_of(architecture: str) -> str:
@@ -76,7 +76,7 @@ def measure(
     engine = engine or load_engine()
     supported = engine.coverage(instruction_set)
     states = {(item.mnemonic, item.encoding): item.state for item in supported}
-    found = []
+    instructions = []
     for item in probed if probed is not None else probe(instruction_set):
         name = item.mnemonic.replace("v_dual_", "v_")
         state = states.get((name, item.encoding))
@@ -87,5 +87,7 @@ def measure(
             state = states.get((name, "VOP3SD"))
         if item.encoding in GRAPHICS:
             state = "graphics"
-        found.append(MeasuredInstruction(item.mnemonic, item.encoding, state or "unsupported"))
-    return EmulatorCoverage(tuple(found))
+        instructions.append(
+            MeasuredInstruction(item.mnemonic, item.encoding, state or "unsupported")
+        )
+    return EmulatorCoverage(tuple(instructions))

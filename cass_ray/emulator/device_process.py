@@ -23,7 +23,7 @@ from cass_ray.toolchain.sandbox import control_group
 from cass_ray.toolchain.sandbox.process import Companion, Limits
 
 _PROCESSES = 9
-"""Of ours beside the program's: one, and one for each of at most 8 connections."""
+"""Our processes beside the program's: one, and one for each of at most 8 connections."""
 
 _COUNTER_BYTES = 64 << 20
 """The longest text of counters that is read."""

@@ -43,10 +43,10 @@ class Engine:
 
     def __init__(self, path: Path) -> None:
         library = ctypes.CDLL(str(path))
-        self._coverage = library.cass_rdna3_coverage
+        self._coverage = library.cass_emulator_coverage
         self._coverage.restype = ctypes.c_size_t
         self._coverage.argtypes = [ctypes.c_uint, ctypes.c_char_p, ctypes.c_size_t]
-        self._decode = library.cass_rdna3_decode
+        self._decode = library.cass_emulator_decode
         self._decode.restype = ctypes.c_uint
         self._decode.argtypes = [
             ctypes.c_uint,
@@ -55,23 +55,23 @@ class Engine:
             ctypes.c_char_p,
             ctypes.c_size_t,
         ]
-        self._execute = library.cass_rdna3_execute
+        self._execute = library.cass_emulator_execute
         self._execute.restype = ctypes.c_bool
         self._execute.argtypes = [
             ctypes.POINTER(ctypes.c_uint32),
             ctypes.c_size_t,
             ctypes.POINTER(Machine),
         ]
-        self._memory = library.cass_rdna3_memory
+        self._memory = library.cass_emulator_memory
         self._memory.restype = ctypes.c_void_p
         self._memory.argtypes = [ctypes.c_size_t]
-        self._describe = library.cass_rdna3_describe
+        self._describe = library.cass_emulator_describe
         self._describe.restype = ctypes.c_void_p
         self._describe.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
-        self._release = library.cass_rdna3_release
+        self._release = library.cass_emulator_release
         self._release.argtypes = [ctypes.c_void_p]
-        library.cass_rdna3_level.restype = ctypes.c_char_p
-        self.level: str = library.cass_rdna3_level().decode()
+        library.cass_emulator_level.restype = ctypes.c_char_p
+        self.level: str = library.cass_emulator_level().decode()
 
     def coverage(self, instruction_set: str = "gfx11") -> list[OpcodeSupport]:
         """Every opcode of the engine's table of an instruction set."""
@@ -104,9 +104,9 @@ class Engine:
         address = self._memory(len(content))
         if not address:
             raise MemoryError("no device memory")
-        made = (ctypes.c_char * len(content)).from_address(address)
-        made.raw = content
-        return made
+        memory = (ctypes.c_char * len(content)).from_address(address)
+        memory.raw = content
+        return memory
 
     def execute(self, words: Sequence[int], machine: Machine) -> bool:
         """Run ``words``, which end in ``s_endpgm``, on ``machine``, which gets the result.

@@ -16,6 +16,7 @@ from cass_ray.cache import default_directory, digest
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.dataset.schema import Reason
 from cass_ray.emulator.device_process import DeviceMode, DeviceRun, device_process
+from cass_ray.emulator.variables import emulator_variable
 from cass_ray.toolchain.amd import compiler_driver
 from cass_ray.toolchain.amd.toolchain import (
     DEFAULT_ARCHITECTURE,
@@ -115,8 +116,8 @@ def build(
             device_assembly or "",
         ]
     )
-    with cached_executable("cass-run", key) as (executable, made), private_folder() as root:
-        if made is None:
+    with cached_executable("cass-run", key) as (executable, program), private_folder() as root:
+        if program is None:
             return executable
         unit = sources.write(root)
         targets = tuple(dict.fromkeys((architecture, *further)))
@@ -125,13 +126,13 @@ def build(
         except CompileFailure as failure:
             if failure.reason is not Reason.NO_DEVICE_CODE or device_assembly is not None:
                 raise
-            _build_without_kernels(unit, toolchain, runtime_library, targets, optimization, made)
+            _build_without_kernels(unit, toolchain, runtime_library, targets, optimization, program)
         else:
             assembly = output.device_assembly if device_assembly is None else device_assembly
             toolchain.recombine(
                 output.host_assembly,
                 assembly,
-                made,
+                program,
                 architecture=architecture,
                 further={
                     other: toolchain.compile_device(
@@ -250,7 +251,7 @@ def observed(runtime_library: Path, options: RunOptions) -> Iterator[DeviceRun]:
         check=options.check,
         counters=options.counters is not None,
         as_on_a_card=options.as_on_a_card,
-        threads=_whole_number(os.environ.get("CASS_RDNA3_THREADS")),
+        threads=_whole_number(emulator_variable("THREADS")),
         kernel_seconds=options.kernel_seconds or 0.0,
     )
     with device_process(runtime_library, mode, options.limits) as device:
@@ -272,8 +273,8 @@ def environment(options: RunOptions) -> dict[str, str]:
     if options.compiler is not None:
         variables["CASS_CLANG"] = str(_hiprtc_compiler(options.compiler))
         variables["CASS_HIP_ROOT"] = str(options.compiler.rocm_path)
-    if value := os.environ.get("CASS_RDNA3_MEMORY"):
-        variables["CASS_RDNA3_MEMORY"] = value
+    if value := emulator_variable("MEMORY"):
+        variables["CASS_EMULATOR_MEMORY"] = value
     return variables
 
 

@@ -63,12 +63,12 @@ def parse_launch(text: str) -> Launch:
 
 def parse_launches(data: bytes) -> list[Launch]:
     """The launches in a record, in order of first launch."""
-    found = []
+    launches = []
     for offset in range(0, len(data) - _RECORD.size + 1, _RECORD.size):
         count, shared, *sizes, graph, name = _RECORD.unpack_from(data, offset)
         if count == 0:
             break
         kernel = name.rstrip(b"\0").decode("utf-8", "replace")
         grid, block = (sizes[0], sizes[1], sizes[2]), (sizes[3], sizes[4], sizes[5])
-        found.append(Launch(kernel, grid, block, shared, count, bool(graph)))
-    return found
+        launches.append(Launch(kernel, grid, block, shared, count, bool(graph)))
+    return launches

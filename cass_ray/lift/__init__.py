@@ -1,4 +1,5 @@
-"""Lifting: SASS in a cubin, through per-thread LLVM IR, to RDNA3 assembly (docs/lift.md)."""
+"""Lifting: SASS in a cubin, through per-thread LLVM IR, to RDNA3 assembly
+(docs/lift/what_is_lifted.md)."""
 
 from __future__ import annotations
 
@@ -168,25 +169,25 @@ def lift_listing(
     parsed = cubin if isinstance(cubin, Cubin) else Cubin.parse(cubin)
     target = lift_target(architecture, native_matrices=native_matrices)
     listing = with_bits_of_nans(listing, parsed)
-    made = module.build(parsed, listing, names, target, clusters=clusters)
-    if made.failures and not (partial and made.kernels):
-        raise next(iter(made.failures.values()))
+    ir_module = module.build(parsed, listing, names, target, clusters=clusters)
+    if ir_module.failures and not (partial and ir_module.kernels):
+        raise next(iter(ir_module.failures.values()))
     lifted = time.thread_time()
-    written, llvm_seconds = emit.assembly(amd, made.text, architecture)
-    text = emit.with_sizes(written, made.sizes)
+    written, llvm_seconds = emit.assembly(amd, ir_module.text, architecture)
+    text = emit.with_sizes(written, ir_module.sizes)
     try:
         code_object = amd.assemble(text, architecture)
     except CompileFailure as failure:
         raise CompilerFailure(f"the assembler refused: {failure.diagnostic}") from failure
     return LiftedModule(
-        llvm_ir=made.text,
+        llvm_ir=ir_module.text,
         assembly=text,
         code_object=code_object,
-        kernels=made.kernels,
-        failures=made.failures,
-        instructions=made.instructions,
-        native_matrices=made.native_matrices,
-        clusters=made.clusters,
+        kernels=ir_module.kernels,
+        failures=ir_module.failures,
+        instructions=ir_module.instructions,
+        native_matrices=ir_module.native_matrices,
+        clusters=ir_module.clusters,
         lift_seconds=lifted - started,
         llvm_seconds=llvm_seconds,
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from cass_ray.assembly import sass
-from cass_ray.lift.standing import Standing, forms_in, is_covered, standing
+from cass_ray.lift.form_evidence import FormEvidence, form_evidence, forms_in, is_covered
 
 
 @dataclass
@@ -36,31 +36,33 @@ class LiftCoverage:
     def add(self, listing: str) -> None:
         """Count the functions of one listing; device functions count as instructions only."""
         for function in sass.parse(listing).functions:
-            found = Counter(instruction.mnemonic for instruction in function.instructions)
-            missing = Counter({form: n for form, n in found.items() if not is_covered(form)})
-            self.seen += found
+            counts = Counter(instruction.mnemonic for instruction in function.instructions)
+            missing = Counter({form: n for form, n in counts.items() if not is_covered(form)})
+            self.seen += counts
             self.missing += missing
-            self.instructions += found.total()
-            self.covered_instructions += found.total() - missing.total()
+            self.instructions += counts.total()
+            self.covered_instructions += counts.total() - missing.total()
             self.kernels += function.is_kernel
             self.covered_kernels += function.is_kernel and not missing
             self.forms.setdefault(function.architecture, Counter()).update(forms_in([function]))
 
-    def standings(self, architecture: str) -> dict[Standing, tuple[int, int]]:
-        """How many forms, and how many instructions, have each standing."""
-        totals = dict.fromkeys(Standing, (0, 0))
+    def evidence_totals(self, architecture: str) -> dict[FormEvidence, tuple[int, int]]:
+        """How many forms, and how many instructions, have each kind of evidence."""
+        totals = dict.fromkeys(FormEvidence, (0, 0))
         for form, count in self.forms[architecture].items():
-            known = standing(form)
-            forms, instructions = totals[known]
-            totals[known] = (forms + 1, instructions + count)
+            evidence = form_evidence(form)
+            forms, instructions = totals[evidence]
+            totals[evidence] = (forms + 1, instructions + count)
         return totals
 
     def only_lifted(self) -> Counter[str]:
         """Forms of which nothing is known, with the number of their instructions."""
-        found: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         for forms in self.forms.values():
-            found.update({f: n for f, n in forms.items() if standing(f) is Standing.LIFTED})
-        return found
+            counts.update(
+                {f: n for f, n in forms.items() if form_evidence(f) is FormEvidence.LIFTED}
+            )
+        return counts
 
 
 def measure(listings: Iterable[str]) -> LiftCoverage:

@@ -19,7 +19,7 @@ def components(
     lowest: dict[Node, int] = {}
     stack: list[Node] = []
     height: dict[Node, int] = {}
-    """Of nodes that are on the stack."""
+    """Heights of the nodes that are on the stack."""
     work: list[tuple[Node | None, Iterator[Node]]] = [(None, iter(entries))]
     while work:
         node, following = work[-1]
@@ -51,11 +51,11 @@ def components(
 
 def predecessors_of(successors: Mapping[Node, Iterable[Node]]) -> dict[Node, list[Node]]:
     """By node, those that it follows; it is no key where there are none."""
-    found: dict[Node, list[Node]] = {}
+    predecessors: dict[Node, list[Node]] = {}
     for node, following in successors.items():
         for successor in following:
-            found.setdefault(successor, []).append(node)
-    return found
+            predecessors.setdefault(successor, []).append(node)
+    return predecessors
 
 
 def immediate_postdominators(
@@ -68,19 +68,19 @@ def immediate_postdominators(
     """
     order = _postorder(predecessors_of(successors), end)
     number = {node: position for position, node in enumerate(order)}
-    found = {end: end}
+    postdominators = {end: end}
     changed = True
     while changed:
         changed = False
         for node in reversed(order[:-1]):
-            known = [each for each in successors[node] if each in found]
-            nearest = known[0]
-            for each in known[1:]:
-                nearest = _meeting(found, number, nearest, each)
-            if found.get(node) != nearest:
-                found[node] = nearest
+            processed = [each for each in successors[node] if each in postdominators]
+            nearest = processed[0]
+            for each in processed[1:]:
+                nearest = _common_postdominator(postdominators, number, nearest, each)
+            if postdominators.get(node) != nearest:
+                postdominators[node] = nearest
                 changed = True
-    return {node: found.get(node, end) for node in successors}
+    return {node: postdominators.get(node, end) for node in successors}
 
 
 def _postorder(predecessors: Mapping[Node, Collection[Node]], end: Node) -> list[Node]:
@@ -100,12 +100,12 @@ def _postorder(predecessors: Mapping[Node, Collection[Node]], end: Node) -> list
     return order
 
 
-def _meeting(
-    found: Mapping[Node, Node], number: Mapping[Node, int], left: Node, right: Node
+def _common_postdominator(
+    postdominators: Mapping[Node, Node], number: Mapping[Node, int], left: Node, right: Node
 ) -> Node:
     while left != right:
         while number[left] < number[right]:
-            left = found[left]
+            left = postdominators[left]
         while number[right] < number[left]:
-            right = found[right]
+            right = postdominators[right]
     return left

@@ -6,22 +6,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from cass_ray.lift.analysis.opcodes import counts_threads, numbers_without_counts
-from cass_ray.lift.analysis.unaligned import unaligned_barriers
-from cass_ray.lift.cycles import seldom_searched
+from cass_ray.lift.convergence.unaligned import unaligned_barriers
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend import cubin as reading
 from cass_ray.lift.frontend.code import CodeSection, CubinCode
 from cass_ray.lift.frontend.cubin import KernelInfo
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Constant, Name
+from cass_ray.lift.gc_pause import gc_relaxed
 from cass_ray.lift.llvm.builder import SUPPORT_PREFIX
 from cass_ray.lift.llvm.globals import MANAGED_SUFFIX, DeviceData
 from cass_ray.lift.llvm.notes import DEFINITIONS
 from cass_ray.lift.lowering import tensor_memory
 from cass_ray.lift.lowering.cluster_launch import (
+    CLUSTER_BARRIERS_BYTES,
+    CLUSTER_BARRIERS_PLACE,
     ENTRY_DECLARATIONS,
-    MEETINGS_BYTES,
-    MEETINGS_PLACE,
     PRESENT,
     entry_lines,
     reads_cluster_words,
@@ -56,7 +56,7 @@ class ClusterKernel:
     """What it is called here; empty where it could not be lifted so."""
     parameters: int
     words_offset: int
-    """Of the argument behind its own parameters, among the arguments."""
+    """Offset, among the arguments, of the one behind its own parameters."""
     shared_bytes: int
     """LDS of a block, without what the launch adds."""
     shape: tuple[int, int, int] | None
@@ -129,7 +129,7 @@ class ModuleBuilder:
         self._data = DeviceData(cubin, self.program.code_number, self._names)
         self.kernel_names = reading.kernel_names(cubin)
 
-    @seldom_searched()
+    @gc_relaxed()
     def lift(self, name: str) -> LiftedKernel:
         """One kernel. Raises :class:`LiftError`."""
         kernel = reading.kernel_info(self._cubin, name)
@@ -140,19 +140,19 @@ class ModuleBuilder:
             return self._lifted(environment)[0]
         if kernel.cluster is not None:
             return self._lifted(self._in_cluster(environment))[0]
-        made, lifter = self._lifted(environment)
+        lifted, lifter = self._lifted(environment)
         instructions = _instructions(self.program, name)
         if not lifter.shows_clusters and not reads_cluster_words(kernel, instructions):
-            return made
+            return lifted
         try:
             second, _ = self._lifted(self._in_cluster(environment))
         except LiftError as error:  # launches with clusters will say so
             failed = self._launched(self._in_cluster(environment), 0)
-            return replace(made, cluster=replace(failed, symbol="", failure=str(error)))
+            return replace(lifted, cluster=replace(failed, symbol="", failure=str(error)))
         return replace(
-            made,
-            text=f"{made.text}\n{second.text}",
-            declarations=made.declarations | second.declarations,
+            lifted,
+            text=f"{lifted.text}\n{second.text}",
+            declarations=lifted.declarations | second.declarations,
             cluster=second.cluster,
         )
 
@@ -162,14 +162,14 @@ class ModuleBuilder:
         cluster = None
         if environment.in_cluster:
             cluster = self._launched(environment, context.banks.launch_words)
-        made = LiftedKernel(
+        lifted = LiftedKernel(
             _functions(context, lifter, self._symbol(environment)),
             frozenset(context.ir.declarations),
             lifter.instruction_count,
             bool(self._target.native_float_products(context.ir.declarations)),
             cluster,
         )
-        return made, lifter
+        return lifted, lifter
 
     def _symbol(self, environment: KernelEnvironment) -> str:
         name = environment.kernel.name
@@ -194,7 +194,7 @@ class ModuleBuilder:
         """
         kernel = reading.kernel_info(self._cubin, environment.kernel.name)
         reserved = reading.shared_reserved(self._cubin)
-        shift = MEETINGS_PLACE + MEETINGS_BYTES - reserved
+        shift = CLUSTER_BARRIERS_PLACE + CLUSTER_BARRIERS_BYTES - reserved
         if environment.uses_tensor_memory:
             shift = 0  # what the lifter needs is in what is reserved
         size = max(kernel.shared_size, reserved) + shift
@@ -254,10 +254,12 @@ _DEVICE_RUNTIME = "__cuda_syscall_cnp"
 
 
 def _check_no_device_launches(cubin: Cubin) -> None:
-    found = [name for name in reading.system_functions(cubin) if name.startswith(_DEVICE_RUNTIME)]
-    if found:
+    launchers = [
+        name for name in reading.system_functions(cubin) if name.startswith(_DEVICE_RUNTIME)
+    ]
+    if launchers:
         raise LiftError(
-            f"kernels that launch kernels (dynamic parallelism): {', '.join(sorted(found))} "
+            f"kernels that launch kernels (dynamic parallelism): {', '.join(sorted(launchers))} "
             "would have to be provided; launch from the host"
         )
 
@@ -287,13 +289,13 @@ def _environment(
         uses_handles=handles,
         uses_tensor_memory=uses_tensor_memory,
         unaligned_barriers=unaligned,
-        met_by_all=numbers_without_counts(instructions),
+        block_barriers=numbers_without_counts(instructions),
         own_place=tensor_memory.OWN_PLACE if uses_tensor_memory else 0,
     )
 
 
 def _instructions(program: CubinCode, name: str) -> list[DecodedInstruction]:
-    """Of the kernel ``name`` and of functions that are in no kernel."""
+    """Instructions of the kernel ``name``, and of functions that are in no kernel."""
     return [each for code in _codes(program, name) for each in code.instructions]
 
 
@@ -377,10 +379,10 @@ def _functions(context: LoweringContext, lifter: KernelLifter, exported: str) ->
         f"  %frame = alloca [{-(-max(kernel.frame_size, 16) // 4)} x i32], align 16, addrspace(5)",
         *_beginning(context, calls_functions=bool(lifter.functions)),
         *(
-            context.turns.frame(
+            context.scheduler.frame(
                 lifter.entry_label, PRESENT if context.environment.in_cluster else "entry"
             )
-            if context.turns is not None
+            if context.scheduler is not None
             else [f"  br label %{lifter.entry_label}"]
         ),
         *context.ir.lines_of(None),

@@ -13,10 +13,10 @@ from cass_ray.port.lifting import ContainerLifter, LiftedContainer, write_fat_bi
 from cass_ray.port.service import SOCKET_NAME, lifting_service
 from cass_ray.port.shim import driver_library, shim_library
 from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
-from cass_ray.toolchain.places import Places
 from cass_ray.toolchain.sandbox.executable import Exposure, working_folder
 from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
 from cass_ray.toolchain.sandbox.process import Completed, run
+from cass_ray.toolchain.search_paths import SearchPaths
 
 _PROGRAM_FOLDER = Path("/cass/program")
 _LIFTED_FOLDER = Path("/cass/lifted")
@@ -118,7 +118,7 @@ def nvrtc_files(executable: Executable, nvidia: NvidiaToolchain) -> list[Path]:
     wanted = [name for name in executable.libraries if name.startswith(_NVRTC)]
     if not (wanted and executable.loads_code):
         return []
-    homes = [home.path / name for home in Places().cuda_homes() for name in ("lib64", "lib")]
+    homes = [home.path / name for home in SearchPaths().cuda_homes() for name in ("lib64", "lib")]
     for folder in (*nvidia.library_directories, *homes):
         if all((folder / name).exists() for name in wanted):
             return sorted(folder.glob("libnvrtc*.so.*"))

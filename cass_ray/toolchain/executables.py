@@ -36,11 +36,11 @@ def cached_executable(kind: str, key: str) -> Iterator[tuple[Path, Path | None]]
         return
     place.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=place.parent, prefix=".part-") as part:
-        made = Path(part) / "program"
-        yield place, made
-        made.chmod(0o755)
-        size = made.stat().st_size
-        made.replace(place)
+        program = Path(part) / "program"
+        yield place, program
+        program.chmod(0o755)
+        size = program.stat().st_size
+        program.replace(place)
     if _additions.are_many(folder, size, limit_bytes):
         keep_used_last(folder, limit_bytes)
 
@@ -57,14 +57,14 @@ def keep_used_last(folder: Path, limit_bytes: int) -> None:
     The one used last stays whatever its size: somebody is about to run it. What is under way (a
     name that begins with a point) is left alone.
     """
-    found: list[tuple[int, int, Path]] = []
+    entries: list[tuple[int, int, Path]] = []
     for path in folder.glob("*/*"):
         with suppress(FileNotFoundError):
             status = path.lstat()
             if stat.S_ISREG(status.st_mode) and not path.name.startswith("."):
-                found.append((status.st_mtime_ns, status.st_size, path))
+                entries.append((status.st_mtime_ns, status.st_size, path))
     total = 0
-    for place, (_, size, path) in enumerate(sorted(found, reverse=True)):
+    for place, (_, size, path) in enumerate(sorted(entries, reverse=True)):
         total += size
         if place and total > limit_bytes:
             path.unlink(missing_ok=True)

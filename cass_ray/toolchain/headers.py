@@ -43,8 +43,8 @@ def missing_header_advice(failure: CompileFailure) -> str:
     header = unopened_file(failure.diagnostic)
     if not header:
         return ""
-    known = header_remedy(header)
-    advice = f"it is in {known}" if known else "give the folder that holds it with -I"
+    remedy = header_remedy(header)
+    advice = f"it is in {remedy}" if remedy else "give the folder that holds it with -I"
     return f"missing header {header}: {advice}"
 
 
@@ -53,12 +53,12 @@ def header_remedy(header: str) -> str:
 
     The longest entry of ``headers.csv`` that ``header``, or its last part, begins with."""
     names = {header, PurePosixPath(header).name}
-    found = [
+    remedies = [
         (len(start), remedy)
         for start, remedy in _remedies().items()
         if any(name.startswith(start) for name in names)
     ]
-    return max(found, default=(0, ""))[1]
+    return max(remedies, default=(0, ""))[1]
 
 
 @functools.cache

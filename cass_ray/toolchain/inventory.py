@@ -14,10 +14,10 @@ from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.hip.root import open_hip_root
 from cass_ray.toolchain.locate import locate_amd, locate_nvidia
 from cass_ray.toolchain.opencl.locate import find_opencl_amd, find_opencl_nvidia
-from cass_ray.toolchain.places import Places
 from cass_ray.toolchain.sandbox import executable, isolation
 from cass_ray.toolchain.sandbox.isolation import IsolationUnavailableError
 from cass_ray.toolchain.sandbox.process import Limits, run
+from cass_ray.toolchain.search_paths import SearchPaths
 
 _QUERY_LIMITS = Limits(wall_seconds=20.0, address_space_bytes=None)
 
@@ -37,27 +37,29 @@ class ToolStatus(BaseModel):
     required: bool = False
 
 
-def find_all(places: Places | None = None, cache: Path | None = None) -> list[ToolStatus]:
+def find_all(
+    search_paths: SearchPaths | None = None, cache: Path | None = None
+) -> list[ToolStatus]:
     """The table of ``cass doctor``; nothing is downloaded."""
-    places, cache = places or Places(), cache or default_directory()
+    search_paths, cache = search_paths or SearchPaths(), cache or default_directory()
     return [
-        _sandbox(places),
+        _sandbox(search_paths),
         *_programs(),
-        _host_compiler(places),
-        _nvidia(places, cache),
-        *_amd(places, cache),
+        _host_compiler(search_paths),
+        _nvidia(search_paths, cache),
+        *_amd(search_paths, cache),
         _libraries(cache),
-        _opencl(places, cache),
-        _hipify(places, "hipify-perl"),
-        _hipify(places, "hipify-clang"),
-        _nvidia_gpu(places),
-        _amd_gpu(places),
+        _opencl(search_paths, cache),
+        _hipify(search_paths, "hipify-perl"),
+        _hipify(search_paths, "hipify-clang"),
+        _nvidia_gpu(search_paths),
+        _amd_gpu(search_paths),
     ]
 
 
-def _sandbox(places: Places) -> ToolStatus:
+def _sandbox(search_paths: SearchPaths) -> ToolStatus:
     enables = "compiling and running programs that nobody has read"
-    path = str(places.which("bwrap") or "")
+    path = str(search_paths.which("bwrap") or "")
     try:
         isolated = isolation.isolates()
     except IsolationUnavailableError as error:
@@ -90,8 +92,8 @@ def _programs() -> list[ToolStatus]:
     return [ToolStatus(name=name, works=False, enables=enables, remedy=problem, required=False)]
 
 
-def _host_compiler(places: Places) -> ToolStatus:
-    path = places.which("g++")
+def _host_compiler(search_paths: SearchPaths) -> ToolStatus:
+    path = search_paths.which("g++")
     return ToolStatus(
         name="host compiler (g++)",
         works=path is not None,
@@ -104,51 +106,51 @@ def _host_compiler(places: Places) -> ToolStatus:
     )
 
 
-def _nvidia(places: Places, cache: Path) -> ToolStatus:
+def _nvidia(search_paths: SearchPaths, cache: Path) -> ToolStatus:
     name, enables = "Nvidia (nvcc, nvdisasm)", "CUDA to host assembly, PTX and SASS"
     try:
-        found = locate_nvidia(places, cache)
+        located = locate_nvidia(search_paths, cache)
     except (ToolMissing, IsolationUnavailableError) as error:
         return ToolStatus(name=name, works=False, enables=enables, remedy=str(error), required=True)
     return ToolStatus(
         name=name,
         works=True,
-        version=found.toolchain.version,
-        path=str(found.toolchain.nvcc),
-        origin=found.origin,
+        version=located.toolchain.version,
+        path=str(located.toolchain.nvcc),
+        origin=located.origin,
         enables=enables,
         required=True,
     )
 
 
-def _amd(places: Places, cache: Path) -> list[ToolStatus]:
+def _amd(search_paths: SearchPaths, cache: Path) -> list[ToolStatus]:
     name, enables = "AMD (clang, lld, HIP headers)", "HIP to host assembly and RDNA3 assembly"
     try:
-        found = locate_amd(places, cache, fetch=False)
+        located = locate_amd(search_paths, cache, fetch=False)
     except (ToolMissing, IsolationUnavailableError) as error:
         remedy = str(error)
-        runtime = next(places.hip_runtimes(None), None)
+        runtime = next(search_paths.hip_runtimes(None), None)
         compiler = ToolStatus(name=name, works=False, enables=enables, remedy=remedy, required=True)
         return [compiler, _runtime(runtime.path if runtime else None)]
-    toolchain = found.toolchain
+    toolchain = located.toolchain
     libraries = ", ".join(open_hip_root(toolchain.rocm_path).libraries)
     compiler = ToolStatus(
         name=name,
         works=True,
         version=toolchain.version + (f" with {libraries}" if libraries else ""),
         path=str(toolchain.clang),
-        origin=found.origin,
+        origin=located.origin,
         enables=enables,
         required=True,
     )
     return [compiler, _runtime(toolchain.runtime_library)]
 
 
-def _opencl(places: Places, cache: Path) -> ToolStatus:
+def _opencl(search_paths: SearchPaths, cache: Path) -> ToolStatus:
     name, enables = "OpenCL (libclc, device libraries)", "OpenCL to SASS and RDNA3 assembly"
     try:
-        nvidia = find_opencl_nvidia(locate_nvidia(places, cache).toolchain, cache)
-        find_opencl_amd(locate_amd(places, cache, fetch=False).toolchain, cache, fetch=False)
+        nvidia = find_opencl_nvidia(locate_nvidia(search_paths, cache).toolchain, cache)
+        find_opencl_amd(locate_amd(search_paths, cache, fetch=False).toolchain, cache, fetch=False)
     except (ToolMissing, IsolationUnavailableError) as error:
         return ToolStatus(name=name, works=False, enables=enables, remedy=str(error))
     return ToolStatus(
@@ -184,8 +186,8 @@ def _libraries(cache: Path) -> ToolStatus:
     )
 
 
-def _hipify(places: Places, program: str) -> ToolStatus:
-    path = places.which(program)
+def _hipify(search_paths: SearchPaths, program: str) -> ToolStatus:
+    path = search_paths.which(program)
     return ToolStatus(
         name=program,
         works=path is not None,
@@ -196,8 +198,8 @@ def _hipify(places: Places, program: str) -> ToolStatus:
     )
 
 
-def _nvidia_gpu(places: Places) -> ToolStatus:
-    program = places.which("nvidia-smi")
+def _nvidia_gpu(search_paths: SearchPaths) -> ToolStatus:
+    program = search_paths.which("nvidia-smi")
     query = ["--query-gpu=name,driver_version", "--format=csv,noheader"]
     answer = _output([str(program), *query]) if program else ""
     return ToolStatus(
@@ -210,10 +212,10 @@ def _nvidia_gpu(places: Places) -> ToolStatus:
     )
 
 
-def _amd_gpu(places: Places) -> ToolStatus:
-    program = places.which("rocminfo")
-    if program is None and (places.root / "opt/rocm/bin/rocminfo").exists():
-        program = places.root / "opt/rocm/bin/rocminfo"
+def _amd_gpu(search_paths: SearchPaths) -> ToolStatus:
+    program = search_paths.which("rocminfo")
+    if program is None and (search_paths.root / "opt/rocm/bin/rocminfo").exists():
+        program = search_paths.root / "opt/rocm/bin/rocminfo"
     answer = _output([str(program)]) if program else ""
     processors = sorted(set(re.findall(r"^\s*Name:\s+(gfx\w+)", answer, re.MULTILINE)))
     return ToolStatus(

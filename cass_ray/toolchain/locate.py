@@ -1,8 +1,8 @@
 """Find the toolchains of this machine, check each once by compiling a probe, report versions.
 
-The order is that of :mod:`cass_ray.toolchain.places`: environment, ``PATH``, usual prefixes, Python
-packages. A candidate that is there and does not work is passed over; if none works, the error
-says what each of them answered.
+The order is that of :mod:`cass_ray.toolchain.search_paths`: environment, ``PATH``, usual prefixes,
+Python packages. A candidate that is there and does not work is passed over; if none works, the
+error says what each of them answered.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from cass_ray.architectures import (
 from cass_ray.cache import default_directory, digest
 from cass_ray.temporary import temporary_prefix
 from cass_ray.toolchain.amd.clang import CLANG_REMEDY, NEWER_CLANG_REMEDY, Clang, find_clangs
-from cass_ray.toolchain.amd.second import SECOND_CLANG_REMEDY, with_second_compiler
+from cass_ray.toolchain.amd.second_llvm import SECOND_CLANG_REMEDY, with_second_compiler
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.hip.packages import unpack_once
@@ -31,8 +31,8 @@ from cass_ray.toolchain.hip.root import build_hip_root, find_hip_root, open_hip_
 from cass_ray.toolchain.nvidia.link_names import with_link_names
 from cass_ray.toolchain.nvidia.steps import NvccError
 from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
-from cass_ray.toolchain.places import CLANG_MAJORS, Places
 from cass_ray.toolchain.probe import remembered, tool_version
+from cass_ray.toolchain.search_paths import CLANG_MAJORS, SearchPaths
 from cass_ray.toolchain.unit import CompileFailure, Unit
 
 NVIDIA_REMEDY = (
@@ -64,7 +64,7 @@ class Located(Generic[T]):
 
 
 def find_nvidia(
-    places: Places | None = None,
+    search_paths: SearchPaths | None = None,
     cache: Path | None = None,
     *,
     architectures: Iterable[str] = (),
@@ -73,11 +73,11 @@ def find_nvidia(
 
     Raises :class:`ToolMissing`.
     """
-    return locate_nvidia(places, cache, architectures=architectures).toolchain
+    return locate_nvidia(search_paths, cache, architectures=architectures).toolchain
 
 
 def find_amd(
-    places: Places | None = None,
+    search_paths: SearchPaths | None = None,
     cache: Path | None = None,
     *,
     fetch: bool = True,
@@ -86,29 +86,29 @@ def find_amd(
     """The first AMD toolchain that compiles: ROCm's, else clang with our HIP root.
 
     Its clang knows all of ``architectures``: gfx950 takes a newer one than the others, or the
-    second compiler (:mod:`cass_ray.toolchain.amd.second`).
+    second compiler (:mod:`cass_ray.toolchain.amd.second_llvm`).
     The HIP root is made (and its parts downloaded) if needed, unless ``fetch`` is false.
     Raises :class:`ToolMissing`.
     """
-    return locate_amd(places, cache, fetch=fetch, architectures=architectures).toolchain
+    return locate_amd(search_paths, cache, fetch=fetch, architectures=architectures).toolchain
 
 
 def locate_nvidia(
-    places: Places | None = None,
+    search_paths: SearchPaths | None = None,
     cache: Path | None = None,
     *,
     architectures: Iterable[str] = (),
 ) -> Located[NvidiaToolchain]:
     """:func:`find_nvidia` with the origin."""
-    places, cache = places or Places(), cache or default_directory()
-    wanted = list(architectures)
+    search_paths, cache = search_paths or SearchPaths(), cache or default_directory()
+    required = list(architectures)
     answers: list[str] = []
     too_old: ToolMissing | None = None
-    for home in places.cuda_homes():
+    for home in search_paths.cuda_homes():
         try:
-            toolchain = _nvidia_at(home.path, places, cache)
+            toolchain = _nvidia_at(home.path, search_paths, cache)
             _check_nvidia(toolchain, cache)
-            unknown = [name for name in wanted if not toolchain.compiles_for(name)]
+            unknown = [name for name in required if not toolchain.compiles_for(name)]
             if not unknown:
                 return Located(toolchain, home.origin)
             too_old = too_old or _does_not_compile_for(toolchain, unknown[0])
@@ -130,18 +130,18 @@ def _does_not_compile_for(toolchain: NvidiaToolchain, architecture: str) -> Tool
 
 
 def locate_amd(
-    places: Places | None = None,
+    search_paths: SearchPaths | None = None,
     cache: Path | None = None,
     *,
     fetch: bool = True,
     architectures: Iterable[str] = (),
 ) -> Located[AmdToolchain]:
     """:func:`find_amd` with the origin."""
-    places, cache = places or Places(), cache or default_directory()
+    search_paths, cache = search_paths or SearchPaths(), cache or default_directory()
     targets = [amd_target(name) for name in architectures]
     answers: list[str] = []
     unfetched: _NotFetchedYet | None = None
-    clangs = list(find_clangs(places, cache, answers))
+    clangs = list(find_clangs(search_paths, cache, answers))
     for clang in clangs:
         too_new = [target for target in targets if target.oldest_clang > clang.major]
         if too_new:
@@ -151,7 +151,7 @@ def locate_amd(
             )
             continue
         try:
-            toolchain = _amd_with(clang, places, cache, fetch=fetch)
+            toolchain = _amd_with(clang, search_paths, cache, fetch=fetch)
             _check_amd(toolchain, cache)
             return Located(toolchain, clang.origin)
         except _NotFetchedYet as error:
@@ -164,7 +164,7 @@ def locate_amd(
         target.read_as or target.oldest_clang <= clangs[0].major for target in targets
     ):
         try:
-            return _with_newer_code(clangs[0], targets, places, cache, fetch=fetch)
+            return _with_newer_code(clangs[0], targets, search_paths, cache, fetch=fetch)
         except (CompileFailure, ToolMissing) as error:
             answers.append(str(error))
     newest = max((target.oldest_clang for target in targets), default=0)
@@ -172,22 +172,22 @@ def locate_amd(
     raise ToolMissing("A compiler for AMD GPUs (clang)", remedy, "\n".join(answers))
 
 
-def _nvidia_at(home: Path, places: Places, cache: Path) -> NvidiaToolchain:
+def _nvidia_at(home: Path, search_paths: SearchPaths, cache: Path) -> NvidiaToolchain:
     """Describe the CUDA installation at ``home``."""
     nvcc = home / "bin/nvcc"
 
     def tool(name: str) -> Path:
-        found = places.cuda_tool(name, home)
-        if found is None:
+        program = search_paths.cuda_tool(name, home)
+        if program is None:
             raise ToolMissing(name, f"Install the CUDA package that holds {name}.")
-        return found
+        return program
 
     libraries = (home / "lib64", home / "lib", home / "targets/x86_64-linux/lib")
     return NvidiaToolchain(
         nvcc=nvcc,
         cuobjdump=tool("cuobjdump"),
         nvdisasm=tool("nvdisasm"),
-        include_directories=(home / "include", *_headers_it_lacks(home, places, cache)),
+        include_directories=(home / "include", *_headers_it_lacks(home, search_paths, cache)),
         library_directories=with_link_names(libraries, cache),
         version=remembered(
             cache, "nvcc version", [nvcc], lambda: tool_version(nvcc, r"release [\d.]+, V([\d.]+)")
@@ -195,16 +195,16 @@ def _nvidia_at(home: Path, places: Places, cache: Path) -> NvidiaToolchain:
     )
 
 
-def _headers_it_lacks(home: Path, places: Places, cache: Path) -> Iterator[Path]:
+def _headers_it_lacks(home: Path, search_paths: SearchPaths, cache: Path) -> Iterator[Path]:
     """Folder with cuRAND's headers where only the Python packages have them.
 
     A copy: the packages' folder holds CUDA's other headers too, of another version perhaps.
     """
     if (home / "include" / _CURAND).exists():
         return
-    for package in places.nvidia_packages:
-        for found in sorted(package.glob(f"cu*/include/{_CURAND}")):
-            headers = sorted(found.parent.glob("curand*.h"))
+    for package in search_paths.nvidia_packages:
+        for file in sorted(package.glob(f"cu*/include/{_CURAND}")):
+            headers = sorted(file.parent.glob("curand*.h"))
             key = digest([path.read_bytes() for path in headers])[:16]
 
             def fill(target: Path, headers: list[Path] = headers) -> None:
@@ -215,20 +215,20 @@ def _headers_it_lacks(home: Path, places: Places, cache: Path) -> Iterator[Path]
             return
 
 
-def _amd_with(clang: Clang, places: Places, cache: Path, *, fetch: bool) -> AmdToolchain:
+def _amd_with(clang: Clang, search_paths: SearchPaths, cache: Path, *, fetch: bool) -> AmdToolchain:
     """``clang`` with ROCm's headers and libraries, or with our HIP root."""
     if clang.rocm is not None:
         root = open_hip_root(clang.rocm)
     else:
-        made = find_hip_root(clang.clang, cache)
-        if made is None and not fetch:
+        hip_root = find_hip_root(clang.clang, cache)
+        if hip_root is None and not fetch:
             raise _NotFetchedYet(
                 "The package of HIP headers",
                 "Nothing is to be installed: the first command that compiles for AMD downloads it"
                 " (cass run, cass translate --check).",
             )
-        root = made or build_hip_root(clang.clang, cache)
-    runtime = next(places.hip_runtimes(clang.rocm), None)
+        root = hip_root or build_hip_root(clang.clang, cache)
+    runtime = next(search_paths.hip_runtimes(clang.rocm), None)
     return AmdToolchain(
         clang=clang.clang,
         linker=clang.linker,
@@ -240,14 +240,19 @@ def _amd_with(clang: Clang, places: Places, cache: Path, *, fetch: bool) -> AmdT
 
 
 def _with_newer_code(
-    clang: Clang, targets: Iterable[AmdTarget], places: Places, cache: Path, *, fetch: bool
+    clang: Clang,
+    targets: Iterable[AmdTarget],
+    search_paths: SearchPaths,
+    cache: Path,
+    *,
+    fetch: bool,
 ) -> Located[AmdToolchain]:
     """``clang``, and the second compiler for code of targets that it does not know."""
-    toolchain = _amd_with(clang, places, cache, fetch=fetch)
+    toolchain = _amd_with(clang, search_paths, cache, fetch=fetch)
     _check_amd(toolchain, cache)
-    second = with_second_compiler(toolchain, places)
+    second = with_second_compiler(toolchain, search_paths)
     for target in targets:
-        if target.oldest_clang > second.generator.major:
+        if target.oldest_clang > second.codegen.major:
             raise ToolMissing(f"A clang for {target.name}", SECOND_CLANG_REMEDY)
     return Located(second, clang.origin)
 

@@ -42,8 +42,10 @@ def tool_version(program: Path, pattern: str, *command: str) -> str:
     done = run([program, *command, "--version"], cwd=Path("/"))
     match = re.search(pattern, done.stdout_text)
     if match is None:
-        said = (done.stdout_text + done.stderr_text).strip()
-        raise ToolMissing(str(program), "It does not tell its version: reinstall it.", said[-500:])
+        output = (done.stdout_text + done.stderr_text).strip()
+        raise ToolMissing(
+            str(program), "It does not tell its version: reinstall it.", output[-500:]
+        )
     return match[1]
 
 

@@ -120,8 +120,8 @@ def classify(completed: Completed, unit: Unit, tool: str = "") -> CompileFailure
     the source tree, else ``MISSING_HEADER``. The diagnostic is the tool's own message.
     """
     text = completed.stderr_text.strip() or completed.stdout_text.strip()
-    shown = printable_text(clip_diagnostic(text, DIAGNOSTIC_LENGTH)) or _ending(completed)
-    return CompileFailure(_reason(completed, text, unit), shown, tool)
+    text_of_failure = printable_text(clip_diagnostic(text, DIAGNOSTIC_LENGTH)) or _ending(completed)
+    return CompileFailure(_reason(completed, text, unit), text_of_failure, tool)
 
 
 DIAGNOSTIC_LENGTH = 64 << 10

@@ -51,6 +51,6 @@ def test_sources_are_read_where_something_changed(
     assert Counting.made == 3
     build.runtime_library(tmp_path).unlink()
     assert build.runtime_library(tmp_path).exists() and Counting.made == 4
-    monkeypatch.setenv("CASS_RDNA3_SIMD", "portable")
+    monkeypatch.setenv("CASS_EMULATOR_SIMD", "portable")
     build.runtime_library(tmp_path)
     assert Counting.made == 5

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cass_ray.dataset.parquet import read_rows
-from cass_ray.lift.standing import only_lifted
+from cass_ray.lift.form_evidence import only_lifted
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.train.data.examples import ExampleMaker
 from cass_ray.train.settings import DataSettings

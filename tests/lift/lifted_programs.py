@@ -61,8 +61,8 @@ def assert_prints(
         assert program.printed(cubin).splitlines() == lines, architecture
 
 
-def kernels_at_own_pace(lifted: LiftedModule) -> set[str]:
-    """Mangled names of the kernels whose lanes go at their own pace."""
+def kernels_with_lane_scheduler(lifted: LiftedModule) -> set[str]:
+    """Mangled names of the kernels whose lanes are scheduled independently."""
     return kernels_with(lifted, "%turn.state = alloca")
 
 

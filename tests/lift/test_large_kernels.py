@@ -9,7 +9,7 @@ import pytest
 
 from cass_ray.corpus.reading.source_files import gather
 from cass_ray.lift import lift_cubin, names_for_host
-from cass_ray.lift.analysis import cutting
+from cass_ray.lift.analysis import outlining
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.nvidia.elf import Cubin
 from cass_ray.toolchain.unit import Unit
@@ -38,8 +38,8 @@ def blocks_by_function(text: str) -> dict[str, int]:
 def test_functions_are_of_bounded_size_and_results_right(
     architecture: str, target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cutting, "MOST_UNCUT", 200)
-    monkeypatch.setattr(cutting, "MOST_IN_PIECE", 80)
+    monkeypatch.setattr(outlining, "MOST_WITHOUT_OUTLINING", 200)
+    monkeypatch.setattr(outlining, "MOST_IN_REGION", 80)
     sources = translated(gather(PROGRAM), make_translator())
     host = find_amd().compile(sources.write(tmp_path / "hip"), target, optimization="-O1")
     cubin = find_nvidia().compile(PROGRAM, (architecture,)).cubins[architecture]
@@ -49,7 +49,7 @@ def test_functions_are_of_bounded_size_and_results_right(
     blocks = blocks_by_function(lifted.llvm_ir)
     assert sum(blocks.values()) > 1_000
     assert sum(".piece" in name for name in blocks) > 8
-    assert max(blocks.values()) < 2 * cutting.MOST_IN_PIECE
+    assert max(blocks.values()) < 2 * outlining.MOST_IN_REGION
     found = run(host.host_assembly, lifted.assembly, tmp_path / "lifted", target)
     assert found.splitlines() == [f"{name}: 0 wrong, error 0" for name in CHECKED]
 
@@ -58,6 +58,6 @@ def test_functions_are_of_bounded_size_and_results_right(
 def test_whatever_is_cut_does_the_same(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cutting, "MOST_UNCUT", 1)
-    monkeypatch.setattr(cutting, "MOST_IN_PIECE", 6)
+    monkeypatch.setattr(outlining, "MOST_WITHOUT_OUTLINING", 1)
+    monkeypatch.setattr(outlining, "MOST_IN_REGION", 6)
     assert_as_clang(name, "gfx1100", by_nvcc("sm_80", "sm_120"), tmp_path)

@@ -103,7 +103,7 @@ def test_warps_do_what_they_do_alone(processor: str, tmp_path: Path) -> None:
         assert program.printed(cubin).splitlines() == EXPECTED, architecture
 
 
-def kernels_in_turns(lifted: LiftedModule) -> set[str]:
+def kernels_with_warp_scheduler(lifted: LiftedModule) -> set[str]:
     mangled = kernels_with(lifted, "\nturn:\n")
     return {re.sub(r"^_Z\d+([a-z]+)P.*", r"\1", name) for name in mangled}
 
@@ -112,5 +112,5 @@ def kernels_in_turns(lifted: LiftedModule) -> set[str]:
 @pytest.mark.amd
 def test_turns_are_taken_where_warps_may_part_or_wait() -> None:
     for cubin in cubins().values():
-        assert kernels_in_turns(lift_cubin(cubin, "gfx942")) == {"locked", "parted"}
-        assert kernels_in_turns(lift_cubin(cubin, "gfx1100")) == set()
+        assert kernels_with_warp_scheduler(lift_cubin(cubin, "gfx942")) == {"locked", "parted"}
+        assert kernels_with_warp_scheduler(lift_cubin(cubin, "gfx1100")) == set()

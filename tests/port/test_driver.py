@@ -18,8 +18,8 @@ from cass_ray.port.lifting import ContainerLifter
 from cass_ray.port.running import execute, not_provided, port
 from cass_ray.port.service import answer_for
 from cass_ray.port.shim import driver_library
-from cass_ray.toolchain.places import Places
 from cass_ray.toolchain.sandbox.process import Completed
+from cass_ray.toolchain.search_paths import SearchPaths
 from tests.port.conftest import PROGRAMS
 
 pytestmark = [pytest.mark.nvidia, pytest.mark.amd]
@@ -138,7 +138,7 @@ int main() {
 
 def test_a_program_of_nvrtc(lifter: ContainerLifter, tmp_path: Path) -> None:
     """The sum of the squares below 32, 31 * 32 * 63 / 6; Nvidia's compiler needs no GPU."""
-    homes = [home.path for home in Places().cuda_homes()]
+    homes = [home.path for home in SearchPaths().cuda_homes()]
     home = next((path for path in homes if (path / "include/nvrtc.h").exists()), None)
     if home is None:
         pytest.skip("no toolkit here has NVRTC")

@@ -134,7 +134,7 @@ int main() {
   const char* text = "{\"kernels\": [{\"kernel\": \"_Z7squaresPi\", \"launches\": 1, "
     "\"instructions\": 10, \"by_class\": {\"barrier\": 0, \"atomic\": 0, \"lds\": 0}, "
     "\"by_mnemonic\": {}, \"instruction_coverage\": {\"reached\": 1000000, \"of\": 1000000}}]}";
-  for (const char* name : {getenv("CASS_RDNA3_COUNTERS"), (char*)"/cass/shared/counters.json"}) {
+  for (const char* name : {getenv("CASS_EMULATOR_COUNTERS"), (char*)"/cass/shared/counters.json"}) {
     const int file = name ? open(name, O_WRONLY) : -1;
     if (file >= 0) write(file, text, strlen(text));
   }

@@ -27,7 +27,7 @@ for file in 1 2 3 4; do head -c 600000 /dev/zero > $file 2>/dev/null || echo ful
 echo $(cat 1 2 3 4 | wc -c)
 """
 COUNTERS = """
-for file in "$CASS_RDNA3_COUNTERS" /cass/state/counters.json /cass/shared/counters.json; do
+for file in "$CASS_EMULATOR_COUNTERS" /cass/state/counters.json /cass/shared/counters.json; do
   echo '{"kernels": []}' > "$file"
 done 2>/dev/null
 for file in /proc/self/fd/*; do echo '{"kernels": []}' > "$file"; done 2>/dev/null

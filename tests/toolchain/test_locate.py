@@ -9,9 +9,9 @@ from cass_ray.toolchain.amd.clang import find_clang
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.inventory import find_all
 from cass_ray.toolchain.locate import find_amd, find_nvidia, locate_amd, locate_nvidia
-from cass_ray.toolchain.places import Places
 from cass_ray.toolchain.probe import remembered
 from cass_ray.toolchain.sandbox.process import run
+from cass_ray.toolchain.search_paths import SearchPaths
 
 NVCC_VERSION = "Cuda compilation tools, release 13.0, V13.0.88"
 
@@ -47,7 +47,7 @@ class TestCudaHomes:
     def test_a_wrapper_on_the_path_is_no_installation(self, tmp_path: Path) -> None:
         program(tmp_path / "bin/nvcc", NVCC_VERSION)
         environment = {"PATH": str(tmp_path / "bin")}
-        assert list(Places(environment, tmp_path / "root", ()).cuda_homes()) == []
+        assert list(SearchPaths(environment, tmp_path / "root", ()).cuda_homes()) == []
 
     def test_order(self, tmp_path: Path) -> None:
         """Environment, PATH, usual prefixes (newest first), Python packages."""
@@ -58,13 +58,13 @@ class TestCudaHomes:
         opt = cuda_home(root / "opt/cuda")
         packages = tmp_path / "site-packages/nvidia"
         package = cuda_home(packages / "cu13")
-        places = Places(
+        search_paths = SearchPaths(
             environment={"CUDA_HOME": str(named), "PATH": str(on_path / "bin")},
             root=root,
             nvidia_packages=(packages,),
         )
 
-        found = list(places.cuda_homes())
+        found = list(search_paths.cuda_homes())
         assert [home.path for home in found] == [named, on_path, newer, older, opt, package]
         assert [home.origin for home in found] == [
             "CUDA_HOME",
@@ -78,24 +78,24 @@ class TestCudaHomes:
     def test_our_variable_goes_first(self, tmp_path: Path) -> None:
         ours, theirs = cuda_home(tmp_path / "ours"), cuda_home(tmp_path / "theirs")
         environment = {"CUDA_HOME": str(theirs), "CASS_CUDA_HOME": str(ours)}
-        places = Places(environment, tmp_path, ())
-        assert [home.path for home in places.cuda_homes()] == [ours, theirs]
+        search_paths = SearchPaths(environment, tmp_path, ())
+        assert [home.path for home in search_paths.cuda_homes()] == [ours, theirs]
 
     def test_a_folder_without_nvcc_is_none(self, tmp_path: Path) -> None:
         (tmp_path / "usr/local/cuda/bin").mkdir(parents=True)
-        assert list(Places({}, tmp_path, ()).cuda_homes()) == []
+        assert list(SearchPaths({}, tmp_path, ()).cuda_homes()) == []
 
     def test_links_to_one_installation_count_once(self, tmp_path: Path) -> None:
         real = cuda_home(tmp_path / "usr/local/cuda-13.0")
         (tmp_path / "usr/local/cuda").symlink_to(real)
-        assert [home.path for home in Places({}, tmp_path, ()).cuda_homes()] == [real]
+        assert [home.path for home in SearchPaths({}, tmp_path, ()).cuda_homes()] == [real]
 
     def test_a_tool_that_one_installation_lacks_comes_from_another(self, tmp_path: Path) -> None:
         bare = tmp_path / "bare"
         program(bare / "bin/nvcc", NVCC_VERSION)
         whole = cuda_home(tmp_path / "opt/cuda")
-        places = Places({"CUDA_HOME": str(bare)}, tmp_path, ())
-        assert places.cuda_tool("nvdisasm", bare) == whole / "bin/nvdisasm"
+        search_paths = SearchPaths({"CUDA_HOME": str(bare)}, tmp_path, ())
+        assert search_paths.cuda_tool("nvdisasm", bare) == whole / "bin/nvdisasm"
 
 
 class TestClang:
@@ -104,7 +104,9 @@ class TestClang:
         plain = tmp_path / "bin"
         program(plain / "clang++-19", "Debian clang version 19.1.7")
         program(plain / "ld.lld-19")
-        clang = find_clang(Places({"PATH": str(plain)}, tmp_path / "root", ()), tmp_path / "cache")
+        clang = find_clang(
+            SearchPaths({"PATH": str(plain)}, tmp_path / "root", ()), tmp_path / "cache"
+        )
         assert clang.clang == rocm / "llvm/bin/clang++"
         assert clang.rocm == rocm
         assert clang.version == "19.0.0"
@@ -114,45 +116,45 @@ class TestClang:
         named = program(tmp_path / "mine/bin/clang++", "clang version 20.1.0")
         program(tmp_path / "mine/bin/ld.lld")
         environment = {"CASS_CLANG": str(named), "ROCM_PATH": str(rocm)}
-        clang = find_clang(Places(environment, tmp_path / "root", ()), tmp_path / "cache")
+        clang = find_clang(SearchPaths(environment, tmp_path / "root", ()), tmp_path / "cache")
         assert (clang.clang, clang.rocm, clang.origin) == (named, rocm, "CASS_CLANG")
 
     def test_too_old(self, tmp_path: Path) -> None:
         program(tmp_path / "bin/clang++", "Debian clang version 14.0.6")
-        places = Places({"PATH": str(tmp_path / "bin")}, tmp_path / "root", ())
+        search_paths = SearchPaths({"PATH": str(tmp_path / "bin")}, tmp_path / "root", ())
         with pytest.raises(ToolMissing) as missing:
-            find_clang(places, tmp_path / "cache")
+            find_clang(search_paths, tmp_path / "cache")
         assert "14.0.6" in str(missing.value)
         assert "clang-19" in str(missing.value)
 
     def test_a_processor_takes_a_newer_one(self, tmp_path: Path) -> None:
         program(tmp_path / "bin/clang++-19", "Debian clang version 19.1.7")
         program(tmp_path / "bin/ld.lld-19")
-        places = Places({"PATH": str(tmp_path / "bin")}, tmp_path / "root", ())
+        search_paths = SearchPaths({"PATH": str(tmp_path / "bin")}, tmp_path / "root", ())
         with pytest.raises(ToolMissing) as missing:
-            find_amd(places, tmp_path / "cache", architectures=("gfx942", "gfx950"))
+            find_amd(search_paths, tmp_path / "cache", architectures=("gfx942", "gfx950"))
         assert "clang 19.1.7 does not know gfx950, which needs clang 20" in str(missing.value)
         assert "CASS_CLANG" in missing.value.remedy
 
     def test_lld_is_missing(self, tmp_path: Path) -> None:
         program(tmp_path / "bin/clang++-19", "Debian clang version 19.1.7")
-        places = Places({"PATH": str(tmp_path / "bin")}, tmp_path / "root", ())
+        search_paths = SearchPaths({"PATH": str(tmp_path / "bin")}, tmp_path / "root", ())
         with pytest.raises(ToolMissing, match="lld-19"):
-            find_clang(places, tmp_path / "cache")
+            find_clang(search_paths, tmp_path / "cache")
 
     def test_a_name_that_leads_nowhere_is_told(self, tmp_path: Path) -> None:
-        places = Places({"CASS_CLANG": "/no/such/clang++"}, tmp_path, ())
+        search_paths = SearchPaths({"CASS_CLANG": "/no/such/clang++"}, tmp_path, ())
         with pytest.raises(ToolMissing, match="CASS_CLANG"):
-            find_clang(places, tmp_path / "cache")
+            find_clang(search_paths, tmp_path / "cache")
 
     def test_headers_that_are_fetched_later_are_not_a_missing_compiler(
         self, tmp_path: Path
     ) -> None:
         program(tmp_path / "bin/clang++-19", "Debian clang version 19.1.7")
         program(tmp_path / "bin/ld.lld-19")
-        places = Places({"PATH": str(tmp_path / "bin")}, tmp_path / "root", ())
+        search_paths = SearchPaths({"PATH": str(tmp_path / "bin")}, tmp_path / "root", ())
         with pytest.raises(ToolMissing) as missing:
-            locate_amd(places, tmp_path / "cache", fetch=False)
+            locate_amd(search_paths, tmp_path / "cache", fetch=False)
         assert "the first command that compiles for AMD downloads it" in str(missing.value)
         assert "apt-get" not in str(missing.value)
 
@@ -160,14 +162,14 @@ class TestClang:
 class TestNothingThere:
     def test_nvidia(self, tmp_path: Path) -> None:
         with pytest.raises(ToolMissing, match=r"cass-ray\[nvidia\]"):
-            find_nvidia(Places({}, tmp_path, ()), tmp_path / "cache")
+            find_nvidia(SearchPaths({}, tmp_path, ()), tmp_path / "cache")
 
     def test_amd(self, tmp_path: Path) -> None:
         with pytest.raises(ToolMissing, match="apt-get install clang-19 lld-19"):
-            find_amd(Places({}, tmp_path, ()), tmp_path / "cache")
+            find_amd(SearchPaths({}, tmp_path, ()), tmp_path / "cache")
 
     def test_the_table_says_how_to_get_each(self, tmp_path: Path) -> None:
-        tools = find_all(Places({}, tmp_path, ()), tmp_path / "cache")
+        tools = find_all(SearchPaths({}, tmp_path, ()), tmp_path / "cache")
         missing = [tool for tool in tools if not tool.works]
         assert {"Nvidia (nvcc, nvdisasm)", "AMD (clang, lld, HIP headers)", "Nvidia GPU"} <= {
             tool.name for tool in missing
@@ -176,9 +178,9 @@ class TestNothingThere:
 
     def test_a_compiler_that_does_not_compile_is_passed_over(self, tmp_path: Path) -> None:
         home = cuda_home(tmp_path / "broken")
-        places = Places({"CUDA_HOME": str(home)}, tmp_path, ())
+        search_paths = SearchPaths({"CUDA_HOME": str(home)}, tmp_path, ())
         with pytest.raises(ToolMissing) as missing:
-            find_nvidia(places, tmp_path / "cache")
+            find_nvidia(search_paths, tmp_path / "cache")
         assert str(home) in str(missing.value)
 
 
@@ -187,10 +189,10 @@ class TestThisMachine:
 
     @pytest.mark.nvidia
     def test_nvidia_from_python_packages(self, tmp_path: Path) -> None:
-        places = Places({"PATH": "/nowhere"}, tmp_path)
-        if not places.nvidia_packages or not list(places.cuda_homes()):
+        search_paths = SearchPaths({"PATH": "/nowhere"}, tmp_path)
+        if not search_paths.nvidia_packages or not list(search_paths.cuda_homes()):
             pytest.skip("NVIDIA's compiler packages are not installed")
-        found = locate_nvidia(places, tmp_path / "cache")
+        found = locate_nvidia(search_paths, tmp_path / "cache")
         assert found.origin == "Python package"
         assert found.toolchain.version.startswith("13.")
         (tmp_path / "empty.cu").write_text("int main() { return cudaDeviceSynchronize(); }\n")

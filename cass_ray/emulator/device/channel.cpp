@@ -14,11 +14,11 @@ namespace {
 
 constexpr std::size_t max_code_object = std::size_t{1} << 30;
 
-Status status_of(rdna3::ErrorKind kind) {
+Status status_of(amdgpu::ErrorKind kind) {
   switch (kind) {
-    case rdna3::ErrorKind::wrong_target: return Status::wrong_target;
-    case rdna3::ErrorKind::unresolved_symbol: return Status::unresolved_symbol;
-    case rdna3::ErrorKind::out_of_memory: return Status::out_of_memory;
+    case amdgpu::ErrorKind::wrong_target: return Status::wrong_target;
+    case amdgpu::ErrorKind::unresolved_symbol: return Status::unresolved_symbol;
+    case amdgpu::ErrorKind::out_of_memory: return Status::out_of_memory;
     default: return Status::malformed;
   }
 }
@@ -163,7 +163,7 @@ class Channel {
   }
 
   bool handle(const Load&, std::span<const std::byte>, Reply& reply) {
-    rdna3::Error error;
+    amdgpu::Error error;
     fetched_ = 0;
     reply.value = session_.load(uploaded_, description_, error);
     uploaded_ = {};
@@ -187,14 +187,14 @@ class Channel {
   }
 
   bool handle(const Launch& request, std::span<const std::byte> arguments, Reply& reply) {
-    std::vector<rdna3::Fault> reports;
+    std::vector<amdgpu::Fault> reports;
     const std::vector<std::byte> kept(arguments.begin(), arguments.end());
     if (!session_.launch(request, kept, socket_.number(), reports)) {
       return result(false, reply);
     }
     Writer writer;
     std::size_t room = max_payload;
-    for (const rdna3::Fault& fault : reports) {
+    for (const amdgpu::Fault& fault : reports) {
       const std::string text = fault.text();
       if (text.size() + sizeof(Report) > room) break;
       room -= text.size() + sizeof(Report);
@@ -207,7 +207,7 @@ class Channel {
   }
 
   bool handle(const Contradiction&, std::span<const std::byte>, Reply& reply) {
-    return result(!rdna3::checking(), reply);
+    return result(!amdgpu::checking(), reply);
   }
 
   bool handle(const FailedLaunch&, std::span<const std::byte> name, Reply&) {

@@ -47,8 +47,8 @@ void accept_channels(Session& session, int socket, int end) {
 }  // namespace
 
 void serve_connection(const Options& options, Evidence& evidence, File socket, int end) {
-  rdna3::configure(options.engine);
-  rdna3::set_output_sink(
+  amdgpu::configure(options.engine);
+  amdgpu::set_output_sink(
       [](bool to_stderr, std::string_view text) { Output::instance().add(to_stderr, text); });
   // Channels may be in use until the end of the process.
   auto& session = *new Session(options, evidence);

@@ -6,7 +6,7 @@ namespace cass::device {
 namespace {
 
 // What a runtime asks of a kernel: sizes and arguments.
-void write(Writer& to, const rdna3::Kernel& kernel) {
+void write(Writer& to, const amdgpu::Kernel& kernel) {
   to.put_text(kernel.name);
   to.put(kernel.kernarg_size);
   to.put(kernel.lds_size);
@@ -19,15 +19,15 @@ void write(Writer& to, const rdna3::Kernel& kernel) {
   to.put(kernel.gfx9);
   to.put(kernel.lds_capacity);
   to.put(static_cast<std::uint32_t>(kernel.arguments.size()));
-  for (const rdna3::KernelArgument& argument : kernel.arguments) {
+  for (const amdgpu::KernelArgument& argument : kernel.arguments) {
     to.put(argument.offset);
     to.put(argument.size);
     to.put(argument.kind);
   }
 }
 
-rdna3::Kernel read_kernel(Reader& from) {
-  rdna3::Kernel kernel;
+amdgpu::Kernel read_kernel(Reader& from) {
+  amdgpu::Kernel kernel;
   kernel.name = from.get_text();
   kernel.kernarg_size = from.get<std::uint32_t>();
   kernel.lds_size = from.get<std::uint32_t>();
@@ -41,10 +41,10 @@ rdna3::Kernel read_kernel(Reader& from) {
   kernel.lds_capacity = from.get<std::uint32_t>();
   const auto count = from.get<std::uint32_t>();
   for (std::uint32_t k = 0; k < count && from.ok(); ++k) {
-    rdna3::KernelArgument argument;
+    amdgpu::KernelArgument argument;
     argument.offset = from.get<std::uint32_t>();
     argument.size = from.get<std::uint32_t>();
-    argument.kind = from.get<rdna3::ArgumentKind>();
+    argument.kind = from.get<amdgpu::ArgumentKind>();
     kernel.arguments.push_back(argument);
   }
   return kernel;
@@ -53,12 +53,12 @@ rdna3::Kernel read_kernel(Reader& from) {
 }  // namespace
 
 std::vector<std::byte> write_description(std::string_view target,
-                                         std::span<const rdna3::Kernel> kernels,
+                                         std::span<const amdgpu::Kernel> kernels,
                                          const Variables& variables) {
   Writer to;
   to.put_text(target);
   to.put(static_cast<std::uint32_t>(kernels.size()));
-  for (const rdna3::Kernel& kernel : kernels) write(to, kernel);
+  for (const amdgpu::Kernel& kernel : kernels) write(to, kernel);
   to.put(static_cast<std::uint32_t>(variables.size()));
   for (const auto& [name, symbol] : variables) {
     to.put_text(name);
@@ -78,7 +78,7 @@ std::optional<Description> read_description(std::span<const std::byte> bytes) {
   for (std::uint32_t k = 0; k < variables && from.ok(); ++k) {
     std::string name = from.get_text();
     auto* address = reinterpret_cast<std::byte*>(from.get<std::uint64_t>());
-    made.variables.emplace(std::move(name), rdna3::Symbol{address, from.get<std::uint64_t>()});
+    made.variables.emplace(std::move(name), amdgpu::Symbol{address, from.get<std::uint64_t>()});
   }
   if (!from.ok() || !from.at_end()) return std::nullopt;
   return made;

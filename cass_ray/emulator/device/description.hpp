@@ -14,16 +14,16 @@
 
 namespace cass::device {
 
-using Variables = std::unordered_map<std::string, rdna3::Symbol>;
+using Variables = std::unordered_map<std::string, amdgpu::Symbol>;
 
 struct Description {
-  std::vector<rdna3::Kernel> kernels;  // their numbers are those of the launch request
+  std::vector<amdgpu::Kernel> kernels;  // their numbers are those of the launch request
   Variables variables;
   std::string target;  // "gfx1100"
 };
 
 std::vector<std::byte> write_description(std::string_view target,
-                                         std::span<const rdna3::Kernel> kernels,
+                                         std::span<const amdgpu::Kernel> kernels,
                                          const Variables& variables);
 std::optional<Description> read_description(std::span<const std::byte> bytes);
 

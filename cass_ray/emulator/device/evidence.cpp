@@ -82,8 +82,8 @@ void Evidence::count_launch(std::string_view kernel, const LaunchShape& shape) {
 }
 
 void Evidence::write_counters() {
-  if (counters_ < 0 || !rdna3::counting()) return;
-  const std::string text = rdna3::counters_text();
+  if (counters_ < 0 || !amdgpu::counting()) return;
+  const std::string text = amdgpu::counters_text();
   const Lock lock(guard_);
   ::lseek(counters_, 0, SEEK_END);
   for (std::size_t at = 0; at < text.size();) {

@@ -10,7 +10,7 @@
 namespace cass::device {
 namespace {
 
-using rdna3::DeviceMemory;
+using amdgpu::DeviceMemory;
 
 constexpr std::size_t page = 4096;
 constexpr std::size_t block_bytes = std::size_t{2} << 20;

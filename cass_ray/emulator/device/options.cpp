@@ -3,8 +3,9 @@
 #include <fcntl.h>
 
 #include <charconv>
-#include <cstdlib>
 #include <string_view>
+
+#include "../engine/environment.hpp"
 
 namespace cass::device {
 namespace {
@@ -38,17 +39,16 @@ bool apply(std::string_view name, std::string_view value, Options& options) {
 }
 
 std::string_view variable(const char* name) {
-  const char* text = std::getenv(name);
+  const char* text = emulator_variable(name);
   return text == nullptr ? "" : text;
 }
 
 // Of a user who runs an executable by hand.
 void read_environment(Options& options) {
-  options.engine.check |= variable("CASS_RDNA3_CHECK").starts_with('1');
-  static_cast<void>(read_number(variable("CASS_RDNA3_THREADS"), options.engine.threads));
-  static_cast<void>(
-      read_number(variable("CASS_RDNA3_TIME_LIMIT"), options.engine.time_limit_seconds));
-  if (const auto path = variable("CASS_RDNA3_COUNTERS"); !path.empty()) {
+  options.engine.check |= variable("CHECK").starts_with('1');
+  static_cast<void>(read_number(variable("THREADS"), options.engine.threads));
+  static_cast<void>(read_number(variable("TIME_LIMIT"), options.engine.time_limit_seconds));
+  if (const auto path = variable("COUNTERS"); !path.empty()) {
     options.counters = ::open(path.data(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     options.engine.count = options.counters >= 0;
   }

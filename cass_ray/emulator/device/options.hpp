@@ -12,7 +12,7 @@
 namespace cass::device {
 
 struct Options {
-  rdna3::Settings engine;
+  amdgpu::Settings engine;
   bool skip_kernels = false;   // launches are recorded and answered, nothing runs
   bool fragments = false;      // device memory as a card's runtime hands it out
   Perturbation::Request perturbation;  // what is changed on its way
@@ -26,7 +26,7 @@ struct Options {
 };
 
 // From the command line: `--name=value ... -- PROGRAM ARGUMENT ...`. Where a program starts its own
-// device process, the CASS_RDNA3_* variables are read too. `problem`: what is wrong with it.
+// device process, the CASS_EMULATOR_* variables are read too. `problem`: what is wrong with it.
 std::optional<Options> read_options(int count, char** arguments, std::string& problem);
 
 }  // namespace cass::device

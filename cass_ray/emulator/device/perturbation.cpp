@@ -18,7 +18,7 @@ constexpr std::size_t group = 8;
 constexpr std::size_t page = 4096;
 
 // What the host last left at a device address lies at a fixed distance from it.
-constexpr std::uint64_t distance = 2 * rdna3::aperture_size;
+constexpr std::uint64_t distance = 2 * amdgpu::aperture_size;
 
 // Of so many groups one is set to zero (inputs: altered) and one becomes its neighbor.
 constexpr std::uint64_t out_share = 8;
@@ -148,8 +148,8 @@ std::optional<Perturbation::Request> Perturbation::parse(std::string_view text) 
 }
 
 bool Perturbation::enable(const Request& request, Transcript& transcript) {
-  void* wanted = reinterpret_cast<void*>(rdna3::device_range + distance);
-  void* memory = ::mmap(wanted, rdna3::device_range_size, PROT_READ | PROT_WRITE,
+  void* wanted = reinterpret_cast<void*>(amdgpu::device_range + distance);
+  void* memory = ::mmap(wanted, amdgpu::device_range_size, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   if (memory != wanted) return false;
   request_ = request;
@@ -178,7 +178,7 @@ void Perturbation::arrived(std::byte* start, std::size_t bytes, MemoryPlace plac
 }
 
 void Perturbation::host_wrote(const std::byte* start, std::size_t bytes) {
-  if (enabled() && rdna3::in_device_range(start)) std::memcpy(left_by_host(start), start, bytes);
+  if (enabled() && amdgpu::in_device_range(start)) std::memcpy(left_by_host(start), start, bytes);
 }
 
 void Perturbation::forget(const std::byte* start, std::size_t bytes) {
@@ -187,7 +187,7 @@ void Perturbation::forget(const std::byte* start, std::size_t bytes) {
     const std::lock_guard lock(guard_);
     seen_.erase(start);
   }
-  if (!rdna3::in_device_range(start)) return;
+  if (!amdgpu::in_device_range(start)) return;
   ::madvise(left_by_host(start), (bytes + page - 1) / page * page, MADV_DONTNEED);
 }
 
@@ -237,7 +237,7 @@ void Perturbation::after_launch() {
   if (!enabled()) return;
   const std::lock_guard lock(guard_);
   if (--running_ != 0) return;
-  const auto& memory = rdna3::DeviceMemory::instance();
+  const auto& memory = amdgpu::DeviceMemory::instance();
   const auto in_use = memory.in_use();
   for (const Snapshot& snapshot : snapshots_) {
     const auto address = reinterpret_cast<std::uint64_t>(snapshot.block.start);

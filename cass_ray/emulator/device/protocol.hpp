@@ -164,7 +164,7 @@ enum class Status : std::uint32_t {
   ok,
   out_of_memory,
   refused,        // the request cannot be one of our runtime
-  malformed,      // of load: the rest are rdna3::ErrorKind's
+  malformed,      // of load: the rest are amdgpu::ErrorKind's
   wrong_target,
   unresolved_symbol,
 };
@@ -180,7 +180,7 @@ struct Reply {
 
 // Of a launch's reply, one for each report, behind it its text.
 struct Report {
-  std::uint32_t fault = 0;  // rdna3::FaultKind
+  std::uint32_t fault = 0;  // amdgpu::FaultKind
   std::uint32_t bytes = 0;
 };
 

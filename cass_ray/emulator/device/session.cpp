@@ -17,8 +17,8 @@
 namespace cass::device {
 namespace {
 
-using rdna3::AllocationKind;
-using rdna3::DeviceMemory;
+using amdgpu::AllocationKind;
+using amdgpu::DeviceMemory;
 
 constexpr std::size_t max_blocks = 30'000;  // a process may have 65,530 mappings
 constexpr std::size_t max_code_objects = 4096;
@@ -118,19 +118,19 @@ std::uint64_t Session::allocate(MemoryKind kind, std::uint64_t bytes, File& file
     if (file) block = DeviceMemory::instance().map(file.number(), bytes);
   } else {
     // Checking mode wants an unmapped page behind each.
-    block = options_.fragments && !rdna3::checking() ? fragments_.allocate(bytes)
+    block = options_.fragments && !amdgpu::checking() ? fragments_.allocate(bytes)
                                                      : DeviceMemory::instance().allocate(bytes);
   }
   if (block == nullptr) return 0;
   if (shared) shared_bytes_ += bytes;
   const auto address = reinterpret_cast<std::uint64_t>(block);
   blocks_.emplace(address, Block{bytes, shared, false, next_key(bytes)});
-  if (rdna3::checking()) {
+  if (amdgpu::checking()) {
     if (kind == MemoryKind::device) {
       fill_unwritten(block, bytes);
       perturbation_.host_wrote(block, bytes);
     }
-    rdna3::register_allocation(block, bytes, engine_kind(kind));
+    amdgpu::register_allocation(block, bytes, engine_kind(kind));
   }
   return address;
 }
@@ -140,7 +140,7 @@ bool Session::release(std::uint64_t address) {
   const auto found = blocks_.find(address);
   if (found == blocks_.end() || found->second.registered) return false;
   if (found->second.shared) shared_bytes_ -= found->second.bytes;
-  rdna3::unregister_allocation(pointer(address));
+  amdgpu::unregister_allocation(pointer(address));
   fragments_.release(pointer(address));
   perturbation_.forget(pointer(address), found->second.bytes);
   blocks_.erase(found);
@@ -148,7 +148,7 @@ bool Session::release(std::uint64_t address) {
 }
 
 Status Session::share(std::uint64_t address, std::uint64_t bytes, File& file) {
-  if (address % page != 0 || bytes % page != 0 || bytes == 0 || rdna3::in_aperture(address)) {
+  if (address % page != 0 || bytes % page != 0 || bytes == 0 || amdgpu::in_aperture(address)) {
     return Status::refused;
   }
   const std::lock_guard lock(guard_);
@@ -162,7 +162,7 @@ Status Session::share(std::uint64_t address, std::uint64_t bytes, File& file) {
   }
   shared_bytes_ += bytes;
   blocks_.emplace(address, Block{bytes, true, true, next_key(bytes)});
-  rdna3::register_allocation(pointer(address), bytes, AllocationKind::host_pinned);
+  amdgpu::register_allocation(pointer(address), bytes, AllocationKind::host_pinned);
   return Status::ok;
 }
 
@@ -171,7 +171,7 @@ bool Session::unshare(std::uint64_t address) {
   const auto found = blocks_.find(address);
   if (found == blocks_.end() || !found->second.registered) return false;
   shared_bytes_ -= found->second.bytes;
-  rdna3::unregister_allocation(pointer(address));
+  amdgpu::unregister_allocation(pointer(address));
   DeviceMemory::instance().unregister_host(address);
   blocks_.erase(found);
   return true;
@@ -185,7 +185,7 @@ bool Session::copy_in(const Rows& to, const std::byte* packed, std::uint64_t wid
   for (std::uint64_t y = 0; y < rows; ++y) {
     std::byte* row = pointer(to.address + y * to.pitch);
     std::memcpy(row, packed + y * width, width);
-    rdna3::mark_initialized(row, width);
+    amdgpu::mark_initialized(row, width);
     perturbation_.arrived(row, width, place.at(y * to.pitch));
   }
   return true;
@@ -199,7 +199,7 @@ bool Session::copy_out(std::byte* packed, const Rows& from, std::uint64_t width,
   for (std::uint64_t y = 0; y < rows; ++y) {
     const std::byte* row = pointer(from.address + y * from.pitch);
     std::memcpy(packed + y * width, row, width);
-    if (rdna3::in_device_range(row)) {
+    if (amdgpu::in_device_range(row)) {
       perturbation_.returned(packed + y * width, row, width, place.at(y * from.pitch));
     }
   }
@@ -216,9 +216,9 @@ bool Session::copy_inside(const Rows& to, const Rows& from, std::uint64_t width,
     std::byte* target = pointer(to.address + y * to.pitch);
     const std::byte* source = pointer(from.address + y * from.pitch);
     std::memmove(target, source, width);
-    rdna3::mark_initialized(target, width);
-    const bool from_device = rdna3::in_device_range(source);
-    const bool to_device = rdna3::in_device_range(target);
+    amdgpu::mark_initialized(target, width);
+    const bool from_device = amdgpu::in_device_range(source);
+    const bool to_device = amdgpu::in_device_range(target);
     if (from_device && to_device) perturbation_.moved(target, source, width);
     if (from_device && !to_device) {
       perturbation_.returned(target, source, width, source_place.at(y * from.pitch));
@@ -244,27 +244,27 @@ bool Session::fill(const Fill& request) {
       case 2: fill_row<std::uint16_t>(row, request.value, request.count); break;
       default: fill_row<std::uint32_t>(row, request.value, request.count);
     }
-    rdna3::mark_initialized(row, width);
+    amdgpu::mark_initialized(row, width);
     perturbation_.host_wrote(row, width);
   }
   return true;
 }
 
 std::uint64_t Session::load(std::span<const std::byte> elf, std::vector<std::byte>& description,
-                            rdna3::Error& error) {
-  auto loaded = rdna3::CodeObject::load(elf, error);
+                            amdgpu::Error& error) {
+  auto loaded = amdgpu::CodeObject::load(elf, error);
   if (loaded == nullptr) return 0;
   const auto& content = loaded->content();
   perturbation_.host_wrote(content.image, content.image_size);
-  if (rdna3::checking()) {
+  if (amdgpu::checking()) {
     for (const auto& [name, symbol] : content.variables) {
-      rdna3::register_allocation(symbol.address, symbol.size, AllocationKind::variable);
+      amdgpu::register_allocation(symbol.address, symbol.size, AllocationKind::variable);
     }
   }
   description = write_description(loaded->target(), loaded->kernels(), content.variables);
   const std::lock_guard lock(guard_);
   if (code_objects_.size() >= max_code_objects) {
-    error = {rdna3::ErrorKind::out_of_memory, "more than 4096 code objects are loaded"};
+    error = {amdgpu::ErrorKind::out_of_memory, "more than 4096 code objects are loaded"};
     return 0;
   }
   code_objects_.emplace(++last_code_object_, std::move(loaded));
@@ -272,14 +272,14 @@ std::uint64_t Session::load(std::span<const std::byte> elf, std::vector<std::byt
 }
 
 bool Session::unload(std::uint64_t code_object) {
-  std::shared_ptr<rdna3::CodeObject> gone;  // a launch may still hold it
+  std::shared_ptr<amdgpu::CodeObject> gone;  // a launch may still hold it
   const std::lock_guard lock(guard_);
   const auto found = code_objects_.find(code_object);
   if (found == code_objects_.end()) return false;
   gone = std::move(found->second);
   code_objects_.erase(found);
   const auto& content = gone->content();
-  for (const auto& [name, symbol] : content.variables) rdna3::unregister_allocation(symbol.address);
+  for (const auto& [name, symbol] : content.variables) amdgpu::unregister_allocation(symbol.address);
   perturbation_.forget(content.image, content.image_size);
   return true;
 }
@@ -294,8 +294,8 @@ std::vector<Perturbation::Block> Session::blocks() {
 }
 
 bool Session::launch(const Launch& request, std::span<const std::byte> arguments, int socket,
-                     std::vector<rdna3::Fault>& reports) {
-  std::shared_ptr<rdna3::CodeObject> code_object;
+                     std::vector<amdgpu::Fault>& reports) {
+  std::shared_ptr<amdgpu::CodeObject> code_object;
   {
     const std::lock_guard lock(guard_);
     const auto found = code_objects_.find(request.code_object);
@@ -303,13 +303,13 @@ bool Session::launch(const Launch& request, std::span<const std::byte> arguments
     code_object = found->second;
   }
   if (request.kernel >= code_object->kernels().size()) return false;
-  const rdna3::Kernel& kernel = code_object->kernels()[request.kernel];
+  const amdgpu::Kernel& kernel = code_object->kernels()[request.kernel];
   if (arguments.size() != kernel.kernarg_size) return false;
   evidence_.count_launch(kernel.name, {request.grid_blocks, request.block_threads,
                                        request.dynamic_lds_bytes, request.graph != 0});
   if (options_.skip_kernels) return true;
   std::vector<std::byte> kernarg(arguments.begin(), arguments.end());
-  rdna3::Launch launch;
+  amdgpu::Launch launch;
   launch.kernel = &kernel;
   launch.grid_blocks = request.grid_blocks;
   launch.block_threads = request.block_threads;
@@ -321,11 +321,11 @@ bool Session::launch(const Launch& request, std::span<const std::byte> arguments
   Output::instance().enter(socket);
   transcript_.launch(kernel.name);
   if (perturbation_.enabled()) perturbation_.before_launch(blocks());
-  auto fault = rdna3::run(launch);
+  auto fault = amdgpu::run(launch);
   perturbation_.after_launch();
   Output::instance().leave(socket);
   if (fault) reports.push_back(std::move(*fault));
-  for (rdna3::Fault& other : rdna3::take_reports()) reports.push_back(std::move(other));
+  for (amdgpu::Fault& other : amdgpu::take_reports()) reports.push_back(std::move(other));
   return true;
 }
 

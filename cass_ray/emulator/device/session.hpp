@@ -46,12 +46,12 @@ class Session {
 
   // The number of the code object; 0, and `error` filled in, where it cannot be loaded.
   std::uint64_t load(std::span<const std::byte> elf, std::vector<std::byte>& description,
-                     rdna3::Error& error);
+                     amdgpu::Error& error);
   bool unload(std::uint64_t code_object);
 
   // Runs it to its end. False for one that our runtime does not ask for.
   bool launch(const Launch& request, std::span<const std::byte> arguments, int socket,
-              std::vector<rdna3::Fault>& reports);
+              std::vector<amdgpu::Fault>& reports);
 
   // The program's runtime answered a launch with an error: nothing ran.
   void note_failed_launch(std::string_view kernel) { transcript_.failed_launch(kernel); }
@@ -88,7 +88,7 @@ class Session {
   std::map<std::uint64_t, std::uint64_t> variable_copies_[2];  // likewise, by direction and size
   Fragments fragments_;
   std::uint64_t shared_bytes_ = 0;
-  std::map<std::uint64_t, std::shared_ptr<rdna3::CodeObject>> code_objects_;
+  std::map<std::uint64_t, std::shared_ptr<amdgpu::CodeObject>> code_objects_;
   std::uint64_t last_code_object_ = 0;
 };
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <mutex>
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 namespace {
 
 thread_local sigjmp_buf* active_recovery = nullptr;
@@ -68,4 +68,4 @@ void raise_access_violation(std::uint64_t address) {
 
 std::uint64_t AccessGuard::address() const { return violation_address; }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

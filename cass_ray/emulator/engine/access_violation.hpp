@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 // While one lives, an access violation of this thread jumps to `recovery`; other violations go to
 // the handler that was installed before.
@@ -21,4 +21,4 @@ class AccessGuard {
 // What an access of this thread to `address` does where the CPU refuses it. An AccessGuard lives.
 [[noreturn]] void raise_access_violation(std::uint64_t address);
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

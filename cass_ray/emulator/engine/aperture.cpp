@@ -2,7 +2,7 @@
 
 #include <sys/mman.h>
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 bool reserve_aperture() {
   void* wanted = reinterpret_cast<void*>(aperture - aperture_guard);
@@ -18,4 +18,4 @@ bool reserve_aperture() {
   return true;
 }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

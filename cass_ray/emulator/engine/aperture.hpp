@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 // A multiple of its own size, above the apertures of LDS and below where systems put programs (from
 // 0x5555'5555'4000 on, with 32 random bits up to 0x6555'...), libraries, heaps and stacks; sanitizers
@@ -39,4 +39,4 @@ inline bool in_device_range(const void* address) {
 // there.
 bool reserve_aperture();
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 namespace {
 
 constexpr std::size_t page = 4096;
@@ -128,4 +128,4 @@ void Arena::give_back(std::uintptr_t start, std::size_t bytes) {
   free_.emplace(start, bytes);
 }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

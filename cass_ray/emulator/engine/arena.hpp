@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <map>
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 class Arena {
  public:
@@ -49,4 +49,4 @@ class Arena {
   std::map<std::uintptr_t, Block> blocks_;
 };
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

@@ -6,7 +6,7 @@
 #include "device_memory.hpp"
 #include "elf_image.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 CodeObject::Content::~Content() {
   if (image != nullptr) DeviceMemory::instance().release(image);
@@ -82,4 +82,4 @@ std::optional<Symbol> CodeObject::variable(std::string_view name) const {
 
 std::string_view CodeObject::target() const { return content_->target; }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

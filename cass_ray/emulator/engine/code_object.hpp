@@ -15,7 +15,7 @@
 #include "engine.hpp"
 #include "program.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 struct CodeObject::Content {
   ~Content();
@@ -45,4 +45,4 @@ struct CodeObject::Content {
   mutable std::map<unsigned, std::unique_ptr<Program>> programs_;
 };
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

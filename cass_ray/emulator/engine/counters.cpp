@@ -12,7 +12,7 @@
 #include "settings.hpp"
 #include "workgroup.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 namespace {
 
 constexpr unsigned lds_banks = 32;
@@ -305,4 +305,4 @@ std::string counters_text() {
   return text + "]}\n";
 }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

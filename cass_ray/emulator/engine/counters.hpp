@@ -9,7 +9,7 @@
 #include "instruction.hpp"
 #include "isa.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 struct LaunchState;
 struct Wave;
@@ -35,4 +35,4 @@ void count_launch(const LaunchState& state);
 // All counts so far: JSON, an object of one line for each kernel.
 std::string counters_text();
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

@@ -1,6 +1,6 @@
 #include "decoder_base.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 std::optional<Decoded> decode(InstructionSet set, std::span<const std::uint32_t> words) {
   if (words.empty()) return std::nullopt;
@@ -8,4 +8,4 @@ std::optional<Decoded> decode(InstructionSet set, std::span<const std::uint32_t>
   return set == InstructionSet::gfx12 ? decode_gfx12(words) : decode_gfx11(words);
 }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

@@ -9,7 +9,7 @@
 #include "instruction.hpp"
 #include "isa.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 // Codes of the 9-bit source field (RDNA3 ISA, table 1): SGPRs 0..105 and so on, VGPRs 256..511.
 // gfx9's are the same but for M0, which its decoder renames. Accumulation registers follow at 512.
@@ -101,4 +101,4 @@ std::optional<Decoded> decode(InstructionSet set, std::span<const std::uint32_t>
 // `pc`: address of the instruction, for branch targets.
 std::string to_text(const Decoded& decoded);
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

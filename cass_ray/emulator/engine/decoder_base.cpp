@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 namespace code = source_code;
 
@@ -129,4 +129,4 @@ void DecoderBase::buffer_address(unsigned vector_register, bool offen, bool idxe
   }
 }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

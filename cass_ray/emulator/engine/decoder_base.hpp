@@ -3,7 +3,7 @@
 
 #include "decoder.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 inline std::uint32_t bits(std::uint64_t word, unsigned low, unsigned count) {
   return static_cast<std::uint32_t>(word >> low) & ((1U << count) - 1U);
@@ -142,4 +142,4 @@ std::optional<Decoded> decode_gfx11(std::span<const std::uint32_t> words);
 std::optional<Decoded> decode_gfx12(std::span<const std::uint32_t> words);
 std::optional<Decoded> decode_gfx9(InstructionSet set, std::span<const std::uint32_t> words);
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

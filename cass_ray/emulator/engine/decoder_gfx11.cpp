@@ -1,7 +1,7 @@
 // gfx11: RDNA3's formats of memory (RDNA3 ISA, chapter 15).
 #include "decoder_rdna.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 namespace {
 
 class Decoder : public RdnaDecoder {
@@ -103,4 +103,4 @@ std::optional<Decoded> decode_gfx11(std::span<const std::uint32_t> words) {
   return Decoder(words).run();
 }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

@@ -2,7 +2,7 @@
 // and have an offset of 24 bits, temporal hints and a scope.
 #include "decoder_rdna.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 namespace {
 
 constexpr unsigned scope_device = 2;
@@ -129,4 +129,4 @@ std::optional<Decoded> decode_gfx12(std::span<const std::uint32_t> words) {
   return Decoder(words).run();
 }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

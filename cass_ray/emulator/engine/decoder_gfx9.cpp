@@ -1,7 +1,7 @@
 // gfx90a, gfx942 and gfx950: CDNA's formats (MI300 ISA and CDNA4 ISA, chapter 13).
 #include "decoder_base.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 namespace {
 
 namespace code = source_code;
@@ -400,4 +400,4 @@ std::optional<Decoded> decode_gfx9(InstructionSet set, std::span<const std::uint
   return Decoder(set, words).run();
 }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

@@ -3,7 +3,7 @@
 #include <bit>
 #include <string_view>
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 namespace code = source_code;
 
@@ -237,4 +237,4 @@ void RdnaDecoder::image_operands(const ImageFields& fields, const ImageRegisters
   }
 }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

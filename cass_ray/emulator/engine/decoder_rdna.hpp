@@ -5,7 +5,7 @@
 #include "decoder_base.hpp"
 #include "image.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 class RdnaDecoder : public DecoderBase {
  public:
@@ -60,4 +60,4 @@ class RdnaDecoder : public DecoderBase {
   }
 };
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 DeviceMemory& DeviceMemory::instance() {
   static auto& memory = *new DeviceMemory;  // never destroyed: threads outlive main
@@ -80,4 +80,4 @@ bool DeviceMemory::is_registered(std::uint64_t address, std::size_t bytes) const
          });
 }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

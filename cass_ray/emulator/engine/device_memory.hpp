@@ -13,7 +13,7 @@
 #include "aperture.hpp"
 #include "arena.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 // Thread-safe.
 class DeviceMemory {
@@ -63,4 +63,4 @@ class DeviceMemory {
   std::vector<std::unique_ptr<const std::vector<Range>>> lists_;
 };
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

@@ -9,7 +9,7 @@
 
 #include "engine.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 namespace {
 
 class Message {
@@ -170,4 +170,4 @@ int print_message(std::span<const std::uint64_t> words) {
   return count;
 }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

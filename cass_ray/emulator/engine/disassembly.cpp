@@ -6,7 +6,7 @@
 #include "decoder.hpp"
 #include "image.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 namespace {
 
 namespace code = source_code;
@@ -141,4 +141,4 @@ std::string to_text(const Decoded& decoded) {
   return text;
 }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

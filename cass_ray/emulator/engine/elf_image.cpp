@@ -7,7 +7,7 @@
 
 #include "device_memory.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 namespace {
 
 constexpr std::uint16_t machine_amdgpu = 224;
@@ -279,4 +279,4 @@ bool load_image(std::span<const std::byte> elf, CodeObject::Content& content, Er
          loader.relocate();
 }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

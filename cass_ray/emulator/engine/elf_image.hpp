@@ -3,7 +3,7 @@
 
 #include "code_object.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 // The metadata notes of a code object, parts of its file. Linking kernels that were assembled one by
 // one, as Tensile does for rocBLAS, leaves a note for each.
@@ -19,4 +19,4 @@ bool read_kernels(const MetadataNotes& metadata,
                   const std::unordered_map<std::string, Symbol>& symbols,
                   CodeObject::Content& content, Error& error);
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

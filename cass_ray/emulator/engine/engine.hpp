@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 // Meaning of a kernel argument, `.value_kind` of the code object's metadata (AMDGPU usage guide,
 // "Code Object V5 Kernel Argument Metadata Map").
@@ -256,4 +256,4 @@ std::vector<Fault> take_reports();  // faults since the last call, for a summary
 std::uint32_t max_workgroups_per_compute_unit(const Kernel& kernel, std::uint32_t block_threads,
                                               std::uint32_t dynamic_lds_bytes);
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

@@ -4,7 +4,7 @@
 #include "code_object.hpp"
 #include "engine.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 std::string_view name_of(FaultKind kind) {
   switch (kind) {
@@ -52,4 +52,4 @@ std::string Fault::text() const {
   return text;
 }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

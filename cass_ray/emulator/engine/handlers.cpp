@@ -1,13 +1,14 @@
 #include "handlers.hpp"
 
-#include <cstdlib>
 #include <span>
 
+#include "environment.hpp"
+
 extern "C" {
-#define LEVEL(name)                                            \
-  extern cass::rdna3::HandlerEntry __start_cass_rdna3_##name[] \
-      __attribute__((weak, visibility("hidden")));             \
-  extern cass::rdna3::HandlerEntry __stop_cass_rdna3_##name[]  \
+#define LEVEL(name)                                                \
+  extern cass::amdgpu::HandlerEntry __start_cass_emulator_##name[] \
+      __attribute__((weak, visibility("hidden")));                 \
+  extern cass::amdgpu::HandlerEntry __stop_cass_emulator_##name[]  \
       __attribute__((weak, visibility("hidden")));
 LEVEL(portable)
 LEVEL(avx2)
@@ -15,7 +16,7 @@ LEVEL(avx512)
 #undef LEVEL
 }
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 namespace {
 
 bool has_avx2() {
@@ -38,9 +39,9 @@ HandlerSet make_set(std::string_view level, std::span<const HandlerEntry> entrie
 }
 
 HandlerSet choose() {
-  const char* asked = std::getenv("CASS_RDNA3_SIMD");
+  const char* asked = emulator_variable("SIMD");
   const std::string_view limit = asked == nullptr ? "avx512" : asked;
-#define ENTRIES(name) std::span(__start_cass_rdna3_##name, __stop_cass_rdna3_##name)
+#define ENTRIES(name) std::span(__start_cass_emulator_##name, __stop_cass_emulator_##name)
   const auto wide = ENTRIES(avx512);
   if (limit == "avx512" && has_avx512() && !wide.empty()) return make_set("avx512", wide);
   const auto medium = ENTRIES(avx2);
@@ -56,4 +57,4 @@ const HandlerSet& handlers() {
   return set;
 }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

@@ -6,7 +6,7 @@
 #include "instruction.hpp"
 #include "isa.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 // Placed in a section of its level by OPERATION() of instructions/operation.hpp.
 struct HandlerEntry {
@@ -20,7 +20,7 @@ struct HandlerSet {
   Handler operator[](Opcode opcode) const { return by_opcode[static_cast<unsigned>(opcode)]; }
 };
 
-// The set for this CPU; CASS_RDNA3_SIMD=portable|avx2|avx512 asks for a lower one.
+// The set for this CPU; CASS_EMULATOR_SIMD=portable|avx2|avx512 asks for a lower one.
 const HandlerSet& handlers();
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

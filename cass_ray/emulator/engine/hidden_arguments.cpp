@@ -8,7 +8,7 @@
 #include "launch_block.hpp"
 #include "wave.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 namespace {
 
 std::uint64_t hidden_value(const Launch& launch, ArgumentKind kind) {
@@ -65,4 +65,4 @@ void fill_hidden_arguments(Launch& launch) {
   }
 }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

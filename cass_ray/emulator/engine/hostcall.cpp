@@ -16,7 +16,7 @@
 #include "device_printf.hpp"
 #include "engine.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 namespace {
 
 struct Header {
@@ -189,4 +189,4 @@ std::uint64_t device_heap_address() {
 
 void serve_hostcalls() { Hostcalls::instance().serve(); }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 std::uint64_t hostcall_buffer_address();  // for the hidden kernel argument
 std::uint64_t device_heap_address();
@@ -11,4 +11,4 @@ std::uint64_t device_heap_address();
 // Serves what waves have put into the buffer. Called by the wave that interrupts the host.
 void serve_hostcalls();
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

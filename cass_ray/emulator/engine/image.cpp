@@ -13,7 +13,7 @@
 #include "texel_format.hpp"
 #include "wave.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 namespace {
 
 unsigned coordinate_count(unsigned dimension) {
@@ -431,4 +431,4 @@ bool access_formatted(Wave& wave, const Instruction& instruction, const Formatte
   return true;
 }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

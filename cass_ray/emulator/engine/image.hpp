@@ -9,7 +9,7 @@
 #include "instruction.hpp"
 #include "isa.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 struct Wave;
 
@@ -81,4 +81,4 @@ struct FormattedAccess {
 };
 bool access_formatted(Wave& wave, const Instruction& instruction, const FormattedAccess& access);
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

@@ -1,6 +1,6 @@
 #include "image_resource.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 namespace {
 
 // Where the image resource differs between instruction sets: shifts and masks of what lies behind.
@@ -90,4 +90,4 @@ std::int64_t wrapped(std::int64_t at, std::int64_t size, unsigned mode) {
   }
 }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

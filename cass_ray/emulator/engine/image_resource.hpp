@@ -8,7 +8,7 @@
 #include "isa.hpp"
 #include "texel_format.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 // DIM of an image instruction.
 enum Dimension : std::uint8_t { one, two, three, cube, one_array, two_array };
@@ -44,4 +44,4 @@ constexpr std::int64_t on_border = -1;
 // The texel that index `at` of `size` names in an address mode of a sampler, or on_border.
 std::int64_t wrapped(std::int64_t at, std::int64_t size, unsigned mode);
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 struct Wave;
 struct Instruction;
@@ -69,4 +69,4 @@ struct Instruction {
 
 static_assert(sizeof(Instruction) == 64);
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

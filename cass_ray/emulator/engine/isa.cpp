@@ -3,7 +3,7 @@
 #include <array>
 #include <span>
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 namespace {
 
 #define INSTRUCTION(encoding, number, name, operation, destination, s0, s1, s2) \
@@ -156,4 +156,4 @@ bool is_ignorable(Opcode opcode) {
   }
 }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

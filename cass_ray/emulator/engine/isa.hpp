@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 // What code objects are made of; gfx11 is RDNA3, gfx90a CDNA2, gfx942 CDNA3, gfx12 RDNA4, gfx950
 // CDNA4.
@@ -162,4 +162,4 @@ const OpcodeRow* find_row(InstructionSet set, Encoding encoding, unsigned number
 // before the next one starts.
 bool is_ignorable(Opcode opcode);
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

@@ -6,7 +6,7 @@
 #include "elf_image.hpp"
 #include "msgpack.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 namespace {
 
 using msgpack::Value;
@@ -236,4 +236,4 @@ bool read_kernels(const MetadataNotes& metadata,
   return true;
 }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

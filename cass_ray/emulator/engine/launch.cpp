@@ -15,7 +15,7 @@
 #include "memory_check.hpp"
 #include "settings.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 namespace {
 
 constexpr std::uint32_t max_block_threads = 1024;
@@ -328,4 +328,4 @@ Fault describe(Workgroup& group, Outcome outcome) {
   return fault;
 }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

@@ -6,7 +6,7 @@
 #include "engine.hpp"
 #include "workgroup.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 // Checks the launch, puts its arguments where kernels see them and fills in what its waves start
 // with. A fault where it cannot run.
@@ -15,4 +15,4 @@ std::optional<Fault> prepare(Launch& launch, LaunchState& state);
 // What happened to a workgroup that did not finish.
 Fault describe(Workgroup& group, Outcome outcome);
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

@@ -5,7 +5,7 @@
 
 #include "device_memory.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 namespace {
 
 struct Free {
@@ -37,4 +37,4 @@ void LaunchBlock::give_back() {
   unused().blocks.push_back(this);
 }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

@@ -7,7 +7,7 @@
 
 #include "engine.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 class LaunchBlock {
  public:
@@ -24,4 +24,4 @@ class LaunchBlock {
 };
 static_assert(sizeof(LaunchBlock) == LaunchBlock::bytes);
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

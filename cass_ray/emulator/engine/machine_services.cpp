@@ -7,7 +7,7 @@
 #include "hostcall.hpp"
 #include "workgroup.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 void service_interrupt() { serve_hostcalls(); }
 void check_addresses(std::uint32_t active, const std::uint64_t* addresses, std::uint32_t bytes) {
@@ -27,4 +27,4 @@ bool service_signals_first(const Wave& wave) {
 std::uint64_t service_realtime() { return steady_nanoseconds() / 10; }
 std::uint64_t service_cycles() { return steady_nanoseconds() * 2; }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 struct Wave;
 
@@ -19,4 +19,4 @@ void check_addresses(std::uint32_t active, const std::uint64_t* addresses, std::
 bool service_signals_first(const Wave& wave);  // whether no other wave has given its last signal
 std::uint64_t service_cycles();      // something that counts up about like shader cycles
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

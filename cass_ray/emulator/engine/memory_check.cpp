@@ -14,7 +14,7 @@
 #include "memory_registry.hpp"
 #include "workgroup.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 namespace {
 
 constexpr std::size_t max_reports = 64;
@@ -408,4 +408,4 @@ void check_barrier(Workgroup& group) {
   }
 }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

@@ -10,7 +10,7 @@
 #include "engine.hpp"
 #include "wave.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 struct Workgroup;
 
@@ -57,4 +57,4 @@ void check_barrier(Workgroup& group);
 // The report that stopped a wave with WaveFault::check.
 Fault take_stopping_report();
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

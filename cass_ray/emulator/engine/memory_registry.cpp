@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <mutex>
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 MemoryRegistry& MemoryRegistry::instance() {
   static auto* registry = new MemoryRegistry;  // exit handlers may free memory
@@ -81,4 +81,4 @@ void mark_initialized(const void* address, std::size_t size) {
   if (checking()) MemoryRegistry::instance().mark(reinterpret_cast<std::uint64_t>(address), size);
 }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

@@ -8,7 +8,7 @@
 
 #include "engine.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 class MemoryRegistry {
  public:
@@ -42,4 +42,4 @@ class MemoryRegistry {
   std::map<std::uint64_t, Allocation> allocations_;
 };
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

@@ -1,6 +1,6 @@
 #include "msgpack.hpp"
 
-namespace cass::rdna3::msgpack {
+namespace cass::amdgpu::msgpack {
 namespace {
 
 constexpr unsigned max_depth = 64;
@@ -105,4 +105,4 @@ std::optional<Value> parse(std::span<const std::byte> bytes) {
   return value;
 }
 
-}  // namespace cass::rdna3::msgpack
+}  // namespace cass::amdgpu::msgpack

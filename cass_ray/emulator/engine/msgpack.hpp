@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace cass::rdna3::msgpack {
+namespace cass::amdgpu::msgpack {
 
 struct Value {
   enum class Kind : std::uint8_t { nil, boolean, integer, text, array, map };
@@ -24,4 +24,4 @@ struct Value {
 // Empty on malformed or cut-off input, or nesting deeper than 64.
 std::optional<Value> parse(std::span<const std::byte> bytes);
 
-}  // namespace cass::rdna3::msgpack
+}  // namespace cass::amdgpu::msgpack

@@ -3,7 +3,7 @@
 
 #include "engine.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 std::uint32_t max_workgroups_per_compute_unit(const Kernel& kernel, std::uint32_t block_threads,
                                               std::uint32_t dynamic_lds_bytes) {
@@ -25,4 +25,4 @@ std::uint32_t max_workgroups_per_compute_unit(const Kernel& kernel, std::uint32_
   return groups;
 }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

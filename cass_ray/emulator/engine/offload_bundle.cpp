@@ -9,7 +9,7 @@
 #include "engine.hpp"
 #include "isa.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 namespace {
 
 constexpr std::string_view bundle_magic = "__CLANG_OFFLOAD_BUNDLE__";
@@ -116,4 +116,4 @@ bool runs_on(std::string_view target, std::string_view processor) {
   return loadable_set(target, processor).has_value();
 }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 namespace {
 
 // Matrix products of a whole wave.
@@ -79,4 +79,4 @@ bool accumulates(Opcode opcode) {
   return name.find("mac_") != std::string_view::npos || name.starts_with("v_dot");
 }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

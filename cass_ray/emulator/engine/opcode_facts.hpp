@@ -3,7 +3,7 @@
 
 #include "decoder.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 bool is_branch(Opcode opcode);
 
@@ -23,4 +23,4 @@ bool once_for_both_halves(Opcode opcode);
 // Adds to what its destination holds.
 bool accumulates(Opcode opcode);
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

@@ -2,7 +2,7 @@
 
 #include "wave.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 namespace {
 
 namespace code = source_code;
@@ -100,4 +100,4 @@ unsigned vector_registers(const Field& field) {
   return field.code - code::vector_first + register_count(field.type);
 }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

@@ -6,7 +6,7 @@
 #include "decoder.hpp"
 #include "instruction.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 struct OperandContext {
   bool wide = false;          // waves of 64 lanes
@@ -19,4 +19,4 @@ Operand lower_operand(const Field& field, bool written, const OperandContext& co
 // VGPRs up to the last one that the operand takes; 0 where it is in none.
 unsigned vector_registers(const Field& field);
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

@@ -6,7 +6,7 @@
 
 #include "engine.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 namespace {
 
 struct Machine {
@@ -40,4 +40,4 @@ std::string processor_of(std::span<const std::byte> elf) {
   return machine_name(header.e_flags & 0xFF);
 }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

@@ -5,7 +5,7 @@
 #include "handlers.hpp"
 #include "opcode_facts.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 namespace {
 
 // A trap ends a wave, and may be the last of a kernel's code; only a debugger's lets it go on.
@@ -87,4 +87,4 @@ const Program::Reach& Program::reach(std::uint64_t entry) const {
   return reached_.emplace(entry, result).first->second;
 }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

@@ -12,7 +12,7 @@
 #include "instruction.hpp"
 #include "isa.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 struct ProgramOptions {
   bool wide = false;          // waves of 64 lanes
@@ -72,4 +72,4 @@ struct Program {
 // outlives the program.
 void build_program(Program& program, std::span<const std::uint32_t> code, std::uint64_t base);
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

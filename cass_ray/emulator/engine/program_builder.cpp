@@ -12,7 +12,7 @@
 #include "program.hpp"
 #include "wave.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 namespace {
 
 namespace code = source_code;
@@ -444,4 +444,4 @@ void build_program(Program& program, std::span<const std::uint32_t> code, std::u
   Builder(program, code).run();
 }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

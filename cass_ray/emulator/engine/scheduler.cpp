@@ -13,7 +13,7 @@
 #include "memory_check.hpp"
 #include "thread_pool.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 namespace {
 
 // Workgroups that have started and wait for others, beyond one per thread: enough for kernels whose
@@ -256,4 +256,4 @@ std::optional<Fault> run(Launch& launch) {
   return Scheduler(state).run();
 }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

@@ -2,7 +2,7 @@
 
 #include "engine.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 namespace {
 
 Settings current;
@@ -13,4 +13,4 @@ const Settings& settings() { return current; }
 void configure(const Settings& wanted) { current = wanted; }
 bool checking() { return current.check; }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 struct Settings {
   bool check = false;              // the checking mode
@@ -16,4 +16,4 @@ struct Settings {
 const Settings& settings();
 void configure(const Settings& wanted);
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

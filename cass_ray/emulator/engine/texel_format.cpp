@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 namespace {
 
 // Runs of codes that differ in the numeric type only, in the order of the ISA's table. Its names
@@ -142,4 +142,4 @@ Components swizzled(const Components& value, unsigned selects, bool integer) {
   return result;
 }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

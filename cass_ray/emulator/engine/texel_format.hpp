@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 enum class Numeric : std::uint8_t {
   unorm,    // 0 to 1
@@ -39,4 +39,4 @@ void store_texel(const TexelFormat& format, const Components& value, std::byte* 
 // Components as DST_SEL of a resource (four fields of 3 bits) picks them.
 Components swizzled(const Components& value, unsigned selects, bool integer);
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

@@ -6,7 +6,7 @@
 
 #include "settings.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 namespace {
 
 unsigned wanted_size() {
@@ -63,4 +63,4 @@ void ThreadPool::serve() {
   }
 }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

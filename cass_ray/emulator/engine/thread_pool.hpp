@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 class ThreadPool {
  public:
@@ -40,4 +40,4 @@ class ThreadPool {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

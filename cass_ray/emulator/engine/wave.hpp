@@ -6,7 +6,7 @@
 
 #include "instruction.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 struct Program;
 struct Workgroup;
@@ -128,4 +128,4 @@ inline Row& vector_row(Wave& wave, unsigned index, unsigned half = 0) {
                                  vector_offset(index, wave.wide, half));
 }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

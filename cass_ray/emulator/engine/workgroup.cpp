@@ -14,7 +14,7 @@
 #include "memory_check.hpp"
 #include "settings.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 namespace {
 
 constexpr std::uint64_t aperture_step = std::uint64_t{1} << 32;
@@ -280,4 +280,4 @@ bool Workgroup::release_signaled() {
   return released;
 }
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

@@ -13,7 +13,7 @@
 #include "program.hpp"
 #include "wave.hpp"
 
-namespace cass::rdna3 {
+namespace cass::amdgpu {
 
 struct LaunchState;
 struct LdsShadow;
@@ -131,4 +131,4 @@ void set_fixed_mode(LaunchState& state);
 
 std::uint64_t steady_nanoseconds();
 
-}  // namespace cass::rdna3
+}  // namespace cass::amdgpu

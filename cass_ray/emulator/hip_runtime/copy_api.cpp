@@ -32,7 +32,7 @@ hipError_t fill(void* destination, std::uint32_t value, std::size_t element_byte
 // The address `offset` bytes into a variable with room for `bytes`.
 hipError_t part_of_symbol(const void* symbol, std::size_t bytes, std::size_t offset,
                           std::byte** address) {
-  cass::rdna3::Symbol variable;
+  cass::amdgpu::Symbol variable;
   if (symbol == nullptr) return hipErrorInvalidSymbol;
   const int device = Device::current().ordinal;
   if (const auto error = Program::instance().variable(symbol, device, &variable);
@@ -157,7 +157,7 @@ hipError_t hipMemcpyFromSymbolAsync(void* destination, const void* symbol, std::
 
 hipError_t hipGetSymbolAddress(void** address, const void* symbol) {
   if (address == nullptr) return record(hipErrorInvalidValue);
-  cass::rdna3::Symbol variable;
+  cass::amdgpu::Symbol variable;
   const int device = Device::current().ordinal;
   if (const auto error = Program::instance().variable(symbol, device, &variable);
       error != hipSuccess) {
@@ -169,7 +169,7 @@ hipError_t hipGetSymbolAddress(void** address, const void* symbol) {
 
 hipError_t hipGetSymbolSize(std::size_t* size, const void* symbol) {
   if (size == nullptr) return record(hipErrorInvalidValue);
-  cass::rdna3::Symbol variable;
+  cass::amdgpu::Symbol variable;
   const int device = Device::current().ordinal;
   if (const auto error = Program::instance().variable(symbol, device, &variable);
       error != hipSuccess) {

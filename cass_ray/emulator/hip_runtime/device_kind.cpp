@@ -149,7 +149,7 @@ std::vector<const DeviceKind*> choose() {
   const std::string processor = Program::instance().processor();
   // Those of a family run each other's code.
   for (const DeviceKind& kind : kinds) {
-    if (!processor.empty() && rdna3::runs_on(processor, kind.processor)) return {&kind};
+    if (!processor.empty() && amdgpu::runs_on(processor, kind.processor)) return {&kind};
   }
   return {&kinds[0]};
 }

@@ -38,7 +38,7 @@ struct Running {
   Running& operator=(const Running&) = delete;
 };
 
-const rdna3::Kernel* kernel_of(const Operation& operation) {
+const amdgpu::Kernel* kernel_of(const Operation& operation) {
   const auto* kernel = dynamic_cast<const KernelOperation*>(&operation);
   return kernel == nullptr ? nullptr : kernel->function()->kernel;
 }

@@ -12,7 +12,7 @@ namespace {
 
 hipError_t symbol_part(const void* symbol, std::size_t bytes, std::size_t offset,
                        std::byte** address) {
-  rdna3::Symbol variable;
+  amdgpu::Symbol variable;
   if (symbol == nullptr) return hipErrorInvalidValue;
   const int device = Device::current().ordinal;
   if (const auto error = Program::instance().variable(symbol, device, &variable);

@@ -15,7 +15,7 @@
 namespace cass::hip {
 namespace {
 
-using rdna3::FaultKind;
+using amdgpu::FaultKind;
 
 std::uint64_t product(const std::array<std::uint32_t, 3>& sizes) {
   return std::uint64_t{sizes[0]} * sizes[1] * sizes[2];
@@ -36,7 +36,7 @@ hipError_t error_of(FaultKind kind) {
 }
 
 // Said, since many programs do not look at the error, and Nvidia's cards have more.
-hipError_t too_much_shared(const rdna3::Kernel& kernel, const LaunchRequest& request,
+hipError_t too_much_shared(const amdgpu::Kernel& kernel, const LaunchRequest& request,
                            const DeviceKind& kind) {
   report_once("kernel " + kernel.name + ": " +
               std::to_string(kernel.lds_size + request.shared_bytes) +
@@ -82,9 +82,9 @@ hipError_t check(const LaunchRequest& request) {
 
 }  // namespace
 
-std::uint32_t resident_blocks(const rdna3::Kernel& kernel, std::uint32_t block_threads,
+std::uint32_t resident_blocks(const amdgpu::Kernel& kernel, std::uint32_t block_threads,
                               std::size_t dynamic_shared_bytes) {
-  return rdna3::max_workgroups_per_compute_unit(kernel, block_threads,
+  return amdgpu::max_workgroups_per_compute_unit(kernel, block_threads,
                                                 static_cast<std::uint32_t>(dynamic_shared_bytes));
 }
 
@@ -107,12 +107,12 @@ hipError_t KernelOperation::copy_arguments() {
   const auto& arguments = kernel.arguments;
   const bool has_explicit =
       std::any_of(arguments.begin(), arguments.end(),
-                  [](const auto& argument) { return !rdna3::is_hidden(argument.kind); });
+                  [](const auto& argument) { return !amdgpu::is_hidden(argument.kind); });
   if (!has_explicit) return hipSuccess;
   if (request_.arguments != nullptr) {
     std::size_t index = 0;
     for (const auto& argument : arguments) {
-      if (rdna3::is_hidden(argument.kind)) continue;
+      if (amdgpu::is_hidden(argument.kind)) continue;
       const void* value = request_.arguments[index++];
       if (value == nullptr) return hipErrorInvalidValue;
       std::memcpy(kernarg_.data() + argument.offset, value, argument.size);
@@ -126,7 +126,7 @@ hipError_t KernelOperation::copy_arguments() {
   }
   std::size_t end = 0;  // of the explicit arguments: the program knows nothing of hidden ones
   for (const auto& argument : arguments) {
-    if (!rdna3::is_hidden(argument.kind)) {
+    if (!amdgpu::is_hidden(argument.kind)) {
       end = std::max(end, std::size_t{argument.offset} + argument.size);
     }
   }
@@ -143,7 +143,7 @@ hipError_t KernelOperation::check_peers() const {
   if (Device::count() == 1) return hipSuccess;
   for (const auto& argument : request_.function->kernel->arguments) {
     void* pointer = nullptr;
-    if (argument.kind != rdna3::ArgumentKind::global_buffer || argument.size != sizeof pointer) {
+    if (argument.kind != amdgpu::ArgumentKind::global_buffer || argument.size != sizeof pointer) {
       continue;
     }
     std::memcpy(&pointer, kernarg_.data() + argument.offset, sizeof pointer);
@@ -178,7 +178,7 @@ hipError_t KernelOperation::run() {
   auto result = RemoteDevice::instance().launch(launch, kernarg_, faults);
   for (const auto& fault : faults) {
     report(fault.text);
-    if (result == hipSuccess && !rdna3::is_warning(fault.kind)) result = error_of(fault.kind);
+    if (result == hipSuccess && !amdgpu::is_warning(fault.kind)) result = error_of(fault.kind);
   }
   return result;
 }
@@ -186,7 +186,7 @@ hipError_t KernelOperation::run() {
 hipKernelNodeParams KernelOperation::parameters() {
   argument_pointers_.clear();
   for (const auto& argument : request_.function->kernel->arguments) {
-    if (!rdna3::is_hidden(argument.kind)) {
+    if (!amdgpu::is_hidden(argument.kind)) {
       argument_pointers_.push_back(kernarg_.data() + argument.offset);
     }
   }

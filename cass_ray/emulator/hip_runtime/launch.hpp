@@ -59,7 +59,7 @@ class KernelOperation final : public Operation {
 };
 
 // The number of workgroups of `block_threads` that one compute unit (WGP) holds.
-std::uint32_t resident_blocks(const rdna3::Kernel& kernel, std::uint32_t block_threads,
+std::uint32_t resident_blocks(const amdgpu::Kernel& kernel, std::uint32_t block_threads,
                               std::size_t dynamic_shared_bytes);
 
 }  // namespace cass::hip

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <limits>
@@ -14,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "../engine/environment.hpp"
 #include "device_kind.hpp"
 #include "errors.hpp"
 #include "remote_device.hpp"
@@ -22,15 +22,15 @@
 namespace cass::hip {
 namespace {
 
-// $CASS_RDNA3_MEMORY, in bytes, else that of the card.
+// $CASS_EMULATOR_MEMORY, in bytes, else that of the card.
 std::size_t device_memory(const DeviceKind& kind) {
-  const char* text = std::getenv("CASS_RDNA3_MEMORY");
+  const char* text = emulator_variable("MEMORY");
   if (text == nullptr) return kind.memory_bytes;
   const std::string_view value = text;
   std::size_t bytes = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), bytes);
   if (error == std::errc{} && end == value.data() + value.size() && bytes > 0) return bytes;
-  report_once("CASS_RDNA3_MEMORY is not a number of bytes: ignored");
+  report_once("CASS_EMULATOR_MEMORY is not a number of bytes: ignored");
   return kind.memory_bytes;
 }
 

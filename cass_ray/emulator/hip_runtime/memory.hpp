@@ -61,7 +61,7 @@ class Memory {
   std::optional<Allocation> find(const void* address) const;
 
   // Whether `address` is in the device's range, allocated or not.
-  static bool in_device_range(const void* address) { return rdna3::in_device_range(address); }
+  static bool in_device_range(const void* address) { return amdgpu::in_device_range(address); }
 
   // Whether the device process has the memory at `address`, in an allocation or a variable.
   bool is_remote(const void* address) const { return in_device_range(address) || find(address); }

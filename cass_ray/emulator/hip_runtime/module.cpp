@@ -15,7 +15,7 @@ using namespace cass::hip;
 std::unique_ptr<ihipModule_t> ihipModule_t::load(std::span<const std::byte> image, int device,
                                                  hipError_t* problem) {
   if (problem != nullptr) *problem = hipErrorInvalidImage;
-  cass::rdna3::Error error;
+  cass::amdgpu::Error error;
   std::vector<std::byte> expanded;
   if (is_compressed_bundle(image)) {
     std::string message;
@@ -27,20 +27,20 @@ std::unique_ptr<ihipModule_t> ihipModule_t::load(std::span<const std::byte> imag
   }
   const std::string_view processor =
       device_kinds()[static_cast<std::size_t>(device)]->processor;
-  const auto elf = cass::rdna3::find_code_object(image, error, processor);
+  const auto elf = cass::amdgpu::find_code_object(image, error, processor);
   auto module = std::make_unique<ihipModule_t>();
   module->device = device;
   if (!error) module->code_object = RemoteDevice::instance().load(elf, error);
   if (module->code_object != nullptr &&
-      !cass::rdna3::runs_on(module->code_object->target(), processor)) {
-    error = {cass::rdna3::ErrorKind::wrong_target,
+      !cass::amdgpu::runs_on(module->code_object->target(), processor)) {
+    error = {cass::amdgpu::ErrorKind::wrong_target,
              "the code object is for " + std::string(module->code_object->target()) +
                  ", the device is a " + std::string(processor)};
     module->code_object = nullptr;
   }
   if (module->code_object == nullptr) {
     report("device code: " + error.message);
-    if (problem != nullptr && error.kind == cass::rdna3::ErrorKind::wrong_target) {
+    if (problem != nullptr && error.kind == cass::amdgpu::ErrorKind::wrong_target) {
       *problem = hipErrorNoBinaryForGpu;
     }
     return nullptr;
@@ -64,7 +64,7 @@ hipFunction_t ihipModule_t::function(std::string_view name) {
   return functions_.emplace(name, std::move(handle)).first->second.get();
 }
 
-std::optional<cass::rdna3::Symbol> ihipModule_t::variable(std::string_view name) {
+std::optional<cass::amdgpu::Symbol> ihipModule_t::variable(std::string_view name) {
   const std::lock_guard lock(guard_);
   const auto known = variables_.find(name);
   if (known != variables_.end()) return known->second;
@@ -94,9 +94,9 @@ std::string Program::processor() {
       if (!expand_bundle(image, expanded, problem)) continue;
       image = expanded;
     }
-    rdna3::Error error;
-    const auto elf = rdna3::find_code_object(image, error);
-    if (!elf.empty()) return rdna3::processor_of(elf);
+    amdgpu::Error error;
+    const auto elf = amdgpu::find_code_object(image, error);
+    if (!elf.empty()) return amdgpu::processor_of(elf);
   }
   return {};
 }
@@ -169,7 +169,7 @@ hipError_t Program::function(const void* host, int device, hipFunction_t* found)
   return *found != nullptr ? hipSuccess : hipErrorInvalidDeviceFunction;
 }
 
-hipError_t Program::variable(const void* host, int device, rdna3::Symbol* found) {
+hipError_t Program::variable(const void* host, int device, amdgpu::Symbol* found) {
   const std::lock_guard lock(guard_);
   if (const auto managed = managed_.find(host); managed != managed_.end()) {
     *found = {static_cast<std::byte*>(managed->second.first), managed->second.second};

@@ -18,7 +18,7 @@
 
 // A kernel that a program has a handle of.
 struct ihipModuleSymbol_t {
-  const cass::rdna3::Kernel* kernel = nullptr;
+  const cass::amdgpu::Kernel* kernel = nullptr;
   std::shared_ptr<cass::hip::RemoteCode> code_object;
   int device = 0;  // that it is loaded for
 };
@@ -33,7 +33,7 @@ struct ihipModule_t {
   ~ihipModule_t();
 
   hipFunction_t function(std::string_view name);  // null if there is none
-  std::optional<cass::rdna3::Symbol> variable(std::string_view name);
+  std::optional<cass::amdgpu::Symbol> variable(std::string_view name);
 
   std::shared_ptr<cass::hip::RemoteCode> code_object;
   int device = 0;
@@ -41,7 +41,7 @@ struct ihipModule_t {
  private:
   std::mutex guard_;
   std::map<std::string, std::unique_ptr<ihipModuleSymbol_t>, std::less<>> functions_;
-  std::map<std::string, cass::rdna3::Symbol, std::less<>> variables_;
+  std::map<std::string, cass::amdgpu::Symbol, std::less<>> variables_;
 };
 
 namespace cass::hip {
@@ -73,7 +73,7 @@ class Program {
   hipError_t function(const void* host, int device, hipFunction_t* found);
 
   // A device's __device__ or __constant__ variable by its host address. hipErrorInvalidSymbol.
-  hipError_t variable(const void* host, int device, rdna3::Symbol* found);
+  hipError_t variable(const void* host, int device, amdgpu::Symbol* found);
 
   // The name that a kernel was registered under; null for an unknown address.
   const char* function_name(const void* host);

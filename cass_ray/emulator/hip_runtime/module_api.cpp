@@ -89,7 +89,7 @@ hipError_t function_attribute(int* value, hipFunction_attribute attribute,
 }
 
 // Workgroups of `block_size` on one multiprocessor; 0 where a block cannot be that large.
-hipError_t active_blocks(int* blocks, const cass::rdna3::Kernel& kernel, int block_size,
+hipError_t active_blocks(int* blocks, const cass::amdgpu::Kernel& kernel, int block_size,
                          std::size_t shared_bytes) {
   if (block_size <= 0) return hipErrorInvalidValue;
   *blocks = 0;

@@ -28,18 +28,18 @@ static_assert(largest_in_message <= device::max_payload);
 
 RemoteCode::~RemoteCode() { RemoteDevice::instance().unload(number); }
 
-const rdna3::Kernel* RemoteCode::kernel(std::string_view name) const {
-  const auto found = std::ranges::find(description_.kernels, name, &rdna3::Kernel::name);
+const amdgpu::Kernel* RemoteCode::kernel(std::string_view name) const {
+  const auto found = std::ranges::find(description_.kernels, name, &amdgpu::Kernel::name);
   return found == description_.kernels.end() ? nullptr : &*found;
 }
 
-std::optional<rdna3::Symbol> RemoteCode::variable(std::string_view name) const {
+std::optional<amdgpu::Symbol> RemoteCode::variable(std::string_view name) const {
   const auto found = description_.variables.find(std::string(name));
   if (found == description_.variables.end()) return std::nullopt;
   return found->second;
 }
 
-std::uint32_t RemoteCode::number_of(const rdna3::Kernel& kernel) const {
+std::uint32_t RemoteCode::number_of(const amdgpu::Kernel& kernel) const {
   return static_cast<std::uint32_t>(&kernel - description_.kernels.data());
 }
 
@@ -54,7 +54,7 @@ RemoteDevice::RemoteDevice() : state_(new State) {}
 
 bool RemoteDevice::connect() {
   State& state = *state_;
-  if (!rdna3::reserve_aperture()) {
+  if (!amdgpu::reserve_aperture()) {
     report("the addresses of device memory are in use in this process");
     return false;
   }
@@ -241,9 +241,9 @@ hipError_t RemoteDevice::copy_rows(Channel& channel, const CopySide& to, const C
 // ---- code
 
 std::shared_ptr<RemoteCode> RemoteDevice::load(std::span<const std::byte> elf,
-                                               rdna3::Error& error) {
+                                               amdgpu::Error& error) {
   const Lease channel(*this);
-  error = {rdna3::ErrorKind::out_of_memory, "there is no device process"};
+  error = {amdgpu::ErrorKind::out_of_memory, "there is no device process"};
   if (!channel) return nullptr;
   while (!elf.empty()) {
     device::Upload piece;
@@ -256,7 +256,7 @@ std::shared_ptr<RemoteCode> RemoteDevice::load(std::span<const std::byte> elf,
   if (!loaded) return nullptr;
   if (loaded->reply.status != device::Status::ok) {
     const bool other = loaded->reply.status == device::Status::wrong_target;
-    error = {other ? rdna3::ErrorKind::wrong_target : rdna3::ErrorKind::malformed,
+    error = {other ? amdgpu::ErrorKind::wrong_target : amdgpu::ErrorKind::malformed,
              {reinterpret_cast<const char*>(loaded->bytes.data()), loaded->bytes.size()}};
     return nullptr;
   }
@@ -292,7 +292,7 @@ hipError_t RemoteDevice::launch(const device::Launch& request, std::span<const s
   while (reader.ok() && !reader.at_end()) {
     const auto head = reader.get<device::Report>();
     const auto text = reader.take(head.bytes);
-    faults.push_back({static_cast<rdna3::FaultKind>(head.fault),
+    faults.push_back({static_cast<amdgpu::FaultKind>(head.fault),
                       {reinterpret_cast<const char*>(text.data()), text.size()}});
   }
   return hipSuccess;

@@ -32,10 +32,10 @@ class RemoteCode {
   RemoteCode(const RemoteCode&) = delete;
   RemoteCode& operator=(const RemoteCode&) = delete;
 
-  const rdna3::Kernel* kernel(std::string_view name) const;  // null if there is none
-  std::optional<rdna3::Symbol> variable(std::string_view name) const;
+  const amdgpu::Kernel* kernel(std::string_view name) const;  // null if there is none
+  std::optional<amdgpu::Symbol> variable(std::string_view name) const;
   std::string_view target() const { return description_.target; }
-  std::uint32_t number_of(const rdna3::Kernel& kernel) const;
+  std::uint32_t number_of(const amdgpu::Kernel& kernel) const;
 
   const std::uint64_t number;
 
@@ -67,11 +67,11 @@ class RemoteDevice {
   hipError_t fill(const device::Fill& request);
 
   // Null, and `error` filled in, where it cannot be loaded.
-  std::shared_ptr<RemoteCode> load(std::span<const std::byte> elf, rdna3::Error& error);
+  std::shared_ptr<RemoteCode> load(std::span<const std::byte> elf, amdgpu::Error& error);
   void unload(std::uint64_t number);
 
   struct Fault {
-    rdna3::FaultKind kind;
+    amdgpu::FaultKind kind;
     std::string text;
   };
   // Runs the kernel to its end and prints what it prints.

@@ -122,7 +122,7 @@ def _vector_types(item: Probed, name: str) -> list[str]:
         if match := pattern.fullmatch(name):
             return [match.expand(kind) for kind in kinds]
     operands = _own_operands(item)
-    found = _TYPE.findall(name)
+    in_name = _TYPE.findall(name)
     if name.startswith("v_cvt_scalef32"):
         return [_raw(_width(operand)) for operand in operands]
     if name.startswith("v_pk_") and name.endswith("32"):
@@ -132,9 +132,9 @@ def _vector_types(item: Probed, name: str) -> list[str]:
         return ["pk16" if name.endswith("f16") else "b32"] * len(operands)
     if name.startswith(("v_dot", "v_wmma", "v_swmmac", "v_mfma", "v_smfmac")):
         return [_raw(_width(operand)) for operand in operands]
-    if not found:
+    if not in_name:
         return [_raw(_width(operand)) for operand in operands]
-    destination, source = found[0], found[-1]
+    destination, source = in_name[0], in_name[-1]
     types = [destination] + [source] * (len(operands) - 1)
     return [_fit(kind, operand) for kind, operand in zip(types, operands, strict=True)]
 
@@ -168,10 +168,10 @@ _PACKED_HALVES = ("s_cvt_pk_rtz_f16_f32", "s_cvt_hi_f32_f16")
 def _scalar_float_types(item: Probed, name: str) -> list[str]:
     if name in _PACKED_HALVES:
         return {"s_cvt_pk_rtz_f16_f32": ["b32", "f32", "f32"]}.get(name, ["f32", "b32"])
-    found = _TYPE.findall(name)
+    types = _TYPE.findall(name)
     if item.encoding == "SOPC":
-        return ["none", found[0], found[0]]
-    return [found[0]] + [found[-1]] * (len(item.operands) - 1)
+        return ["none", types[0], types[0]]
+    return [types[0]] + [types[-1]] * (len(item.operands) - 1)
 
 
 _NO_RESULT = {
@@ -190,8 +190,8 @@ def _scalar_types(item: Probed, name: str) -> list[str]:
     if _SCALAR_FLOAT.search(name):
         return _scalar_float_types(item, name)
     operands = item.operands
-    found = [kind for kind in _TYPE.findall(name) if kind[1:] in ("32", "64")]
-    kind = found[-1] if found else "b32"
+    in_name = [kind for kind in _TYPE.findall(name) if kind[1:] in ("32", "64")]
+    kind = in_name[-1] if in_name else "b32"
     types = []
     for operand in operands:
         width = _width(operand) if operand[0] == "s" else 1

@@ -31,7 +31,7 @@ _SUFFIX = re.compile(r"_(?:e32|e64)$")
 
 
 @dataclass(frozen=True)
-class InstructionSet:
+class ProbedInstructionSet:
     """An instruction set as the engine has it: what LLVM calls its machine, and its formats.
 
     ``attributes`` are further choices of ``-mattr``: spellings that LLVM has only with them.
@@ -47,11 +47,11 @@ class InstructionSet:
 INSTRUCTION_SETS = {
     # True16: 16-bit operands are halves of registers. The default has them as whole ones, and
     # leaves out what only exists for halves.
-    "gfx11": InstructionSet("gfx1100", gfx11.forms, ("+real-true16",)),
-    "gfx90a": InstructionSet("gfx90a", gfx9.forms),
-    "gfx942": InstructionSet("gfx942", gfx9.forms),
-    "gfx12": InstructionSet("gfx1201", gfx12.forms, ("+real-true16",)),
-    "gfx950": InstructionSet("gfx950", gfx9.forms, oldest_llvm=20),
+    "gfx11": ProbedInstructionSet("gfx1100", gfx11.forms, ("+real-true16",)),
+    "gfx90a": ProbedInstructionSet("gfx90a", gfx9.forms),
+    "gfx942": ProbedInstructionSet("gfx942", gfx9.forms),
+    "gfx12": ProbedInstructionSet("gfx1201", gfx12.forms, ("+real-true16",)),
+    "gfx950": ProbedInstructionSet("gfx950", gfx9.forms, oldest_llvm=20),
 }
 """By the name of the engine's table of opcodes."""
 
@@ -87,16 +87,16 @@ def find_disassembler() -> Path | None:
     if named := os.environ.get(DISASSEMBLER_VARIABLE):
         return Path(named)
     for major in range(_NEWEST, _OLDEST - 1, -1):
-        if found := shutil.which(f"llvm-mc-{major}"):
-            return Path(found)
+        if program := shutil.which(f"llvm-mc-{major}"):
+            return Path(program)
     return None
 
 
 def disassembler_version() -> str:
     """The version of :func:`find_disassembler`. Raises :class:`FileNotFoundError`."""
     done = subprocess.run([_tool(), "--version"], capture_output=True, text=True, check=True)
-    found = re.search(r"LLVM version (\S+)", done.stdout)
-    return found[1] if found else "unknown"
+    match = re.search(r"LLVM version (\S+)", done.stdout)
+    return match[1] if match else "unknown"
 
 
 def knows(name: str) -> bool:
@@ -117,24 +117,24 @@ def probe(name: str = "gfx11") -> list[Probed]:
             f" {disassembler_version()}: name one in {DISASSEMBLER_VARIABLE}"
         )
     forms = list(instruction_set.forms())
-    found: dict[tuple[str, int, str], Probed] = {}
+    probed: dict[tuple[str, int, str], Probed] = {}
     for attributes in ("", *instruction_set.attributes):
         texts = disassemble([words for _, _, words in forms], name, attributes)
-        known = {(item.encoding, item.opcode) for item in found.values()}
+        opcodes = {(item.encoding, item.opcode) for item in probed.values()}
         for (encoding, opcode, words), text in zip(forms, texts, strict=True):
-            if text is None or (encoding, opcode) in known:
+            if text is None or (encoding, opcode) in opcodes:
                 continue
             item = Probed(encoding, opcode, words, text)
-            found.setdefault((encoding, opcode, item.mnemonic), item)
-    return list(found.values())
+            probed.setdefault((encoding, opcode, item.mnemonic), item)
+    return list(probed.values())
 
 
 def disassemble(
     instructions: Iterable[tuple[int, ...]], name: str = "gfx11", attributes: str = ""
 ) -> list[str | None]:
     """LLVM's text of each instruction (a tuple of 32-bit words); None where it is not one."""
-    wanted = [b"".join(word.to_bytes(4, "little") for word in words) for words in instructions]
-    lines = ["[" + " ".join(f"0x{byte:02x}" for byte in data) + "]" for data in wanted]
+    inputs = [b"".join(word.to_bytes(4, "little") for word in words) for words in instructions]
+    lines = ["[" + " ".join(f"0x{byte:02x}" for byte in data) + "]" for data in inputs]
     target = ["-triple=amdgcn", f"-mcpu={INSTRUCTION_SETS[name].name}"]
     target += [f"-mattr={attributes}"] if attributes else []
     done = subprocess.run(
@@ -149,7 +149,7 @@ def disassemble(
         if match := _LINE.match(line):
             data = bytes(int(byte, 16) for byte in match["bytes"].split(","))
             accepted.setdefault(data, match["text"])
-    return [accepted.get(data) for data in wanted]
+    return [accepted.get(data) for data in inputs]
 
 
 def _tool() -> Path:

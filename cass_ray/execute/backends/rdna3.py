@@ -24,7 +24,7 @@ from cass_ray.execute.backends.base import (
     unit_on_disk,
 )
 from cass_ray.execute.evidence.counters import parse_counters
-from cass_ray.toolchain.amd.second import with_second_compiler
+from cass_ray.toolchain.amd.second_llvm import with_second_compiler
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.archive.library_root import LIBRARY_ENVIRONMENT, visible_libraries
 from cass_ray.toolchain.errors import ToolMissing
@@ -45,7 +45,7 @@ class HipBackend(Backend):
     """What both backends for AMD code share: clang, and a ``libamdhip64.so`` to link with.
 
     ``second_compiler``: another LLVM makes the device code
-    (:mod:`cass_ray.toolchain.amd.second`).
+    (:mod:`cass_ray.toolchain.amd.second_llvm`).
     """
 
     architecture: str = DEFAULT_AMD_ARCHITECTURE

@@ -32,7 +32,7 @@ from cass_ray.execute.rewards.faithful import left_out
 from cass_ray.execute.rewards.unseen import all_emitted, headers_of_hip, never_emitted
 from cass_ray.execute.rewards.verdicts import Outcome, RewardItem, RewardVerdict, undecided
 from cass_ray.llm.code_blocks import code_of
-from cass_ray.toolchain.amd.precompiled import Side
+from cass_ray.toolchain.amd.precompiled import CompilationSide
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.sandbox.process import Starved
 from cass_ray.toolchain.unit import CompileFailure
@@ -257,7 +257,7 @@ class CompileJudge:
                 self.toolchain.text_as_it_is(
                     unit, side, self.architecture, optimization=self.optimization
                 )
-                for side in (Side.DEVICE, Side.HOST)
+                for side in (CompilationSide.DEVICE, CompilationSide.HOST)
             ]
         return digest(map(without_origin, sides))
 

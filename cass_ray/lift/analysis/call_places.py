@@ -22,9 +22,10 @@ CallStack = tuple[CallFrame, ...]
 CallPlace = tuple[CallStack, str, int]
 
 TOGETHER: CallStack = (CallFrame(("", 0), "", FUNCTION - 1),)
-"""Of an exchange that is there once for all calls, where lanes go at their own pace."""
+"""The stack of a collective that is lowered once for all calls, where lanes are scheduled
+independently."""
 
 
-def part_of(stack: CallStack) -> tuple[str, int] | None:
+def function_of(stack: CallStack) -> tuple[str, int] | None:
     """The function of LLVM that what is called so belongs to."""
     return stack[0].callee if stack and stack[0].resume == FUNCTION else None

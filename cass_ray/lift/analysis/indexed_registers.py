@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from cass_ray.lift.analysis.liveness import CodePlace, RegisterAccess
-from cass_ray.lift.analysis.polling import Graph, InstructionAt, loops
+from cass_ray.lift.analysis.loops import Graph, InstructionAt, loops
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Immediate, Predicate, Register
 
@@ -43,7 +43,7 @@ def loops_to_unroll(
     blocks: Graph, entry: CodePlace, instruction_at: InstructionAt
 ) -> frozenset[CodePlace]:
     """The branches back to the beginnings of such loops."""
-    found: set[CodePlace] = set()
+    branches: set[CodePlace] = set()
     every = list(loops(blocks, frozenset(blocks), entry))
     for header, loop in every:
         accesses = [each for place in sorted(loop) for each in blocks[place].accesses]
@@ -53,8 +53,8 @@ def loops_to_unroll(
         counted = (index for index in _choices(body) if _is_counted(body, *index))
         if sum(1 for _ in islice(counted, _FEWEST_CHOICES)) == _FEWEST_CHOICES:
             latches = [place for place in loop if header in blocks[place].successors]
-            found.update(blocks[place].accesses[-1][0] for place in latches)
-    return frozenset(found)
+            branches.update(blocks[place].accesses[-1][0] for place in latches)
+    return frozenset(branches)
 
 
 def _choices(body: list[_Step]) -> Iterator[tuple[int, str]]:

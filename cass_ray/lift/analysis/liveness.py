@@ -66,9 +66,9 @@ def live_at_starts(blocks: dict[CodePlace, LivenessBlock]) -> dict[CodePlace, fr
         place = pending.pop()
         queued.discard(place)
         block = blocks[place]
-        found = frozenset(_backwards(block, _live_out(block, live_in, everything)))
-        if found != live_in[place]:
-            live_in[place] = found
+        live = frozenset(_backwards(block, _live_out(block, live_in, everything)))
+        if live != live_in[place]:
+            live_in[place] = live
             for previous in predecessors[place]:
                 if previous not in queued:
                     queued.add(previous)

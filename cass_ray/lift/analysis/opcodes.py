@@ -21,15 +21,15 @@ def tests_phase(i: DecodedInstruction) -> bool:
     return i.opcode == "SYNCS" and i.has("PHASECHK")
 
 
-def asks_if_together(i: DecodedInstruction) -> bool:
-    """Whether it is a branch that is taken, or not, as the lanes of a warp are together."""
+def tests_convergence(i: DecodedInstruction) -> bool:
+    """Whether it is a branch on whether the lanes of a warp are converged."""
     return i.opcode == "BRA" and (i.has("DIV") or i.has("CONV"))
 
 
-def meets_all(i: DecodedInstruction) -> bool:
-    """Whether the lanes of a mask meet there: it says so, or asks whether they are together; then
-    they meet in the code for those that are apart, which a first lifting does not come to."""
-    return i.opcode == "WARPSYNC" or asks_if_together(i)
+def is_reconvergence_point(i: DecodedInstruction) -> bool:
+    """Whether the lanes of a mask reconverge there: at a ``WARPSYNC``, or behind a test of
+    convergence, in the code for lanes that are apart, which a first lifting does not come to."""
+    return i.opcode == "WARPSYNC" or tests_convergence(i)
 
 
 def yields(i: DecodedInstruction) -> bool:
@@ -45,7 +45,7 @@ def counts_threads(i: DecodedInstruction) -> bool:
 
 
 def numbers_without_counts(instructions: Iterable[DecodedInstruction]) -> frozenset[int | None]:
-    """Of the barriers at which all threads of the block meet; None: one that is in a register."""
+    """Numbers of the barriers at which all threads of the block meet; None: one in a register."""
     return frozenset(
         number.integer if isinstance(number, Immediate) else None
         for i in instructions
@@ -55,5 +55,6 @@ def numbers_without_counts(instructions: Iterable[DecodedInstruction]) -> frozen
 
 
 def barrier_numbers(i: DecodedInstruction) -> list[Operand]:
-    """Of a barrier its number and, if it has one, its count; a reduction has a condition, too."""
+    """A barrier's number and, if it has one, its count; the condition of a reduction is left
+    out."""
     return [operand for operand in i.operands if not isinstance(operand, Predicate)]

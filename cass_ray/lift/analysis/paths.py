@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-from cass_ray.lift.analysis.term_steps import State, Steps, Unread
+from cass_ray.lift.analysis.term_steps import State, TermSteps, Unread
 from cass_ray.lift.analysis.terms import Terms
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES, CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
@@ -26,7 +26,7 @@ Decisions = Mapping[int, bool]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class PathOutcome:
     """The end of one path: what was decided on it, and what it changed."""
 
     decisions: Decisions
@@ -40,13 +40,13 @@ class Subroutine:
     terms: Terms
     read: Mapping[str, int]
     """What it reads of the registers before."""
-    outcomes: Sequence[Outcome]
+    outcomes: Sequence[PathOutcome]
     results: Mapping[str, int]
     """For each register that one of the paths changes: a leaf, by which it is known afterwards."""
     _digests: dict[tuple[int, ...], bytes] = field(default_factory=dict)
 
     def digest(self, results: tuple[int, ...]) -> bytes:
-        """Of what all paths leave in the registers that ``results`` are the leaves of.
+        """Digest of what all paths leave in the registers that ``results`` are the leaves of.
 
         Raises :class:`Unread` for one that is no such leaf, or that a path leaves as it was.
         """
@@ -57,19 +57,19 @@ class Subroutine:
             registers = [names[leaf] for leaf in results]
             if not all(name in each.changed for each in self.outcomes for name in registers):
                 raise Unread
-            given = [
+            digests = [
                 (
                     each.decisions,
                     b"".join(self.terms.digest(each.changed[name]) for name in registers),
                 )
                 for each in self.outcomes
             ]
-            self._digests[results] = digest(self.terms, given)
+            self._digests[results] = digest(self.terms, digests)
         return self._digests[results]
 
 
 @dataclass(frozen=True)
-class Way:
+class PathTerms:
     """What registers hold at the end of one path, and the subroutine that is called on it."""
 
     state: State
@@ -94,7 +94,7 @@ def called(code: CodeSection, i: DecodedInstruction) -> int | None:
 class Paths:
     """Follows code of one function."""
 
-    def __init__(self, terms: Terms, steps: Steps, code: CodeSection) -> None:
+    def __init__(self, terms: Terms, steps: TermSteps, code: CodeSection) -> None:
         self._terms = terms
         self._steps = steps
         self._code = code
@@ -103,7 +103,7 @@ class Paths:
         self._known: dict[int, list[Subroutine]] = {}
         """By their entries, for what was in registers before them."""
 
-    def way(self, start: int, end: int, before: Callable[[str], int]) -> Way:
+    def terms_of_path(self, start: int, end: int, before: Callable[[str], int]) -> PathTerms:
         """The only path from ``start`` to ``end``. Raises :class:`Unread`."""
         self._left = _MOST_STEPS
         state = State(before)
@@ -125,7 +125,7 @@ class Paths:
             if following is None:
                 raise Unread
             address = following
-        return Way(state, subroutine)
+        return PathTerms(state, subroutine)
 
     def _subroutine(self, call: DecodedInstruction, state: State) -> Subroutine:
         callee = called(self._code, call)
@@ -139,9 +139,9 @@ class Paths:
             read[name] = self._return if held == address else held
             return read[name]
 
-        for known in self._known.setdefault(callee, []):
-            if all(before(name) == held for name, held in known.read.items()):
-                return known
+        for earlier in self._known.setdefault(callee, []):
+            if all(before(name) == held for name, held in earlier.read.items()):
+                return earlier
         read.clear()
         outcomes = self._follow(callee, State(before), {})
         number = len(self._known[callee])
@@ -150,11 +150,11 @@ class Paths:
             for outcome in outcomes
             for name in outcome.changed
         }
-        found = Subroutine(self._terms, read, outcomes, leaves)
-        self._known[callee].append(found)
-        return found
+        subroutine = Subroutine(self._terms, read, outcomes, leaves)
+        self._known[callee].append(subroutine)
+        return subroutine
 
-    def _follow(self, address: int, state: State, decisions: Decisions) -> list[Outcome]:
+    def _follow(self, address: int, state: State, decisions: Decisions) -> list[PathOutcome]:
         """Paths from ``address`` to the return of the subroutine."""
         while True:
             try:
@@ -170,7 +170,7 @@ class Paths:
                     )
                 ]
             if following is None:
-                return [Outcome(decisions, state.changed)]
+                return [PathOutcome(decisions, state.changed)]
             address = following
 
     def _step(self, i: DecodedInstruction, state: State, decisions: Decisions) -> int | None:
@@ -268,20 +268,20 @@ class _Diagram:
 
     def below(self, place: int, paths: tuple[int, ...]) -> bytes:
         """The digest of ``paths``, of which the conditions before ``place`` are decided."""
-        known = self._known.get((place, paths))
-        if known is None:
-            known = self._known[place, paths] = self._read(place, paths)
-        return known
+        digest = self._known.get((place, paths))
+        if digest is None:
+            digest = self._known[place, paths] = self._read(place, paths)
+        return digest
 
     def _read(self, place: int, paths: tuple[int, ...]) -> bytes:
         results = {self._outcomes[each][1] for each in paths}
         if len(results) == 1:
             return results.pop()
         condition = self._order[place]
-        ways = []
+        sides = []
         for holds in (False, True):
-            kept = (n for n in paths if self._outcomes[n][0].get(condition, holds) == holds)
-            ways.append(self.below(place + 1, tuple(kept)))
-        if ways[0] == ways[1]:
-            return ways[0]
-        return sha256(b"".join((self._terms.digest(condition), *ways))).digest()
+            remaining = (n for n in paths if self._outcomes[n][0].get(condition, holds) == holds)
+            sides.append(self.below(place + 1, tuple(remaining)))
+        if sides[0] == sides[1]:
+            return sides[0]
+        return sha256(b"".join((self._terms.digest(condition), *sides))).digest()

@@ -25,8 +25,8 @@ from functools import cache
 from typing import TypeGuard
 
 from cass_ray.lift.analysis.call_places import CallPlace, CallStack
+from cass_ray.lift.analysis.function_flow import FunctionFlow, entry_of
 from cass_ray.lift.analysis.liveness import CodePlace, RegisterAccess
-from cass_ray.lift.analysis.part_flow import PartFlow, entry_of
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Address, Immediate, Operand, Predicate, Register
 
@@ -78,9 +78,9 @@ class FrameState:
         top = self.of(STACK_POINTER)
         own = top.offset if isinstance(top, FrameAddress) else ANYWHERE
         missing = len(stack) - len(self.tops)
-        made = self.copy()
-        made.tops = (*self.tops[: len(stack)], *[own] * missing)
-        return made
+        state = self.copy()
+        state.tops = (*self.tops[: len(stack)], *[own] * missing)
+        return state
 
 
 @cache
@@ -106,7 +106,7 @@ class FrameAccess:
     """A load or store of words at a known place of the function's own frame."""
 
     offsets: tuple[int, ...]
-    """Of the words, in bytes from R1 at the entry."""
+    """Offsets of the words, in bytes from R1 at the entry."""
     is_whole: bool
     """Whether it is of whole words."""
 
@@ -117,30 +117,30 @@ class FrameAnalysis:
     :attr:`conduct` is found by the constructor.
     """
 
-    def __init__(self, flow: PartFlow) -> None:
+    def __init__(self, flow: FunctionFlow) -> None:
         self._flow = flow
         self.written = flow.written()
-        self.conduct = {part: Conduct(self.written[part]) for part in flow.functions}
+        self.conduct = {function: Conduct(self.written[function]) for function in flow.functions}
         self._runs: dict[CodePlace, _OneFunction] = {}
-        """Of the last round, in which nothing changed."""
+        """Analyses of the last round, in which nothing changed."""
         changes = True
         while changes:
             changes = False
-            for part in sorted(flow.functions):
-                known = self.conduct[part]
-                self._runs[part] = _OneFunction(flow, part, self.conduct, self.written)
-                found = self._runs[part].conduct()
-                changes = changes or found != known
-                self.conduct[part] = found
+            for function in sorted(flow.functions):
+                before = self.conduct[function]
+                self._runs[function] = _OneFunction(flow, function, self.conduct, self.written)
+                after = self._runs[function].conduct()
+                changes = changes or after != before
+                self.conduct[function] = after
 
-    def read_by_calls(self, part: CodePlace, place: CallPlace) -> range:
-        """Distances of the part's own frame that the calls at the end of a block may read."""
-        return self._runs[part].read_by_calls(place)
+    def read_by_calls(self, function: CodePlace, place: CallPlace) -> range:
+        """Distances of the function's own frame that the calls at the end of a block may read."""
+        return self._runs[function].read_by_calls(place)
 
-    def frame_accesses(self, part: CodePlace) -> dict[CallPlace, list[FrameAccess | None]]:
+    def frame_accesses(self, function: CodePlace) -> dict[CallPlace, list[FrameAccess | None]]:
         """For each block of a function, its instructions' accesses of the frame in order."""
-        run = self._runs[part]
-        return {place: run.accesses(place) for place in self._flow.places(part)}
+        run = self._runs[function]
+        return {place: run.accesses(place) for place in self._flow.places(function)}
 
 
 class _OneFunction:
@@ -148,13 +148,13 @@ class _OneFunction:
 
     def __init__(
         self,
-        flow: PartFlow,
-        part: CodePlace,
+        flow: FunctionFlow,
+        function: CodePlace,
         conduct: Mapping[CodePlace, Conduct],
         written: Mapping[CodePlace, frozenset[str]],
     ) -> None:
         """``conduct``: as it is when it is asked; ``written``: registers, by each function."""
-        self._flow, self._part, self._believed = flow, part, conduct[part]
+        self._flow, self._function, self._believed = flow, function, conduct[function]
         self._conduct, self._written = conduct, written
         believed = self._believed
         self._exposed = believed.exposed
@@ -176,17 +176,17 @@ class _OneFunction:
 
     def _follow(self) -> None:
         """States before every block."""
-        entry = entry_of(self._part)
+        entry = entry_of(self._function)
         self._before = {entry: FrameState()}
         pending = [entry]
         while pending:
             place = pending.pop()
             after = self._after(place)
             for following in self._flow.within[place]:
-                known = self._before.get(following)
+                before = self._before.get(following)
                 there = after.entered(following[0])
-                joined = there if known is None else self._joined(known, there)
-                if known is None or joined != known:
+                joined = there if before is None else self._joined(before, there)
+                if before is None or joined != before:
                     self._before[following] = joined
                     pending.append(following)
 
@@ -244,31 +244,31 @@ class _OneFunction:
 
     def accesses(self, place: CallPlace) -> list[FrameAccess | None]:
         """The accesses of the frame by a block's instructions."""
-        found: list[FrameAccess | None] = []
+        accesses: list[FrameAccess | None] = []
         if place not in self._before:
             return [None] * len(self._flow.accesses(place))
         state = self._before[place].copy()
         for code_place, access in self._flow.accesses(place):
             i = self._flow.instruction_at(code_place)
-            found.append(self._own_words(state, i) if i.opcode in ("LDL", "STL") else None)
+            accesses.append(self._own_words(state, i) if i.opcode in ("LDL", "STL") else None)
             self._step(state, i, access)
-        return found
+        return accesses
 
     def _step(self, state: FrameState, i: DecodedInstruction, access: RegisterAccess) -> None:
-        made: dict[str, Known | None] = dict.fromkeys(access.writes)
+        results: dict[str, Known | None] = dict.fromkeys(access.writes)
         reads = set(access.reads)
         if i.opcode == "STL":
             self._store(state, i, is_guarded=access.guard is not None)
             reads -= _address_registers(i)
         elif i.opcode == "LDL":
-            made |= self._loaded(state, i)
+            results |= self._loaded(state, i)
             reads -= _address_registers(i)
         elif (copied := _copied(i, state)) is not None:
-            made |= copied
+            results |= copied
             reads.clear()
         for name in reads:
             self._expose(state.of(name), state.tops)
-        for name, result in made.items():
+        for name, result in results.items():
             is_sure = access.guard is None
             value = result if is_sure else self._common(state.of(name), result, state.tops)
             state.registers[name] = value

@@ -66,14 +66,14 @@ class State:
         self.changed = {} if changed is None else changed
 
     def __getitem__(self, name: str) -> int:
-        known = self.changed.get(name)
-        return self.before(name) if known is None else known
+        term = self.changed.get(name)
+        return self.before(name) if term is None else term
 
     def copy(self) -> State:
         return State(self.before, dict(self.changed))
 
 
-class Steps:
+class TermSteps:
     """Reads instructions into a :class:`State`."""
 
     def __init__(self, terms: Terms) -> None:
@@ -218,10 +218,10 @@ class Steps:
         _expect(i.mnemonic == "LOP3.LUT" and len(inputs) == 4)
         _expect([self.condition(state, each) for each in others] in ([], [self.false]))
         *words, table = inputs
-        made = self._terms.make(f"truth {_number(table)}", *self._read(state, words))
-        zero = self._terms.make("EQ word", made, self._terms.const(0))
+        term = self._terms.make(f"truth {_number(table)}", *self._read(state, words))
+        zero = self._terms.make("EQ word", term, self._terms.const(0))
         yield from self._carried(leading, self._terms.make("not", zero))
-        yield from self._word(target, made)
+        yield from self._word(target, term)
 
     def _addition(self, state: State, i: DecodedInstruction) -> Iterator[tuple[str, int]]:
         """A sum of words, with carries."""
@@ -250,8 +250,8 @@ class Steps:
     def _comparison(self, state: State, i: DecodedInstruction) -> Iterator[tuple[str, int]]:
         make = self._terms.make
         name, *others = i.modifiers
-        known = _OF_WORDS if i.opcode == "ISETP" else _OF_NUMBERS
-        if name not in known or len(i.operands) != 5 or not _BOOLEANS & {*others[-1:]}:
+        table = _OF_WORDS if i.opcode == "ISETP" else _OF_NUMBERS
+        if name not in table or len(i.operands) != 5 or not _BOOLEANS & {*others[-1:]}:
             raise Unread
         kind = {"ISETP": "word", "FSETP": "single", "DSETP": "double"}[i.opcode]
         kind = ".".join((kind, *others[:-1]))
@@ -262,10 +262,10 @@ class Steps:
         else:
             number = int if i.opcode == "ISETP" else float
             left, right = (self._operand(state, each, number) for each in i.operands[2:4])
-        kept, swapped, inverted = known[name]
-        if kept == "EQ" and kind == "word.U32":
+        comparison, swapped, inverted = table[name]
+        if comparison == "EQ" and kind == "word.U32":
             kind = "word"
-        compared = make(f"{kept} {kind}", *((right, left) if swapped else (left, right)))
+        compared = make(f"{comparison} {kind}", *((right, left) if swapped else (left, right)))
         if inverted:
             compared = make("not", compared)
         other = self._predicate_of(state, i.operands[4])
@@ -295,11 +295,11 @@ class Steps:
         held = self._predicate_of(state, condition)
         number = int if i.opcode == "SEL" else float
         if decide is not None:
-            made = self._operand(state, one if decide(held) else other, number)
+            term = self._operand(state, one if decide(held) else other, number)
         else:
             sources = (self._operand(state, each, number) for each in (one, other))
-            made = self._terms.make("select", held, *sources)
-        yield from self._word(target, made)
+            term = self._terms.make("select", held, *sources)
+        yield from self._word(target, term)
 
     def _halves_as_word(self, i: DecodedInstruction) -> int:
         """A constant, written as the sum of zero and two halves."""
@@ -362,15 +362,15 @@ class Steps:
     def _signed(self, operand: Operand, plain: Callable[[], int]) -> int:
         if not isinstance(operand, Register | Constant) or operand.suffixes:
             raise Unread
-        made = plain()
+        term = plain()
         for applies, operator in (
             (operand.absolute, "abs"),
             (operand.inverted, "inverse"),
             (operand.negated, "neg"),
         ):
             if applies:
-                made = self._terms.make(operator, made)
-        return made
+                term = self._terms.make(operator, term)
+        return term
 
     def _plain(self, state: State, operand: Operand, word: int) -> int:
         """A word of an operand, without signs."""
@@ -399,15 +399,15 @@ class Steps:
 
     # Results
 
-    def _word(self, target: Operand, made: int) -> Iterator[tuple[str, int]]:
+    def _word(self, target: Operand, term: int) -> Iterator[tuple[str, int]]:
         if not isinstance(target, Register):
             raise Unread
         if not target.is_zero:
-            yield target.name, made
+            yield target.name, term
 
-    def _wide(self, target: Operand, made: int) -> Iterator[tuple[str, int]]:
+    def _wide(self, target: Operand, term: int) -> Iterator[tuple[str, int]]:
         make = self._terms.make
-        yield from self._words(target, make("lo", made), make("hi", made))
+        yield from self._words(target, make("lo", term), make("hi", term))
 
     def _words(self, target: Operand, low: int, high: int) -> Iterator[tuple[str, int]]:
         if not isinstance(target, Register):
@@ -415,17 +415,17 @@ class Steps:
         yield from self._word(target, low)
         yield from self._word(target.following(1), high)
 
-    def _predicate(self, target: Operand, made: int) -> Iterator[tuple[str, int]]:
+    def _predicate(self, target: Operand, term: int) -> Iterator[tuple[str, int]]:
         if not isinstance(target, Predicate) or target.inverted:
             raise Unread
         if target.index is not None:
-            yield target.name, made
+            yield target.name, term
 
-    def _carried(self, leading: list[Predicate], made: int) -> Iterator[tuple[str, int]]:
-        """Predicates in front of the target: the first is ``made``, and there is no other."""
+    def _carried(self, leading: list[Predicate], term: int) -> Iterator[tuple[str, int]]:
+        """Predicates in front of the target: the first is ``term``, and there is no other."""
         for number, target in enumerate(leading):
             _expect(number == 0 or target.index is None)
-            yield from self._predicate(target, made)
+            yield from self._predicate(target, term)
 
 
 def _parts(

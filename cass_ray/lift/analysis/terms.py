@@ -12,7 +12,7 @@ from hashlib import sha256
 _SYMMETRIC = frozenset({"FADD", "FMUL", "DADD", "DMUL", "EQ", "NE", "NUM", "mnmx", "both"})
 """Operators whose operands may be swapped."""
 _PRODUCTS = frozenset({"FFMA", "DFMA", "IMAD"})
-"""Of these the first two may be."""
+"""Operations whose first two operands may be exchanged."""
 _SIGNED_PRODUCTS = frozenset({"FFMA", "DFMA", "FMUL", "DMUL"})
 _WORDS = 1 << 32
 
@@ -44,7 +44,7 @@ class Terms:
         return self._digests[term]
 
     def depth(self, term: int) -> int:
-        """Of what a term is made of: a leaf has 1."""
+        """Depth of the tree that a term is; a leaf has 1."""
         return self._depths[term]
 
     def name(self, term: int) -> str:
@@ -86,26 +86,26 @@ class Terms:
 
         What lies deeper than ``depth`` is a leaf that is like no other.
         """
-        known = names.get(term)
-        if known is not None:
-            return known
+        earlier = names.get(term)
+        if earlier is not None:
+            return earlier
         operator, operands = self._nodes[term]
         if depth == 0:
             return self.leaf(f"deep {term}")
         inner = [self.renamed(each, names, depth - 1) for each in operands]
-        made = names[term] = self.make(operator, *inner) if operands else term
-        return made
+        new = names[term] = self.make(operator, *inner) if operands else term
+        return new
 
     def _node(self, operator: str, *operands: int) -> int:
         key = operator, operands
-        known = self._numbers.get(key)
-        if known is None:
-            known = self._numbers[key] = len(self._nodes)
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self._nodes)
             self._nodes.append(key)
             text = b"".join((operator.encode(), b"\0", *map(self.digest, operands)))
             self._digests.append(sha256(text).digest())
             self._depths.append(1 + max((self._depths[each] for each in operands), default=0))
-        return known
+        return number
 
     def _sorted(self, operands: Iterable[int]) -> tuple[int, ...]:
         return tuple(sorted(operands, key=self.digest))
@@ -126,7 +126,7 @@ class Terms:
     def _sum(self, operator: str, operands: tuple[int, ...]) -> int:
         """A sum of words: those of its sums, and one constant."""
         constant = int(operator.partition(" ")[2] or 0)
-        found: list[int] = []
+        summands: list[int] = []
         pending = [(each, 1) for each in operands]
         while pending:
             term, sign = pending.pop()
@@ -139,13 +139,13 @@ class Terms:
                 constant += sign * int(self._nodes[term][0][4:])
                 pending += [(each, sign) for each in self.operands(term)]
             else:
-                found.append(term if sign > 0 else self._node("neg", term))
+                summands.append(term if sign > 0 else self._node("neg", term))
         constant %= _WORDS
-        if not found:
+        if not summands:
             return self.const(constant)
-        if len(found) == 1 and constant == 0 and self.operator(found[0]) != "neg":
-            return found[0]
-        return self._node(f"sum {constant}", *self._sorted(found))
+        if len(summands) == 1 and constant == 0 and self.operator(summands[0]) != "neg":
+            return summands[0]
+        return self._node(f"sum {constant}", *self._sorted(summands))
 
     def _truth(self, operator: str, operands: tuple[int, ...]) -> int:
         """A function of each bit, by the table whose index has the last operand's bit lowest."""
@@ -171,12 +171,12 @@ class Terms:
 
     def _parity(self, _: str, operands: tuple[int, ...]) -> int:
         """The exclusive disjunction of words; what is there twice is not. Three swap registers."""
-        found: set[int] = set()
+        odd: set[int] = set()
         for each in operands:
-            found ^= set(self.operands(each)) if self.operator(each) == "parity" else {each}
-        if len(found) < 2:
-            return found.pop() if found else self.const(0)
-        return self._node("parity", *self._sorted(found))
+            odd ^= set(self.operands(each)) if self.operator(each) == "parity" else {each}
+        if len(odd) < 2:
+            return odd.pop() if odd else self.const(0)
+        return self._node("parity", *self._sorted(odd))
 
     def _carry(self, operator: str, operands: tuple[int, ...]) -> int:
         return self._node(operator, *self._sorted(x for x in operands if self.number(x) != 0))

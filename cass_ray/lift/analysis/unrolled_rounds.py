@@ -15,7 +15,7 @@ from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Immediate, Operand, Register
 
 _LAST_ROUND = 3
-"""Of four: the quotient is one less than the rounds are."""
+"""The last of four rounds; the quotient is one less than there are rounds."""
 _NEAR = 32
 """Instructions behind the division among which the comparison is looked for."""
 
@@ -39,8 +39,10 @@ class UnrolledRounds:
         first, end = (bisect(self._compared, (place, "")) for place in (begin, begin + _NEAR))
         near = self._compared[first:end]
         written = {_plain(i.operands[0]) for i in run if i.operands}
-        kept = ((name, self._keeps(name, begin, place)) for place, name in near if name in written)
-        return frozenset(name for name, is_kept in kept if is_kept)
+        counters = (
+            (name, self._keeps(name, begin, place)) for place, name in near if name in written
+        )
+        return frozenset(name for name, is_kept in counters if is_kept)
 
     def _keeps(self, name: str, begin: int, end: int) -> bool:
         """Whether the instructions from ``begin`` to ``end`` are of one block, with ``name``

@@ -38,7 +38,7 @@ def with_few_branches(
     """The block up to where it has :data:`MOST_GUARDED_RUNS`; the rest is a block of its own.
 
     Counted are runs of one guard with an instruction that ``branches``: functions of LLVM are cut
-    between blocks (``analysis.cutting``).
+    between blocks (``analysis.outlining``).
     """
     guarded = 0
     before: Predicate | None = None

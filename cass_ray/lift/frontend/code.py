@@ -73,16 +73,16 @@ class CodeSection:
     @cached_property
     def leaders(self) -> frozenset[int]:
         """Addresses at which a basic block begins."""
-        found = set(self.entries)
+        leaders = set(self.entries)
         for instruction in self.instructions:
             if instruction.opcode in ENDINGS:
-                found.add(instruction.address + INSTRUCTION_BYTES)
+                leaders.add(instruction.address + INSTRUCTION_BYTES)
             if instruction.opcode in BRANCHES:
                 names = [o.text for o in instruction.operands if isinstance(o, Name)]
                 for name in (*names, *instruction.targets):
                     if name in self.function.labels:
-                        found.add(self.function.labels[name])
-        return frozenset(found)
+                        leaders.add(self.function.labels[name])
+        return frozenset(leaders)
 
 
 class CubinCode:
@@ -100,13 +100,13 @@ class CubinCode:
         ``system`` names the functions that the cubin uses and does not define, ``referred`` the
         symbols whose addresses are somewhere; None if that is not known.
         """
-        found = sass.parse(listing).functions
+        functions = sass.parse(listing).functions
         self._referred = referred
         self.system = {name: number for number, name in enumerate(system)}
-        known = subroutines or {}
+        entries = subroutines or {}
         self.codes = {
-            function.name: CodeSection(number, function, known.get(function.name, {}))
-            for number, function in enumerate(found)
+            function.name: CodeSection(number, function, entries.get(function.name, {}))
+            for number, function in enumerate(functions)
         }
 
     def code(self, name: str) -> CodeSection:
@@ -117,15 +117,15 @@ class CubinCode:
 
     def pointed_to(self) -> dict[int, tuple[str, int]]:
         """Number -> section and address of the functions that a pointer may lead to."""
-        found: dict[int, tuple[str, int]] = {}
+        functions: dict[int, tuple[str, int]] = {}
         for code in self.codes.values():
             places = {**code.function.subroutines, **code.subroutines}
             if not code.function.is_kernel:
                 places[code.name] = 0
             for name, address in places.items():
                 if self._referred is None or name in self._referred:
-                    found[self.address(code, address)] = (code.name, address)
-        return found
+                    functions[self.address(code, address)] = (code.name, address)
+        return functions
 
     def offsets_called(self, code: CodeSection, words: Container[int]) -> list[int]:
         """Entries of ``code`` whose offset in it may be in a register.

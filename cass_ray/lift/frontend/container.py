@@ -40,31 +40,31 @@ def cubins_in(path: Path, toolchain: NvidiaToolchain) -> list[FoundCubin]:
         view = View(read_only=toolchain.visible(), writable=(folder,))
         command: list[str | Path] = [toolchain.cuobjdump, "-xelf", "all", _FILE]
         done = run(command, cwd=folder, limits=COMPILE_LIMITS, view=view)
-        made = sorted(each for each in folder.iterdir() if each.name != _FILE)
-        read = ((each.name, read_written(each, COMPILE_LIMITS.file_bytes)) for each in made)
-        found = [_found(name, content) for name, content in read if content is not None]
-    if not found:
-        said = done.stderr_text.strip() or done.stdout_text.strip() or "no device code in it"
-        raise LiftError(f"{path}: no cubin in it ({said})")
-    return found
+        extracted = sorted(each for each in folder.iterdir() if each.name != _FILE)
+        read = ((each.name, read_written(each, COMPILE_LIMITS.file_bytes)) for each in extracted)
+        cubins = [_found(name, content) for name, content in read if content is not None]
+    if not cubins:
+        message = done.stderr_text.strip() or done.stdout_text.strip() or "no device code in it"
+        raise LiftError(f"{path}: no cubin in it ({message})")
+    return cubins
 
 
-def best_cubins(found: list[FoundCubin]) -> list[FoundCubin]:
+def best_cubins(cubins: list[FoundCubin]) -> list[FoundCubin]:
     """Those with kernels of the architecture whose instructions are known best.
 
     Raises :class:`LiftError` for none.
     """
-    with_code = [each for each in found if each.architecture and _has_kernels(each)]
+    with_code = [each for each in cubins if each.architecture and _has_kernels(each)]
     if not with_code:
-        names = ", ".join(each.name for each in found)
-        known = ", ".join(f"sm_{number}" for number in reading.SUPPORTED)
-        raise LiftError(f"no cubin with kernels for {known} among {names}")
+        names = ", ".join(each.name for each in cubins)
+        supported = ", ".join(f"sm_{number}" for number in reading.SUPPORTED)
+        raise LiftError(f"no cubin with kernels for {supported} among {names}")
     best = min((each.architecture for each in with_code), key=reading.PREFERRED.index)
     return [each for each in with_code if each.architecture == best]
 
 
-def _has_kernels(found: FoundCubin) -> bool:
-    return bool(reading.kernel_names(Cubin.parse(found.data)))
+def _has_kernels(cubin: FoundCubin) -> bool:
+    return bool(reading.kernel_names(Cubin.parse(cubin.data)))
 
 
 def _is_cubin(data: bytes) -> bool:

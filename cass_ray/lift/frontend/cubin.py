@@ -33,8 +33,8 @@ _FUNCTION, _OBJECT = 2, 1
 _RESERVED_SHARED = 0x400
 _MOST_THREADS, _WARP_LANES = 1024, 32
 _REGISTERS, _PARTITIONS, _REGISTER_UNIT = 1 << 16, 4, 256
-"""Of a multiprocessor: registers, its parts with a quarter of them each, and what a warp's count is
-a multiple of (CUDA's occupancy calculator, for all of sm_75 to sm_121)."""
+"""A multiprocessor's registers, its partitions with a quarter of them each, and the unit in which a
+warp gets them (CUDA's occupancy calculator, for all of sm_75 to sm_121)."""
 _UNKNOWN_SIZE = 1 << 24
 """Sizes from here on stand for one that the compiler does not know."""
 
@@ -80,8 +80,8 @@ def architecture(cubin: Cubin) -> int:
     for number in (flags >> 8 & 0xFF, flags & 0xFF):
         if number in SUPPORTED:
             return number
-    known = ", ".join(f"sm_{number}" for number in SUPPORTED)
-    raise LiftError(f"not a cubin for one of {known} (ELF flags {flags:#x})")
+    supported = ", ".join(f"sm_{number}" for number in SUPPORTED)
+    raise LiftError(f"not a cubin for one of {supported} (ELF flags {flags:#x})")
 
 
 def parameter_base(number: int) -> int:
@@ -181,14 +181,14 @@ def shared_reserved(cubin: Cubin) -> int:
 
 def subroutines(cubin: Cubin) -> dict[str, dict[str, int]]:
     """Function symbols inside code sections: name of the section's function -> name -> address."""
-    found: dict[str, dict[str, int]] = {}
+    entries: dict[str, dict[str, int]] = {}
     for symbol in cubin.symbols:
         if symbol.info & 15 != _FUNCTION or not 0 < symbol.section < len(cubin.sections):
             continue
         owner = cubin.sections[symbol.section].name.removeprefix(".text.")
         if symbol.name != owner:
-            found.setdefault(owner, {})[symbol.name] = symbol.value
-    return found
+            entries.setdefault(owner, {})[symbol.name] = symbol.value
+    return entries
 
 
 def system_functions(cubin: Cubin) -> list[str]:
@@ -205,13 +205,13 @@ def referred_symbols(cubin: Cubin) -> frozenset[str] | None:
     the target of a call or jump is no value in the program. An offset from a symbol is a place in
     a function, such as where a call returns to.
     """
-    found: set[str] = set()
+    symbols: set[str] = set()
     tables = [s for s in cubin.sections if s.kind in _RELOCATIONS and "debug" not in s.name]
     for table in tables:
         for _, info, *added in _RELOCATIONS[table.kind].iter_unpack(table.data):
             if info & 0xFFFFFFFF not in _TARGETS and not any(added):
-                found.add(cubin.symbols[info >> 32].name)
-    return frozenset(found) if tables else None
+                symbols.add(cubin.symbols[info >> 32].name)
+    return frozenset(symbols) if tables else None
 
 
 def _section(cubin: Cubin, name: str) -> bytes:

@@ -53,12 +53,12 @@ class DriverWords:
     def about_clusters(self) -> frozenset[int]:
         """Offsets, as code names them, of words by which it can tell clusters of several blocks."""
         threes = (self.clusters, self.cluster_size, self.cluster_reciprocals)
-        found = {first + 4 * axis for first in threes if first is not None for axis in range(3)}
+        offsets = {first + 4 * axis for first in threes if first is not None for axis in range(3)}
         if self.cluster_blocks is not None:
-            found.add(self.cluster_blocks)
-        found = {offset + self.counted_back for offset in found}
+            offsets.add(self.cluster_blocks)
+        offsets = {offset + self.counted_back for offset in offsets}
         return frozenset(
-            found if self.explicit_cluster is None else {*found, self.explicit_cluster}
+            offsets if self.explicit_cluster is None else {*offsets, self.explicit_cluster}
         )
 
 

@@ -24,11 +24,11 @@ def names_for_host(cubin: Cubin, device_assembly: str) -> dict[str, str]:
     """
     module = rdna3.parse(device_assembly)
     kernels = _matched(reading.kernel_names(cubin), module.kernels)
-    known = reading.variable_names(cubin)
+    variable_names = reading.variable_names(cubin)
     plain = [name for name in module.variables if not name.endswith(MANAGED_SUFFIX)]
-    variables = _matched(known, plain)
+    variables = _matched(variable_names, plain)
     present = set(module.variables)
-    for name in known:
+    for name in variable_names:
         first_value = variables.get(name, name) + MANAGED_SUFFIX
         if first_value in present:
             variables[name] = first_value
@@ -41,8 +41,8 @@ def kernels_lacking(cubin: Cubin, device_assembly: str, names: Mapping[str, str]
     ``names`` are those of :func:`names_for_host`. A host that launches such kernels (hipCUB's where
     the machine code has CUB's) cannot run with what the cubin holds.
     """
-    known = {names.get(name, name) for name in reading.kernel_names(cubin)}
-    return sorted(set(rdna3.parse(device_assembly).kernels) - known)
+    kernels = {names.get(name, name) for name in reading.kernel_names(cubin)}
+    return sorted(set(rdna3.parse(device_assembly).kernels) - kernels)
 
 
 def _matched(nvidia: Iterable[str], amd: Iterable[str]) -> dict[str, str]:

@@ -20,7 +20,7 @@ from cass_ray.lift.frontend.cubin import SUPPORTED, parameter_base
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Constant, Immediate, Name, Predicate, Register
 from cass_ray.toolchain.elf import FileHeader
-from cass_ray.toolchain.nvidia.elf import Cubin, ElfSymbol, Section
+from cass_ray.toolchain.nvidia.elf import Cubin, CubinSection, ElfSymbol
 
 ASSUMED_SHARED_BYTES = 48 * 1024
 """The most that a kernel has without asking the driver for more."""
@@ -89,19 +89,19 @@ def cubin_of(text: str) -> Cubin:
     return Cubin(FileHeader(b"", 2, 190, 1, number), sections, symbols, 0)
 
 
-def _section(name: str, data: bytes, size: int | None = None) -> Section:
+def _section(name: str, data: bytes, size: int | None = None) -> CubinSection:
     kind = _PROGBITS if size is None else _NOBITS
-    return Section(name, kind, 0, 0, len(data) if size is None else size, 0, 0, 1, 0, data)
+    return CubinSection(name, kind, 0, 0, len(data) if size is None else size, 0, 0, 1, 0, data)
 
 
 def _architecture(named: list[str]) -> int:
-    found = {int(digits[0]) for name in named if (digits := re.search(r"\d{1,6}", name))}
-    if len(found) != 1:
+    numbers = {int(digits[0]) for name in named if (digits := re.search(r"\d{1,6}", name))}
+    if len(numbers) != 1:
         raise LiftError("a listing must name one architecture (.target sm_80, code for sm_80)")
-    number = found.pop()
+    number = numbers.pop()
     if number not in SUPPORTED:
-        known = ", ".join(f"sm_{each}" for each in SUPPORTED)
-        raise LiftError(f"sm_{number} is not one of {known}")
+        supported = ", ".join(f"sm_{each}" for each in SUPPORTED)
+        raise LiftError(f"sm_{number} is not one of {supported}")
     return number
 
 
@@ -130,12 +130,12 @@ def _parameters(code: CodeSection, architecture: int) -> bytes:
         ),
         default=0,
     )
-    made, end = b"", 0
+    attributes, end = b"", 0
     for ordinal, kind in enumerate(_parameter_types(code.name)):
         size, alignment = _size_of(kind, code.name)
         offset = -(-end // alignment) * alignment
         value = struct.pack("<IHHI", 0, ordinal, offset, size << 18)
-        made += struct.pack("<BBH", _SIZED, _KPARAM_INFO, len(value)) + value
+        attributes += struct.pack("<BBH", _SIZED, _KPARAM_INFO, len(value)) + value
         end = offset + size
         if end > MOST_PARAMETER_BYTES:
             raise LiftError(f"{code.name}: more than {MOST_PARAMETER_BYTES} bytes of parameters")
@@ -144,7 +144,7 @@ def _parameters(code: CodeSection, architecture: int) -> bytes:
             f"{code.name}: its name tells of {end} bytes of parameters, its code reads {used}; "
             "give the cubin"
         )
-    return made
+    return attributes
 
 
 def _parameter_types(name: str) -> list[str]:
@@ -206,9 +206,9 @@ def _subroutines(code: CodeSection) -> set[int]:
         for i in code.instructions
         if i.opcode == "CALL" and (address := _target(code, i)) is not None
     ]
-    found = {address for i, address in calls if _knows_return(code, i)}
-    successors = _successors(code, found)
-    inside = _reached(found, successors)
+    entries = {address for i, address in calls if _knows_return(code, i)}
+    successors = _successors(code, entries)
+    inside = _reached(entries, successors)
     predecessors: dict[int, list[int]] = {}
     for address, following in successors.items():
         for each in following:
@@ -216,12 +216,12 @@ def _subroutines(code: CodeSection) -> set[int]:
     returns = [address for address in successors if _opcode_at(code, address) == "RET"]
     lead_back = _reached(returns, predecessors)
     for i, address in calls:
-        if address not in found and address in lead_back and i.address not in inside:
+        if address not in entries and address in lead_back and i.address not in inside:
             raise LiftError(
                 f"{code.name}: {i.text} at {i.address:#x}: the listing does not tell a call from a "
                 "jump here; give the cubin"
             )
-    return found | set(code.function.subroutines.values())
+    return entries | set(code.function.subroutines.values())
 
 
 def _knows_return(code: CodeSection, call: DecodedInstruction) -> bool:
@@ -243,7 +243,7 @@ def _opcode_at(code: CodeSection, address: int) -> str:
 
 def _successors(code: CodeSection, subroutines: set[int]) -> dict[int, list[int]]:
     """Address of each instruction -> those to which control can get from it without a call."""
-    found: dict[int, list[int]] = {}
+    successors: dict[int, list[int]] = {}
     for address, position in code.position.items():
         i = code.instructions[position]
         target = _target(code, i) if i.opcode in ("BRA", "JMP", "CALL") else None
@@ -252,8 +252,8 @@ def _successors(code: CodeSection, subroutines: set[int]) -> dict[int, list[int]
         is_certain = i.guard is None and not any(isinstance(o, Predicate) for o in i.operands)
         if not (i.opcode in _LEAVING and is_certain and not is_call):
             following.append(address + INSTRUCTION_BYTES)
-        found[address] = [each for each in following if each in code.position]
-    return found
+        successors[address] = [each for each in following if each in code.position]
+    return successors
 
 
 def _reached(starts: Iterable[int], following: Mapping[int, list[int]]) -> set[int]:

@@ -38,7 +38,7 @@ SUPPORT_PREFIX = "__cass_"
 """Names of the functions of ``device/support.hip`` begin so."""
 
 _PURE = "nounwind willreturn memory(none)"
-"""Of assembly: LLVM may leave it out, join it with its like, or move it."""
+"""Attributes of assembly that LLVM may leave out, join with its like, or move."""
 
 TRUE = Value("i1", "true")
 FALSE = Value("i1", "false")
@@ -90,14 +90,14 @@ class Definition(NamedTuple):
     operands: tuple[Value, ...]
 
 
-class PiecePart(NamedTuple):
-    """A piece of the kernel (None), or of a function, that is one of LLVM's functions itself."""
+class OutlinedRegion(NamedTuple):
+    """A region of the kernel (None), or of a function, outlined: one of LLVM's functions itself."""
 
     owner: tuple[str, int] | None
     number: int
 
 
-CodePart = tuple[str, int] | PiecePart | None
+LlvmFunction = tuple[str, int] | OutlinedRegion | None
 """A function of a kernel, by the place where it begins; None is the kernel itself."""
 
 
@@ -110,9 +110,9 @@ class IRBuilder:
 
     def __init__(self) -> None:
         self.lines: list[str] = []
-        """Of the present part."""
-        self.part: CodePart = None
-        self._lines: dict[CodePart, list[str]] = {None: self.lines}
+        """Lines of the present function."""
+        self.function: LlvmFunction = None
+        self._lines: dict[LlvmFunction, list[str]] = {None: self.lines}
         self.declarations: set[str] = set()
         self._count = 0
         self.labels = 0
@@ -129,14 +129,14 @@ class IRBuilder:
         """Values that :meth:`once` has made in the present block."""
         self._definitions: dict[str, Definition] = {}
 
-    def enter(self, part: CodePart) -> None:
-        """Go on at the end of ``part``, with a new block."""
-        self.part = part
-        self.lines = self._lines.setdefault(part, [])
+    def enter(self, function: LlvmFunction) -> None:
+        """Go on at the end of ``function``, with a new block."""
+        self.function = function
+        self.lines = self._lines.setdefault(function, [])
 
-    def lines_of(self, part: CodePart) -> list[str]:
-        """What has been written of ``part``."""
-        return self._lines[part]
+    def lines_of(self, function: LlvmFunction) -> list[str]:
+        """What has been written of ``function``."""
+        return self._lines[function]
 
     def fresh(self) -> int:
         """A number that names nothing yet."""
@@ -170,14 +170,14 @@ class IRBuilder:
 
     def once(self, key: object, make: Callable[[], Value]) -> Value:
         """What ``make`` writes, which is the same everywhere in a block: once in each."""
-        made = self._in_block.get(key)
-        if made is None:
-            made = self._in_block[key] = make()
-        return made
+        value = self._in_block.get(key)
+        if value is None:
+            value = self._in_block[key] = make()
+        return value
 
-    def remember(self, key: object, made: Value) -> None:
-        """Keep ``made`` for the rest of the block, as what :meth:`once` writes is."""
-        self._in_block[key] = made
+    def remember(self, key: object, value: Value) -> None:
+        """Keep ``value`` for the rest of the block, as what :meth:`once` writes is."""
+        self._in_block[key] = value
 
     def remembered(self, key: object) -> Value | None:
         """What this block has for ``key``."""
@@ -195,8 +195,8 @@ class IRBuilder:
         folded = _fold(opcode, left, right)
         if folded is not None:
             return folded
-        made = self.result(left.type, f"{opcode} {left}, {right.name}")
-        return self._defined(made, opcode, left, right)
+        result = self.result(left.type, f"{opcode} {left}, {right.name}")
+        return self._defined(result, opcode, left, right)
 
     def definition(self, value: Value) -> Definition | None:
         """What made ``value``; None for constants and for what no method here keeps it of."""
@@ -221,8 +221,8 @@ class IRBuilder:
         if value.type == "i1":
             if value in (TRUE, FALSE):
                 return FALSE if value == TRUE else TRUE
-            made = self.result("i1", f"xor {value}, true")
-            return self._defined(made, "xor", value, TRUE)
+            result = self.result("i1", f"xor {value}, true")
+            return self._defined(result, "xor", value, TRUE)
         return self.op("xor", value, integer_constant(value.type, -1))
 
     def both(self, left: Value, right: Value) -> Value:
@@ -268,14 +268,14 @@ class IRBuilder:
         source = self._sources.get(value.name)
         if source is not None and source.type == kind:
             return source
-        made = self.result(kind, f"bitcast {value} to {kind}")
-        self._sources[made.name] = value
-        return self._defined(made, how, value)
+        result = self.result(kind, f"bitcast {value} to {kind}")
+        self._sources[result.name] = value
+        return self._defined(result, how, value)
 
     def icmp(self, condition: str, left: Value, right: Value) -> Value:
         """Comparison of integers by LLVM's ``condition`` (``ult``); an ``i1``."""
-        made = self.result("i1", f"icmp {condition} {left}, {right.name}")
-        return self._defined(made, condition, left, right)
+        result = self.result("i1", f"icmp {condition} {left}, {right.name}")
+        return self._defined(result, condition, left, right)
 
     def fcmp(self, condition: str, left: Value, right: Value) -> Value:
         """Comparison by LLVM's ``condition`` (``olt``): an ``i1``, for vectors a vector of them."""
@@ -288,15 +288,15 @@ class IRBuilder:
             return yes
         if condition == FALSE:
             return no
-        made = self.result(yes.type, f"select {condition}, {yes}, {no}")
-        return self._defined(made, "select", condition, yes, no)
+        result = self.result(yes.type, f"select {condition}, {yes}, {no}")
+        return self._defined(result, "select", condition, yes, no)
 
     def call(self, kind: str, name: str, *arguments: Value, note: str = "") -> Value:
         """A call of an intrinsic or function with a result; ``note`` is appended metadata."""
         self._declare(kind, name, arguments)
         listed = ", ".join(map(str, arguments))
-        made = self.result(kind, f"call {kind} @{name}({listed}){note}")
-        return self._defined(made, name, *arguments)
+        result = self.result(kind, f"call {kind} @{name}({listed}){note}")
+        return self._defined(result, name, *arguments)
 
     def call_void(self, name: str, *arguments: Value) -> None:
         """A call of an intrinsic or function without a result."""
@@ -306,8 +306,8 @@ class IRBuilder:
     def asm(self, kind: str, text: str, constraints: str, *arguments: Value) -> Value:
         """Inline assembly that computes one value and touches nothing else."""
         listed = ", ".join(map(str, arguments))
-        made = self.result(kind, f'call {kind} asm "{text}", "{constraints}"({listed}) {_PURE}')
-        return self._defined(made, text, *arguments)
+        result = self.result(kind, f'call {kind} asm "{text}", "{constraints}"({listed}) {_PURE}')
+        return self._defined(result, text, *arguments)
 
     def element(self, vector: Value, index: int, kind: str) -> Value:
         return self.result(kind, f"extractelement {vector}, i32 {index}")
@@ -315,10 +315,10 @@ class IRBuilder:
     def vector(self, values: list[Value]) -> Value:
         """The vector of ``values``, which are of one type."""
         kind = f"<{len(values)} x {values[0].type}>"
-        made = Value(kind, "poison")
+        vector = Value(kind, "poison")
         for index, value in enumerate(values):
-            made = self.result(kind, f"insertelement {made}, {value}, i32 {index}")
-        return made
+            vector = self.result(kind, f"insertelement {vector}, {value}, i32 {index}")
+        return vector
 
     def offset(self, pointer: Value, distance: Value) -> Value:
         """``pointer`` plus ``distance`` bytes."""
@@ -345,9 +345,9 @@ class IRBuilder:
         if self.are_halves(low, high):
             return self._halves[low.name][0]
         shifted = self.op("shl", self.cast("zext", high, "i64"), i64(32))
-        made = self.op("or", self.cast("zext", low, "i64"), shifted)
-        self._parts[made.name] = low, high
-        return made
+        word = self.op("or", self.cast("zext", low, "i64"), shifted)
+        self._parts[word.name] = low, high
+        return word
 
     def double_of(self, low: Value, high: Value) -> Value:
         """The double of two words; what they are the halves of, where it is known.
@@ -376,10 +376,10 @@ class IRBuilder:
         if parts is not None:
             return parts[is_high]
         whole = self.op("lshr", value, i64(32)) if is_high else value
-        made = self.cast("trunc", whole, "i32")
-        if made.number is None:
-            self._halves[made.name] = value, is_high
-        return made
+        half = self.cast("trunc", whole, "i32")
+        if half.number is None:
+            self._halves[half.name] = value, is_high
+        return half
 
     def _declare(self, kind: str, name: str, arguments: tuple[Value, ...]) -> None:
         types = ", ".join(argument.type for argument in arguments)

@@ -51,14 +51,19 @@ Signature = tuple[str, ...]
 
 
 def signatures(source: str) -> tuple[dict[str, Signature], dict[str, Signature]]:
-    """Of the functions in ``source`` by name, and of families of them by how names begin."""
+    """Signatures of the functions in ``source`` by name, and of families by how their names
+    begin."""
     named: dict[str, Signature] = {}
     families: dict[str, Signature] = {}
-    for found in _DEFINITION.finditer(source.replace("\\\n", " ")):
-        given = [" ".join(each.split()) for each in found["given"].split(",") if each.strip()]
-        types = [re.sub(r"\w+$", "", each).strip() for each in given]
-        into = families if found["family"] else named
-        into[found["name"]] = tuple(map(_llvm_type, (found["result"] or "uint64_t", *types)))
+    for definition in _DEFINITION.finditer(source.replace("\\\n", " ")):
+        parameter_types = [
+            " ".join(each.split()) for each in definition["given"].split(",") if each.strip()
+        ]
+        types = [re.sub(r"\w+$", "", each).strip() for each in parameter_types]
+        into = families if definition["family"] else named
+        into[definition["name"]] = tuple(
+            map(_llvm_type, (definition["result"] or "uint64_t", *types))
+        )
     return named, families
 
 
@@ -71,8 +76,8 @@ _NAMED, _FAMILIES = signatures(SOURCE.decode())
 
 def check_calls(module: str) -> None:
     """Raises :class:`CompilerFailure` where ``module`` calls a device function as it is not."""
-    for result, name, given in _DECLARATION.findall(module):
-        types = [result, *filter(None, given.split(", "))]
+    for result, name, parameters in _DECLARATION.findall(module):
+        types = [result, *filter(None, parameters.split(", "))]
         declared = tuple("ptr" if each.startswith("ptr") else each for each in types)
         of_family = _FAMILIES.get(max(filter(name.startswith, _FAMILIES), key=len, default=""))
         defined = _NAMED.get(name, of_family)

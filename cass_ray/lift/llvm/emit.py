@@ -67,7 +67,8 @@ _WITH_FUNCTIONS = (
 ENDED = "LLVM was ended after"
 """What the message of a failure begins with where a limit of time was reached."""
 _SECONDS_A_MEGABYTE = 60.0
-"""Of LLVM IR: kernels of 29,000 instructions, 5 MB, took 25 s on an idle machine."""
+"""Time limit for a megabyte of LLVM IR: kernels of 29,000 instructions, 5 MB, took 25 s on an idle
+machine."""
 _MOST_SECONDS = 3600.0
 
 
@@ -160,9 +161,9 @@ def _support_library(toolchain: AmdToolchain, architecture: str) -> Path:
         view = View(read_only=toolchain.visible(), writable=(folder,))
         command += ["support.hip", "-o", "support.bc"]
         _checked(run(command, cwd=folder, view=view), "the support functions")
-        made = (folder / "support.bc").read_bytes()
+        bitcode = (folder / "support.bc").read_bytes()
     library.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(library, made)
+    write_whole(library, bitcode)
     return library
 
 

@@ -15,7 +15,7 @@ from functools import cached_property
 
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.llvm.builder import Value
-from cass_ray.toolchain.nvidia.elf import Cubin, Section
+from cass_ray.toolchain.nvidia.elf import Cubin, CubinSection
 
 _SECTIONS = {
     ".nv.constant3": ("constants", 4),
@@ -87,18 +87,18 @@ class DeviceData:
     @cached_property
     def words(self) -> frozenset[int]:
         """All aligned words of 32 bits in constant banks and initialised variables."""
-        found: set[int] = set()
+        words: set[int] = set()
         for section in self._cubin.sections:
             if section.name.startswith(_WITH_CONTENT):
                 aligned = section.data[: len(section.data) & ~3]
-                found.update(word for (word,) in struct.iter_unpack("<I", aligned))
-        return frozenset(found)
+                words.update(word for (word,) in struct.iter_unpack("<I", aligned))
+        return frozenset(words)
 
     def content(self, bank: int, kernel: str) -> bytes | None:
         """The bytes of a bank that belongs to ``kernel``."""
         names = (f".nv.constant{bank}.{kernel}", f".nv.constant{bank}")
-        found = {section.name: section.data for section in self._cubin.sections}
-        return next((found[name] for name in names if name in found), None)
+        sections = {section.name: section.data for section in self._cubin.sections}
+        return next((sections[name] for name in names if name in sections), None)
 
     def address(self, symbol: str, offset: int = 0) -> Value | None:
         """The address of a device variable; None when there is no such variable.
@@ -154,13 +154,13 @@ class DeviceData:
             return Value("i64", "0")
         return Value("i64", "ptrtoint (ptr addrspace(4) @lifted.constants to i64)")
 
-    def _place(self, index: int, section: Section) -> None:
+    def _place(self, index: int, section: CubinSection) -> None:
         name, space = _SECTIONS[section.name]
         for symbol in self._cubin.symbols:
             if symbol.section == index and symbol.info & 15 == _OBJECT and symbol.name:
                 self._places[symbol.name] = (f"lifted.{name}", space, symbol.value)
 
-    def _define(self, index: int, section: Section) -> None:
+    def _define(self, index: int, section: CubinSection) -> None:
         name, space = _SECTIONS[section.name]
         name = f"lifted.{name}"
         pointer = f"ptr addrspace({space})"
@@ -196,7 +196,7 @@ class DeviceData:
             spellings.append(f"_ZL{len(name)}{name}")
         return list(dict.fromkeys(spellings))
 
-    def _initializer(self, section: Section) -> tuple[str, str]:
+    def _initializer(self, section: CubinSection) -> tuple[str, str]:
         """Type and content of a data section, with the addresses that relocations put into it."""
         relocations = self._relocations(section.name)
         if not relocations:
@@ -249,7 +249,7 @@ class DeviceData:
         )
 
     def _relocations(self, section: str) -> dict[int, tuple[str, int | None]]:
-        found: dict[int, tuple[str, int | None]] = {}
+        relocations: dict[int, tuple[str, int | None]] = {}
         for candidate in self._cubin.sections:
             layout = _RELOCATION.get(candidate.kind)
             if layout is None or candidate.name not in (f".rel{section}", f".rela{section}"):
@@ -260,8 +260,8 @@ class DeviceData:
                     raise LiftError(
                         f"{section}: relocation type {info & 0xFFFFFFFF} of {symbol} is unknown"
                     )
-                found[offset] = (symbol, addend[0] if addend else None)
-        return found
+                relocations[offset] = (symbol, addend[0] if addend else None)
+        return relocations
 
 
 def _bytes(data: bytes) -> str:

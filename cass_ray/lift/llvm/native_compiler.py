@@ -90,11 +90,11 @@ def _built(clang: Path, cache: Path, fingerprint: str) -> Path | None:
     target = cache / "lift-compiler" / key
     if target.exists():
         return target
-    made = _linked(clang, library)
-    if made is None:
+    executable = _linked(clang, library)
+    if executable is None:
         return None
     target.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(target, made, mode=0o755)
+    write_whole(target, executable, mode=0o755)
     return target
 
 
@@ -125,8 +125,8 @@ def _shared_library(clang: Path, cache: Path) -> Path | None:
             done = run(["ldd", clang.resolve()], cwd=folder, view=view)
         if not done.ok:
             raise ToolMissing("LLVM's shared library", "clang does its work.", done.stderr_text)
-        found = _LIBRARY.search(done.stdout_text)
-        return found[1] if found else ""
+        match = _LIBRARY.search(done.stdout_text)
+        return match[1] if match else ""
 
     try:
         name = remembered(cache, "LLVM's shared library", (clang,), linked)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 INVARIANT = ", !invariant.load !0"
-"""Of a load: nothing that it reads changes while the kernel runs."""
+"""Metadata of a load of what does not change while the kernel runs."""
 UNROLLED = ", !llvm.loop !3"
-"""Of a branch back to the beginning of a loop that LLVM is to unroll."""
+"""Metadata of the back edge of a loop that LLVM is to unroll."""
 BELOW_MOST_THREADS = ", !range !5"
 """The number of a thread along an axis: a workgroup has 1,024 threads at most."""
 UP_TO_MOST_THREADS = ", !range !6"

@@ -47,9 +47,9 @@ class BitScans(Patterns):
         in_low, in_high = map(self._lowest_place, whole)
         above = self._ir.call("i32", "llvm.uadd.sat.i32", in_high, i32(32))
         place = self._ir.call("i32", "llvm.umin.i32", in_low, above)
-        found = self._ir.op("sub", i32(63), place)
-        self._lowest[found] = whole
-        return found
+        position = self._ir.op("sub", i32(63), place)
+        self._lowest[position] = whole
+        return position
 
     def own_zeros(self, count: Value, low: Value, high: Value) -> Value | None:
         """An amount of 64 bits, below 64, to shift ``high:low`` by in the place of ``count``.
@@ -58,8 +58,8 @@ class BitScans(Patterns):
         zero: as a shift by 64 or more gives zero, and so does any shift of zero, the number of
         trailing zeros modulo 64 gives the same.
         """
-        found = self._below(count, 63)
-        if found is None or self._lowest.get(found) != (low, high):
+        place = self._below(count, 63)
+        if place is None or self._lowest.get(place) != (low, high):
             return None
         whole = self._ir.pair(low, high)
         zeros = self._ir.call("i64", _TRAILING_ZEROS, whole, FALSE)

@@ -25,12 +25,12 @@ Graph = Mapping[CodePlace, LivenessBlock]
 InstructionAt = Callable[[CodePlace], DecodedInstruction]
 
 BLOCK_WORDS, BYTES_WORD, CLUSTER_WORDS, WORDS = 0, 3, 4, 7
-"""Of the argument: threads of a block along each axis, bytes of LDS of a block, and blocks of a
-cluster along each axis (``port/common/clusters.hpp``)."""
+"""Words of the argument: threads of a block along each axis, bytes of LDS of a block, and blocks of
+a cluster along each axis (``port/common/clusters.hpp``)."""
 
 RANK_SHIFT = 24
 RANK = Value("i32", "%cluster.rank")
-"""Of the block in its cluster."""
+"""Rank of the block in its cluster."""
 THREAD = Value("i32", "%cluster.thread")
 """The number of the thread in its block."""
 START = Value("i32", "%cluster.start")
@@ -47,11 +47,11 @@ PRESENT = "cluster.present"
 
 LANE_SET_BYTES = 1024 // 8
 """A bit for each thread that a block may have."""
-MEETINGS_PLACE, LANE_SETS_PLACE = 208, 240
-MEETINGS_BYTES = LANE_SETS_PLACE - MEETINGS_PLACE + 4 * LANE_SET_BYTES
-"""Of the barriers of a block and of a cluster, in the LDS of each block, behind those of some
+CLUSTER_BARRIERS_PLACE, LANE_SETS_PLACE = 208, 240
+CLUSTER_BARRIERS_BYTES = LANE_SETS_PLACE - CLUSTER_BARRIERS_PLACE + 4 * LANE_SET_BYTES
+"""Bytes of the barriers of a block and of a cluster, in the LDS of each block, behind those of some
 warps, and of four sets of the block's lanes (``llvm/device/cluster.hip``)."""
-_OWN_BYTES = MEETINGS_PLACE + MEETINGS_BYTES
+_OWN_BYTES = CLUSTER_BARRIERS_PLACE + CLUSTER_BARRIERS_BYTES
 
 
 def launch_parameter(kernel: KernelInfo) -> Parameter:
@@ -82,9 +82,9 @@ def shows_clusters(blocks: Graph, entry: CodePlace, instruction_at: InstructionA
         if state and blocks[place].leaves_unknown:
             return True
         for successor in blocks[place].successors:
-            known = held.get(successor)
-            joined = frozenset(state) | (known or frozenset())
-            if joined != known:
+            before = held.get(successor)
+            joined = frozenset(state) | (before or frozenset())
+            if joined != before:
                 held[successor] = joined
                 pending.append(successor)
     return False

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from cass_ray.lift.llvm.builder import SUPPORT_PREFIX, TRUE, Value, i32
 from cass_ray.lift.llvm.notes import BELOW_MOST_THREADS
 from cass_ray.lift.lowering.cluster_launch import (
+    CLUSTER_BARRIERS_PLACE,
     LANE_SETS_PLACE,
-    MEETINGS_PLACE,
     RANK,
     RANK_SHIFT,
     ROUND,
@@ -22,7 +22,7 @@ from cass_ray.lift.lowering.cluster_launch import (
 from cass_ray.lift.lowering.context import LoweringContext
 
 _RANK_SHIFT, _OFFSET_MASK = i32(RANK_SHIFT), i32((1 << RANK_SHIFT) - 1)
-_BLOCK_MEETING, _CLUSTER_MEETING = MEETINGS_PLACE, MEETINGS_PLACE + 16
+_BLOCK_MEETING, _CLUSTER_MEETING = CLUSTER_BARRIERS_PLACE, CLUSTER_BARRIERS_PLACE + 16
 
 
 def thread_id(ctx: LoweringContext, axis: int) -> Value:
@@ -43,7 +43,7 @@ def block_id(ctx: LoweringContext, axis: int) -> Value:
 
 
 def _along(ctx: LoweringContext, number: Value, axis: int, size: Callable[[int], Value]) -> Value:
-    """Of a number that counts along x first, then y, then z, that along one axis."""
+    """The coordinate along one axis of a number that counts along x first, then y, then z."""
     for before in range(axis):
         number = ctx.ir.op("udiv", number, size(before))
     return number if axis == 2 else ctx.ir.op("urem", number, size(axis))
@@ -117,10 +117,10 @@ def is_of_own_block(ctx: LoweringContext, pointer: Value) -> Value:
 
 def block_threads(ctx: LoweringContext) -> Value:
     """How many threads the block has."""
-    return _meeting(ctx, of_cluster=False)[1]
+    return _barrier_words(ctx, of_cluster=False)[1]
 
 
-def _meeting(ctx: LoweringContext, *, of_cluster: bool) -> tuple[Value, Value]:
+def _barrier_words(ctx: LoweringContext, *, of_cluster: bool) -> tuple[Value, Value]:
     """Where the barrier of the cluster, or of the block, is, and how many threads it has."""
     sizes = [ctx.banks.block_size(axis) for axis in range(3)]
     if of_cluster:
@@ -141,22 +141,22 @@ def _lanes(ctx: LoweringContext, *, of_cluster: bool) -> tuple[Value, ...]:
 
 def arrive(ctx: LoweringContext, *, of_cluster: bool) -> Value:
     """Come to a barrier; the round of it that is then over, or not, is the result."""
-    given = *_meeting(ctx, of_cluster=of_cluster), *_lanes(ctx, of_cluster=of_cluster)
-    return ctx.ir.call("i32", f"{SUPPORT_PREFIX}meeting_arrive", *given)
+    arguments = *_barrier_words(ctx, of_cluster=of_cluster), *_lanes(ctx, of_cluster=of_cluster)
+    return ctx.ir.call("i32", f"{SUPPORT_PREFIX}meeting_arrive", *arguments)
 
 
 def is_over(ctx: LoweringContext, number: Value, *, of_cluster: bool) -> Value:
     """Whether all have come to a barrier's round ``number``."""
-    place, _ = _meeting(ctx, of_cluster=of_cluster)
+    place, _ = _barrier_words(ctx, of_cluster=of_cluster)
     over = ctx.ir.call("i32", f"{SUPPORT_PREFIX}meeting_is_over", place, number)
     return ctx.ir.icmp("ne", over, i32(0))
 
 
 def wait(ctx: LoweringContext, number: Value, *, of_cluster: bool) -> None:
     """Until all have come to a barrier's round ``number``."""
-    place, threads = _meeting(ctx, of_cluster=of_cluster)
-    given = place, number, threads, *_lanes(ctx, of_cluster=of_cluster)
-    ctx.ir.call_void(f"{SUPPORT_PREFIX}meeting_await", *given)
+    place, threads = _barrier_words(ctx, of_cluster=of_cluster)
+    arguments = place, number, threads, *_lanes(ctx, of_cluster=of_cluster)
+    ctx.ir.call_void(f"{SUPPORT_PREFIX}meeting_await", *arguments)
 
 
 def end_thread(ctx: LoweringContext) -> None:
@@ -165,5 +165,5 @@ def end_thread(ctx: LoweringContext) -> None:
         return
     for of_cluster in (False, True):
         arrived = ctx.ir.load("i32", ROUND, 4) if of_cluster else i32(-1)
-        given = *_meeting(ctx, of_cluster=of_cluster), *_lanes(ctx, of_cluster=of_cluster)
-        ctx.ir.call_void(f"{SUPPORT_PREFIX}meeting_leave", *given, arrived)
+        arguments = *_barrier_words(ctx, of_cluster=of_cluster), *_lanes(ctx, of_cluster=of_cluster)
+        ctx.ir.call_void(f"{SUPPORT_PREFIX}meeting_leave", *arguments, arrived)

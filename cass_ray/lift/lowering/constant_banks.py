@@ -29,7 +29,7 @@ _GRID_SYNCHRONIZATION = 88
 _IMPLICIT_BYTES = 96  # up to the end of these
 _SINGLE_ONE = 0x3F800000
 _HALVES = (0, 4)
-"""Of an address: where its words are behind its start."""
+"""Offsets of the two words of an address."""
 _SYMBOL_HALF = re.compile(
     r"(?:fun@)?(?P<half>32@lo|32@hi|32@)\(\(?(?P<symbol>[^\s()]+)"
     r"(?: \+ (?P<offset>[^\s()]+))?\)?\)"
@@ -55,7 +55,7 @@ class ConstantBanks:
             p.offset for p in environment.kernel.parameters if p.size == 8 and not p.offset % 8
         }
         self._needed: set[Value] = set()
-        """Of :meth:`beginning`."""
+        """What :meth:`beginning` has to compute."""
         self.needs_copy = False
         """Whether addresses are made of parameters that do not lie as CUDA's do."""
 
@@ -146,18 +146,18 @@ class ConstantBanks:
         for place, intrinsic, size in places:
             if place in self._needed or (place == KERNEL_ARGUMENTS and calls_functions):
                 self._ir.declarations.add(f"declare {place.type} @llvm.amdgcn.{intrinsic}()")
-                known = f"align 8 dereferenceable({size}) " if size else ""
-                call = f"call {known}{place.type} @llvm.amdgcn.{intrinsic}()"
+                attributes = f"align 8 dereferenceable({size}) " if size else ""
+                call = f"call {attributes}{place.type} @llvm.amdgcn.{intrinsic}()"
                 lines.append(f"  {place.name} = {call}")
         return lines
 
     def _kernel_arguments(self) -> Value:
-        if self._ir.part is None:
+        if self._ir.function is None:
             self._needed.add(KERNEL_ARGUMENTS)
         return KERNEL_ARGUMENTS
 
     def _implicit_arguments(self) -> Value:
-        if self._ir.part is None:
+        if self._ir.function is None:
             self._needed.add(_IMPLICIT_ARGUMENTS)
             return _IMPLICIT_ARGUMENTS
         name = "llvm.amdgcn.implicitarg.ptr"
@@ -209,8 +209,8 @@ class ConstantBanks:
             if size.number is not None:
                 return i32(struct.unpack("<I", struct.pack("<f", 1 / size.number))[0])
             size = self._ir.cast("uitofp", size, "float")
-            made = self._ir.op("fdiv", float_bits(_SINGLE_ONE), size)
-            return self._ir.cast("bitcast", made, "i32")
+            quotient = self._ir.op("fdiv", float_bits(_SINGLE_ONE), size)
+            return self._ir.cast("bitcast", quotient, "i32")
         return None
 
     def _half(self, address: Value, *, is_high: bool) -> Value:
@@ -280,8 +280,8 @@ class ConstantBanks:
         ends the program.
         """
         place = self._ir.offset(self._implicit_arguments(), i64(_GRID_SYNCHRONIZATION))
-        given = self._ir.load("i64", place, 8, note=INVARIANT)
-        is_cooperative = self._ir.icmp("ne", given, i64(0))
+        workspace = self._ir.load("i64", place, 8, note=INVARIANT)
+        is_cooperative = self._ir.icmp("ne", workspace, i64(0))
         return self._ir.select(is_cooperative, self._data.grid_workspace(), i64(0))
 
     def shared_window(self, *, is_high: bool) -> Value:

@@ -10,8 +10,8 @@ import struct
 from dataclasses import replace
 
 from cass_ray.lift.analysis.liveness import CodePlace, RegisterAccess
-from cass_ray.lift.analysis.mask_groups import MaskGroups, mask_groups
-from cass_ray.lift.analysis.own_pace import OwnPace
+from cass_ray.lift.convergence.forward_progress import LaneSchedule
+from cass_ray.lift.convergence.mask_groups import MaskGroups, mask_groups
 from cass_ray.lift.errors import UnknownForm
 from cass_ray.lift.frontend.code import CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
@@ -19,8 +19,8 @@ from cass_ray.lift.frontend.operands import Constant, Immediate, Name, Operand, 
 from cass_ray.lift.llvm.builder import (
     FALSE,
     TRUE,
-    CodePart,
     IRBuilder,
+    LlvmFunction,
     Value,
     double_bits,
     float_bits,
@@ -30,14 +30,14 @@ from cass_ray.lift.llvm.builder import (
 from cass_ray.lift.lowering.constant_banks import ConstantBanks
 from cass_ray.lift.lowering.environment import KernelEnvironment
 from cass_ray.lift.lowering.handles import HandleWords
-from cass_ray.lift.lowering.known_values import Carries, Comparisons, FloatValues
-from cass_ray.lift.lowering.own_pace import LanesAtOwnPace
+from cass_ray.lift.lowering.known_values import Carries, FloatValues, KnownComparisons
 from cass_ray.lift.lowering.registers import RegisterFile
+from cass_ray.lift.lowering.scheduling.lane_scheduler import LaneScheduler
+from cass_ray.lift.lowering.scheduling.warp_scheduler import WarpScheduler
 from cass_ray.lift.lowering.terminators import Terminators
-from cass_ray.lift.lowering.turns import Turns
 
 GROUP = "group"
-"""The variable with the lanes among which the lane exchanges (``analysis.mask_groups``)."""
+"""The variable with the lanes that do collectives with the lane (``convergence.mask_groups``)."""
 _SELECTORS = {
     **{f"B{n}": (8 * n, 0xFF) for n in range(4)},
     **{f"H{n}": (16 * n, 0xFFFF) for n in range(2)},
@@ -58,23 +58,28 @@ class LoweringContext:
         self,
         environment: KernelEnvironment,
         *,
-        in_turns: bool = False,
-        pace: OwnPace | None = None,
+        is_scheduled: bool = False,
+        schedule: LaneSchedule | None = None,
     ) -> None:
-        """``in_turns``: the two warps of a wave run one after the other (``lowering.turns``);
-        ``pace``: so do lanes of a warp (``lowering.own_pace``)."""
+        """``is_scheduled``: the two warps of a wave run one after the other
+        (``lowering.scheduling.warp_scheduler``); ``schedule``: so do lanes of a warp
+        (``lowering.scheduling.lane_scheduler``)."""
         self.environment = environment
         self.ir = IRBuilder()
         self.handles = HandleWords(self.ir, tracked=environment.uses_handles)
         self.registers = RegisterFile(self.ir, self.handles, environment.target.wave_lanes)
-        self.own_pace = (
-            LanesAtOwnPace(self.ir, self.registers, environment.target, pace) if pace else None
+        self.lane_scheduler = (
+            LaneScheduler(self.ir, self.registers, environment.target, schedule)
+            if schedule
+            else None
         )
-        self.turns = Turns(self.ir, self.registers) if in_turns else self.own_pace
-        self.terminators = Terminators(self.ir, self.registers, self.turns)
+        self.scheduler = (
+            WarpScheduler(self.ir, self.registers) if is_scheduled else self.lane_scheduler
+        )
+        self.terminators = Terminators(self.ir, self.registers, self.scheduler)
         self.banks = ConstantBanks(environment, self.ir, self.handles)
         self.carries = Carries()
-        self.comparisons = Comparisons()
+        self.comparisons = KnownComparisons()
         self.floats = FloatValues()
         self._mask_groups: dict[str, MaskGroups] = {}
         """By section of code."""
@@ -82,10 +87,10 @@ class LoweringContext:
         self._guard: Predicate | None = None
         self._place: CodePlace = ("", 0)
 
-    def enter(self, part: CodePart) -> None:
-        """Go on in another part of the kernel's code, with a new block."""
-        self.ir.enter(part)
-        self.registers.enter(part)
+    def enter(self, function: LlvmFunction) -> None:
+        """Go on in another function of the kernel's code, with a new block."""
+        self.ir.enter(function)
+        self.registers.enter(function)
 
     def begin(self, section: CodeSection, access: RegisterAccess, i: DecodedInstruction) -> None:
         """Lower ``i`` of ``section`` from now on; ``access`` records what it touches."""
@@ -95,7 +100,7 @@ class LoweringContext:
         self.registers.access = access
 
     def place(self, i: DecodedInstruction) -> CodePlace:
-        """Of an instruction that is lowered now."""
+        """The place of an instruction that is being lowered."""
         return (self._section.name if self._section is not None else "", i.address)
 
     def end(self) -> None:
@@ -127,16 +132,17 @@ class LoweringContext:
         return self.handles.select(condition, yes, no)
 
     def mask_groups(self) -> MaskGroups | None:
-        """Of the code of the instruction; None where lanes go at their own pace, each by itself."""
+        """Groups in the code of the instruction; None where lanes are scheduled independently, each
+        by itself."""
         name, _ = self._place
-        if self.own_pace is not None or not name:
+        if self.lane_scheduler is not None or not name:
             return None
         if name not in self._mask_groups:
             self._mask_groups[name] = mask_groups(self.environment.program.code(name))
         return self._mask_groups[name]
 
     def group(self) -> Value | None:
-        """The lanes with which the instruction exchanges; None for all that are active."""
+        """The lanes that do the collective; None for all that are active."""
         groups = self.mask_groups()
         if groups is None or self._place[1] not in groups.members:
             return None

@@ -46,7 +46,7 @@ class _Division:
     dividend: Value
     divisor: Value
     result: Value
-    """For other divisors than zero."""
+    """Quotient of a divisor that is not zero."""
 
 
 class Divisions(Patterns):
@@ -83,10 +83,10 @@ class Divisions(Patterns):
         else:
             quotient = self._uncorrected_quotient(before, remainder, divisor)
             corrected = quotient is not None and self._is_next(changed, before)
-        found = self._dividend(remainder, divisor, quotient) if corrected else None
-        if found is None:
+        operands = self._dividend(remainder, divisor, quotient) if corrected else None
+        if operands is None:
             return None
-        dividend, estimated = found
+        dividend, estimated = operands
         opcode, by_zero = ("urem", dividend) if quotient is None else ("udiv", _QUOTIENT_BY_ZERO)
         if is_small and opcode == "udiv" and estimated == dividend:
             return self._rounds(dividend, divisor, by_zero)
@@ -121,9 +121,9 @@ class Divisions(Patterns):
     def _exact(self, dividend: Value, divisor: Value, opcode: str, by_zero: Value) -> Value:
         """The quotient or the remainder, and ``by_zero`` where that has none."""
         result = self._divided(dividend, divisor, opcode)
-        made = self._ir.select(self._is_zero(divisor), by_zero, result)
-        self._found[made.name] = _Division(opcode, dividend, divisor, result)
-        return made
+        exact = self._ir.select(self._is_zero(divisor), by_zero, result)
+        self._found[exact.name] = _Division(opcode, dividend, divisor, result)
+        return exact
 
     def _divided(self, dividend: Value, divisor: Value, opcode: str) -> Value:
         """LLVM's, which is undefined for a divisor of zero; here that gives anything."""
@@ -220,7 +220,8 @@ class Divisions(Patterns):
     def _dividend(
         self, remainder: Value, divisor: Value, quotient: Value | None
     ) -> tuple[Value, Value] | None:
-        """Of what ``remainder`` is the once corrected remainder, with the estimate ``quotient``.
+        """Dividend and divisor whose once corrected remainder ``remainder`` is, by the estimate
+        ``quotient``.
 
         And of what the quotient was estimated: the same, as far as this block shows it.
         """
@@ -285,21 +286,21 @@ class Divisions(Patterns):
 
         A power of two may be a shift.
         """
-        found = []
+        factors = []
         shifted, bits = self._operands(product, "shl") or (None, None)
         if shifted is not None and bits is not None and bits.name.isdecimal():
             multiple = self._negated(shifted)
             if multiple is not None and divisor == i32(1 << int(bits.name)):
-                found.append(multiple)
+                factors.append(multiple)
         for one, other in self._either_way(product, "mul"):
             negated = self._negated(one)
             if negated is None:
                 continue
             if self._same(negated, divisor):
-                found.append(other)
+                factors.append(other)
             if self._same(other, divisor):
-                found.append(negated)
-        return found
+                factors.append(negated)
+        return factors
 
     def _is_next(self, value: Value, before: Value) -> bool:
         return (before, i32(1)) in self._either_way(value, "add")

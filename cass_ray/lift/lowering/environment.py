@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from cass_ray.lift.analysis.ieee_idioms import RecognizedOperation
 from cass_ray.lift.analysis.liveness import CodePlace
-from cass_ray.lift.analysis.slow_paths import WholeOperation
 from cass_ray.lift.frontend.code import CubinCode
 from cass_ray.lift.frontend.cubin import KernelInfo
 from cass_ray.lift.llvm.globals import DeviceData
@@ -40,18 +40,19 @@ class KernelEnvironment:
     uses_tensor_memory: bool = False
     unaligned_barriers: frozenset[CodePlace] = frozenset()
     """Those to which the lanes of a warp may come one after the other (PTX's ``barrier``)."""
-    parts_at_barriers: bool = False
+    barriers_may_diverge: bool = False
     """Whether lanes of a warp may come to a barrier by several ways."""
-    met_by_all: frozenset[int | None] = frozenset()
+    block_barriers: frozenset[int | None] = frozenset()
     """Numbers of barriers that somewhere have no count: of all threads; None: of some number."""
     unrolled: frozenset[CodePlace] = frozenset()
     """Branches back to the beginning of loops that LLVM is to unroll."""
-    hasty_looks: frozenset[CodePlace] = frozenset()
+    spin_loads: frozenset[CodePlace] = frozenset()
     """Loads before which other waves get a turn."""
-    whole_operations: Mapping[CodePlace, WholeOperation] = field(default_factory=dict)
+    recognized_operations: Mapping[CodePlace, RecognizedOperation] = field(default_factory=dict)
     """Branches to slow paths of divisions and square roots, and what these are with all of it."""
 
     @property
     def suffix(self) -> str:
-        """Of the name, where the kernel is there a second time for launches with clusters."""
+        """Suffix of the name, where the kernel is there a second time for launches with
+        clusters."""
         return CLUSTER_SUFFIX if self.in_cluster and self.kernel.cluster is None else ""

@@ -62,15 +62,15 @@ def rounded(number: Fraction, rounding: Rounding) -> int | None:
 def arithmetic(operation: str, operands: list[int], rounding: Rounding) -> int | None:
     """``fadd``, ``fmul`` or ``llvm.fma.f32``; None for what is not computed here."""
     numbers = [number_of(each) for each in operands]
-    known = [each for each in numbers if each is not None]
-    if len(known) < len(numbers):
+    constants = [each for each in numbers if each is not None]
+    if len(constants) < len(numbers):
         return None
     if operation == "fadd":
-        return rounded(known[0] + known[1], rounding)
+        return rounded(constants[0] + constants[1], rounding)
     if operation == "fmul":
-        return rounded(known[0] * known[1], rounding)
+        return rounded(constants[0] * constants[1], rounding)
     if operation == "llvm.fma.f32":
-        return rounded(known[0] * known[1] + known[2], rounding)
+        return rounded(constants[0] * constants[1] + constants[2], rounding)
     return None
 
 

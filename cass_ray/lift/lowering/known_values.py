@@ -33,7 +33,7 @@ class LowSum:
 
 
 class Carries:
-    """Of which sums of words the carries are."""
+    """Which sums of words carries are of."""
 
     def __init__(self) -> None:
         self._sums: dict[Value, LowSum] = {}
@@ -56,8 +56,8 @@ class LowComparison:
     right: Value
 
 
-class Comparisons:
-    """Of which words the results of comparisons are."""
+class KnownComparisons:
+    """Which words the results of comparisons are of."""
 
     def __init__(self) -> None:
         self._found: dict[Value, LowComparison] = {}

@@ -46,11 +46,11 @@ def is_upper_warp(ctx: LoweringContext) -> Value:
 def ballot(ctx: LoweringContext, condition: Value) -> Value:
     """The lanes of the warp, or of the own group, that are active and where ``condition`` holds."""
     if not ctx.environment.target.pairs_warps:
-        found = ctx.ir.call("i32", "llvm.amdgcn.ballot.i32", condition)
+        lanes = ctx.ir.call("i32", "llvm.amdgcn.ballot.i32", condition)
     else:
-        found = own_half(ctx, ballot_of_wave(ctx, condition))
+        lanes = own_half(ctx, ballot_of_wave(ctx, condition))
     group = ctx.group()
-    return found if group is None else ctx.ir.op("and", found, group)
+    return lanes if group is None else ctx.ir.op("and", lanes, group)
 
 
 def ballot_of_wave(ctx: LoweringContext, condition: Value) -> Value:
@@ -59,7 +59,7 @@ def ballot_of_wave(ctx: LoweringContext, condition: Value) -> Value:
 
 
 def own_half(ctx: LoweringContext, mask: Value) -> Value:
-    """Of a mask of 64 lanes the half that is the lane's warp."""
+    """The half of a mask of 64 lanes that is the lane's warp."""
     return ctx.ir.select(is_upper_warp(ctx), ctx.ir.high(mask), ctx.ir.low(mask))
 
 
@@ -119,9 +119,9 @@ def share_with_warp(ctx: LoweringContext, name: str, condition: Value) -> None:
     chosen = ballot(ctx, condition)
     first = ctx.ir.call("i32", "llvm.cttz.i32", chosen, FALSE)
     first = ctx.ir.op("and", first, i32(WARP_LANES - 1))
-    given = from_uniform_lane(ctx, ctx.ir.cast("zext", own, "i32"), first)
+    shared = from_uniform_lane(ctx, ctx.ir.cast("zext", own, "i32"), first)
     if kind == "i1":
-        given = ctx.ir.icmp("ne", given, i32(0))
+        shared = ctx.ir.icmp("ne", shared, i32(0))
     elif (above := ctx.handles.above(own)) is not None:
-        ctx.handles.set_above(given, from_uniform_lane(ctx, above, first))
-    ctx.registers.write(name, ctx.select(ctx.ir.icmp("ne", chosen, i32(0)), given, own))
+        ctx.handles.set_above(shared, from_uniform_lane(ctx, above, first))
+    ctx.registers.write(name, ctx.select(ctx.ir.icmp("ne", chosen, i32(0)), shared, own))

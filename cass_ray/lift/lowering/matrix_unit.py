@@ -57,25 +57,25 @@ class WarpProduct:
         self._return_places()
 
     def of(
-        self, given: Fragments, signs: tuple[bool, bool], before: list[Value] | None = None
+        self, matrices: Fragments, signs: tuple[bool, bool], before: list[Value] | None = None
     ) -> list[Value]:
         """Elements of the product that a lane has; ``signs``: which factors are signed.
 
         With ``before``, what was given before, added to that.
         """
-        found = self._multiplied(given, signs, before)
+        products = self._multiplied(matrices, signs, before)
         if self._instruction.has_signs or signs == (True, True):
-            return found
+            return products
         # Unsigned bytes were made signed ones, 128 less: 128 times the other factor's sums are
         # missing. There is no such way to multiply two unsigned factors.
-        ones = [_ONES] * len(given.columns)
+        ones = [_ONES] * len(matrices.columns)
         a_signed, b_signed = signs
         assert a_signed != b_signed
-        others = Fragments([ones], given.columns) if b_signed else Fragments(given.rows, ones)
+        others = Fragments([ones], matrices.columns) if b_signed else Fragments(matrices.rows, ones)
         missing = self._multiplied(others, (True, True))
         return [
             self._ir.op("add", one, self._ir.op("shl", more, i32(7)))
-            for one, more in zip(found, missing, strict=True)
+            for one, more in zip(products, missing, strict=True)
         ]
 
     # The factors
@@ -86,13 +86,13 @@ class WarpProduct:
         return (0, WARP_LANES) if self._unit.is_mfma else (0,)
 
     def _multiplied(
-        self, given: Fragments, signs: tuple[bool, bool], before: list[Value] | None = None
+        self, matrices: Fragments, signs: tuple[bool, bool], before: list[Value] | None = None
     ) -> list[Value]:
         """The four results of each lane that are of use, added to those of ``before``."""
-        columns = self._as_signed(self._columns(given.columns), signs[1])
+        columns = self._as_signed(self._columns(matrices.columns), signs[1])
         each = [
             self._chain(
-                self._as_signed(self._rows(given.rows, start), signs[0]), columns, signs, before
+                self._as_signed(self._rows(matrices.rows, start), signs[0]), columns, signs, before
             )
             for start in self._starts
         ]
@@ -135,10 +135,10 @@ class WarpProduct:
     def _once(self, of: Iterable[object], make: Callable[[], list[Value]]) -> list[Value]:
         """Fragments meet many others: what is gathered of them serves again in the block."""
         key = (self._instruction.intrinsic, *map(str, of))
-        made = self._ctx.registers.made
-        if key not in made:
-            made[key] = make()
-        return made[key]
+        block_values = self._ctx.registers.block_values
+        if key not in block_values:
+            block_values[key] = make()
+        return block_values[key]
 
     def _words(self, registers: Sequence[Value], places: Sequence[Value]) -> Iterator[Value]:
         """What this lane has of a line, whose words are at ``places``."""
@@ -196,14 +196,14 @@ class WarpProduct:
 
     def _operand(self, words: list[Value], start: int) -> Value:
         count = self._instruction.words
-        found = words[start : start + count]
-        found += [i32(0)] * (count - len(found))
-        whole = self._ir.vector(found) if count > 1 else found[0]
+        operand_words = words[start : start + count]
+        operand_words += [i32(0)] * (count - len(operand_words))
+        whole = self._ir.vector(operand_words) if count > 1 else operand_words[0]
         return self._ir.cast("bitcast", whole, self._instruction.operand)
 
     # The result
 
-    def returned(self, found: list[Value], rows: int) -> list[Value]:
+    def returned(self, products: list[Value], rows: int) -> list[Value]:
         """Results where SASS has them: lane 4 g + t, row g (then g + 8), columns 2 t and 2 t + 1.
 
         A lane may give one word at a time. Lanes of odd t ask for the second rows when the others
@@ -212,18 +212,18 @@ class WarpProduct:
         """
         ir = self._ir
         gives_odd, asks_odd, *places = self._return_places()
-        given = []
+        words = []
         for turn, place in enumerate(places[:rows]):
             for column in range(2):
-                even, odd = found[column], found[2 + column]
+                even, odd = products[column], products[2 + column]
                 if turn:
                     even, odd = odd, even
                 word = ir.cast("bitcast", ir.select(gives_odd, odd, even), "i32")
                 word = from_place(self._ctx, word, place)
-                given.append(ir.cast("bitcast", word, self._instruction.element))
+                words.append(ir.cast("bitcast", word, self._instruction.element))
         if rows == 1:
-            return given
-        first, second = given[:2], given[2:]
+            return words
+        first, second = words[:2], words[2:]
         return [
             *(ir.select(asks_odd, b, a) for a, b in zip(first, second, strict=True)),
             *(ir.select(asks_odd, a, b) for a, b in zip(first, second, strict=True)),
@@ -276,7 +276,7 @@ class DoubleProduct:
         kind = f"<4 x {self._instruction.element}>"
         # Where the other warp's sums belong, copies of these are of no use, and do no harm.
         before = [self._double(sums[2 * n : 2 * n + 2], self._row_place) for n in (0, 1, 0, 1)]
-        found = self._ir.call(
+        products = self._ir.call(
             kind,
             f"llvm.amdgcn.{self._instruction.intrinsic}",
             self._double(b, self._column_place),
@@ -284,7 +284,7 @@ class DoubleProduct:
             self._ir.vector(before),
             *[i32(0)] * 3,
         )
-        elements = [self._ir.element(found, n, self._instruction.element) for n in range(4)]
+        elements = [self._ir.element(products, n, self._instruction.element) for n in range(4)]
         words: list[Value] = []
         for lower, upper in zip(elements[:2], elements[2:], strict=True):
             bits = self._ir.cast("bitcast", self._ir.select(self._is_of_upper, upper, lower), "i64")

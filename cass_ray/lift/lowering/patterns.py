@@ -15,8 +15,12 @@ class Patterns:
 
     def _operands(self, value: Value | None, opcode: str) -> tuple[Value, ...]:
         """What ``opcode`` made ``value`` of; nothing where another did."""
-        made = self._ir.definition(value) if value is not None else None
-        return made.operands if made is not None and made.opcode == opcode else _NOTHING
+        definition = self._ir.definition(value) if value is not None else None
+        return (
+            definition.operands
+            if definition is not None and definition.opcode == opcode
+            else _NOTHING
+        )
 
     def _either_way(self, value: Value | None, opcode: str) -> list[tuple[Value, Value]]:
         """The operands of a commutative ``opcode`` in both orders; none where another was it."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from cass_ray.lift.analysis.liveness import RegisterAccess
-from cass_ray.lift.llvm.builder import CodePart, IRBuilder, Value, i32
+from cass_ray.lift.llvm.builder import IRBuilder, LlvmFunction, Value, i32
 from cass_ray.lift.lowering.bit_scans import BitScans
 from cass_ray.lift.lowering.divisions import Divisions
 from cass_ray.lift.lowering.handles import HandleWords
@@ -32,12 +32,12 @@ class RegisterFile:
         self._handles = handles
         self.divisions = Divisions(ir, wave_lanes)
         self.bit_scans = BitScans(ir)
-        self._types_in: dict[CodePart, dict[str, str]] = {}
+        self._types_in: dict[LlvmFunction, dict[str, str]] = {}
         self._types = self._types_in.setdefault(None, {})
-        """Of the present part: LLVM's types of what needs an alloca, by name."""
+        """LLVM's types of what needs an alloca in the present function, by name."""
         self._cached: dict[str, Value] = {}
         self._written: set[str] = set()
-        self.made: dict[tuple[object, ...], list[Value]] = {}
+        self.block_values: dict[tuple[object, ...], list[Value]] = {}
         """Values that may be used again where the registers that are cached now still are, by what
         they are of."""
         self._overlay: dict[str, Value] | None = None
@@ -51,21 +51,21 @@ class RegisterFile:
 
     # Parts of the kernel's code
 
-    def enter(self, part: CodePart) -> None:
-        """Go on in ``part``, with a new block."""
-        self._types = self._types_in.setdefault(part, {})
+    def enter(self, function: LlvmFunction) -> None:
+        """Go on in ``function``, with a new block."""
+        self._types = self._types_in.setdefault(function, {})
 
-    def types_in(self, part: CodePart) -> Mapping[str, str]:
-        """Name -> LLVM type, of every register that needs an alloca in ``part``."""
-        return self._types_in.get(part, {})
+    def types_in(self, function: LlvmFunction) -> Mapping[str, str]:
+        """Name -> LLVM type, of every register that needs an alloca in ``function``."""
+        return self._types_in.get(function, {})
 
-    def declare_in(self, part: CodePart, types: Mapping[str, str]) -> None:
-        """Make allocas of these in ``part``, too."""
-        self._types_in.setdefault(part, {}).update(types)
+    def declare_in(self, function: LlvmFunction, types: Mapping[str, str]) -> None:
+        """Make allocas of these in ``function``, too."""
+        self._types_in.setdefault(function, {}).update(types)
 
-    def allocas(self, part: CodePart) -> Iterable[str]:
+    def allocas(self, function: LlvmFunction) -> Iterable[str]:
         """The lines that make them."""
-        for name, kind in sorted(self._types_in[part].items()):
+        for name, kind in sorted(self._types_in[function].items()):
             yield f"  %{name} = alloca {kind}, align 4, addrspace(5)"
 
     # One register
@@ -101,8 +101,8 @@ class RegisterFile:
             if self._unneeded_unless.get(name) != self._guard:
                 return
             self._overlay = None
-        known = self._cached if self._overlay is None else self._overlay
-        if known.get(name) == old:
+        values = self._cached if self._overlay is None else self._overlay
+        if values.get(name) == old:
             self.access = None
             self.write(name, new)
         self._overlay, self.access = overlay, access
@@ -140,12 +140,12 @@ class RegisterFile:
         """
         self._overlay, self._guard = {}, guard
         yield
-        made, self._overlay = self._overlay, None
-        for name, value in made.items():
+        overlay, self._overlay = self._overlay, None
+        for name, value in overlay.items():
             if name not in unneeded:
                 before = self.read(name, value.type)
-                known = self._known(guard, value, before, is_small=name in rounds)
-                self._put(name, known or self._handles.select(guard, value, before))
+                merged = self._known(guard, value, before, is_small=name in rounds)
+                self._put(name, merged or self._handles.select(guard, value, before))
             else:
                 self._put(name, value)
                 self._unneeded_unless[name] = guard
@@ -160,12 +160,12 @@ class RegisterFile:
 
     @contextmanager
     def skipped_unless(
-        self, guard: Value, unneeded: frozenset[str] = frozenset(), *, keeps_made: bool = False
+        self, guard: Value, unneeded: frozenset[str] = frozenset(), *, keeps_values: bool = False
     ) -> Iterator[None]:
         """Inside, code runs only where ``guard`` holds.
 
         Where it does not, registers that are ``unneeded`` then hold nothing in particular. With
-        ``keeps_made`` what is made inside is kept for those who ask where the same guard holds.
+        ``keeps_values`` what is made inside is kept for those who ask where the same guard holds.
         """
         for name in sorted(unneeded):
             kind = "i1" if "P" in name else "i32"
@@ -177,7 +177,7 @@ class RegisterFile:
         number = self._ir.fresh()
         self._ir.continue_in(f"test{number}")
         self._ir.line(f"br {guard}, label %do{number}, label %skip{number}")
-        before, made = dict(self._cached), dict(self.made)
+        before, values_before = dict(self._cached), dict(self.block_values)
         self._ir.label(f"do{number}")
         yield
         changed = self._written | unneeded
@@ -186,10 +186,10 @@ class RegisterFile:
         self._ir.line(f"br label %skip{number}")
         self._ir.label(f"skip{number}")
         self._cached = {name: value for name, value in before.items() if name not in changed}
-        inside, self.made = self.made, made
-        if keeps_made:
-            for key in (each for each in inside if each not in made):
-                self.made[key] = [self._kept(value, number) for value in inside[key]]
+        inside, self.block_values = self.block_values, values_before
+        if keeps_values:
+            for key in (each for each in inside if each not in values_before):
+                self.block_values[key] = [self._kept(value, number) for value in inside[key]]
 
     def _kept(self, value: Value, number: int) -> Value:
         """What was made in part ``number`` of the code; without meaning where that was skipped."""
@@ -201,10 +201,10 @@ class RegisterFile:
     @contextmanager
     def alternative(self, label: str) -> Iterator[None]:
         """Inside, write one of several blocks that follow the present one, with what it knows."""
-        known, made = dict(self._cached), dict(self.made)
+        registers_before, values_before = dict(self._cached), dict(self.block_values)
         self._ir.label(label)
         yield
-        self._cached, self.made = known, made
+        self._cached, self.block_values = registers_before, values_before
         self._unneeded_unless.clear()
 
     # Blocks
@@ -215,7 +215,7 @@ class RegisterFile:
         self._cached.clear()
         self._written.clear()
         self._unneeded_unless.clear()
-        self.made.clear()
+        self.block_values.clear()
 
     def flush(self) -> None:
         """Store the registers that this block has written."""

@@ -42,8 +42,8 @@ def lowers(
     def enter(semantics: Semantics) -> Semantics:
         for pattern in patterns:
             for mnemonic in expand(pattern):
-                known = _forms.get(mnemonic)
-                if known is not None and not (repeats and known.semantics is semantics):
+                earlier = _forms.get(mnemonic)
+                if earlier is not None and not (repeats and earlier.semantics is semantics):
                     raise ValueError(f"{mnemonic} is in the table twice")
                 _forms[mnemonic] = OpcodeForm(mnemonic, semantics, has_effect)
         return semantics

@@ -14,7 +14,7 @@ WARP_LANES = 32
 WAIT_FOR_LDS = 0xC07F
 """Operand of CDNA's ``s_waitcnt``: no operation of LDS is out (CDNA3 ISA, 4.4)."""
 WAIT_FOR_ALL = 0x0070
-"""Nor one of vector memory."""
+"""The operand that waits for vector memory, too."""
 
 
 @dataclass(frozen=True)

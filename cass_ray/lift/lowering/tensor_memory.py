@@ -14,8 +14,8 @@ from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import TensorAddress
 from cass_ray.lift.llvm.builder import SUPPORT_PREFIX, Value, i32
 from cass_ray.lift.lowering.cluster_launch import (
-    MEETINGS_BYTES,
-    MEETINGS_PLACE,
+    CLUSTER_BARRIERS_BYTES,
+    CLUSTER_BARRIERS_PLACE,
     RANK,
     START,
     THREAD,
@@ -26,7 +26,7 @@ from cass_ray.lift.lowering.context import LoweringContext
 PARTITION, PARTITION_BYTES = 0x40, 0x20
 OWN_PLACE = PARTITION + PARTITION_BYTES
 """Where that begins which the lifter needs itself."""
-_STATE_PLACE = MEETINGS_PLACE + MEETINGS_BYTES
+_STATE_PLACE = CLUSTER_BARRIERS_PLACE + CLUSTER_BARRIERS_BYTES
 LANES, COLUMNS = 128, 512
 _BEGIN = f"{SUPPORT_PREFIX}tensor_begin"
 _LANE_SHIFT = 16
@@ -72,8 +72,8 @@ def own_state(ctx: LoweringContext) -> Value:
 
 
 def blocks_of_pair(ctx: LoweringContext) -> list[tuple[Value, Value]]:
-    """Of the block and its neighbour, the even one first: that word, and what is added to offsets
-    in shared memory."""
+    """That word, and what is added to offsets in shared memory, of the block and its neighbour; the
+    even one first."""
     even = ctx.ir.op("and", RANK, i32(-2))
     place = i32(_STATE_PLACE + ctx.environment.own_place)
     shift = i32(ctx.environment.shared_shift)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-from cass_ray.lift.llvm.builder import TRUE, CodePart, IRBuilder, Value
+from cass_ray.lift.llvm.builder import TRUE, IRBuilder, LlvmFunction, Value
 from cass_ray.lift.lowering.registers import RegisterFile
-from cass_ray.lift.lowering.turns import Turns
+from cass_ray.lift.lowering.scheduling.warp_scheduler import WarpScheduler
 
 _TRAP = "trap"
 ENDED = "ended"
@@ -17,14 +17,16 @@ ENDED = "ended"
 class Terminators:
     """Writes the last instructions of blocks. Labels are operands: ``label %name``."""
 
-    def __init__(self, ir: IRBuilder, registers: RegisterFile, turns: Turns | None = None) -> None:
+    def __init__(
+        self, ir: IRBuilder, registers: RegisterFile, scheduler: WarpScheduler | None = None
+    ) -> None:
         """``turns``: the two warps of a wave run one after the other."""
         self._ir = ir
         self._registers = registers
-        self._turns = turns
-        self._trapping_parts: set[CodePart] = set()
+        self._scheduler = scheduler
+        self._trapping_functions: set[LlvmFunction] = set()
         """Those with a block ``trap`` that ends the program."""
-        self.ending_parts: set[CodePart] = set()
+        self.ending_functions: set[LlvmFunction] = set()
         """Those in which a thread may end."""
 
     def jump(self, label: str, note: str = "") -> None:
@@ -55,16 +57,16 @@ class Terminators:
 
     def leave(self) -> None:
         """End the thread."""
-        self.ending_parts.add(self._ir.part)
-        if self._ir.part is not None:
+        self.ending_functions.add(self._ir.function)
+        if self._ir.function is not None:
             self.jump(f"label %{ENDED}")
         else:
             self.leave_kernel()
 
     def leave_kernel(self) -> None:
         """End the thread; registers are not stored, for nothing reads them any more."""
-        if self._turns is not None:
-            self._turns.end()
+        if self._scheduler is not None:
+            self._scheduler.end()
         else:
             self._ir.line("ret void")
 
@@ -88,12 +90,12 @@ class Terminators:
 
     def trap_label(self) -> str:
         """The operand of a jump to the block ``trap``."""
-        self._trapping_parts.add(self._ir.part)
+        self._trapping_functions.add(self._ir.function)
         return f"label %{_TRAP}"
 
-    def trap_block(self, part: CodePart) -> Iterable[str]:
-        """The lines of the block ``trap``, where ``part`` has to have one."""
-        if part not in self._trapping_parts:
+    def trap_block(self, function: LlvmFunction) -> Iterable[str]:
+        """The lines of the block ``trap``, where ``function`` has to have one."""
+        if function not in self._trapping_functions:
             return ()
         self._ir.declarations.add("declare void @llvm.trap()")
         return f"{_TRAP}:", "  call void @llvm.trap()", "  unreachable"

@@ -15,7 +15,7 @@ from typing import Any
 import cass_ray.lift as lift
 from cass_ray.cache import ContentCache, digest
 from cass_ray.dataset.schema import Stage, Verified, clip_diagnostic, is_rejected
-from cass_ray.lift.standing import only_lifted
+from cass_ray.lift.form_evidence import only_lifted
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.base import CUBINS_COLUMN, NotCached, Row, guarded
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
@@ -26,7 +26,8 @@ from cass_ray.toolchain.nvidia.elf import Cubin, CubinError
 class LiftStage:
     """Fills ``lifted``: RDNA3 assembly of every Nvidia architecture's cubin, or why there is none.
 
-    Beside it, the forms of its instructions that are neither proven nor tested (docs/lift.md).
+    Beside it, the forms of its instructions that are neither proven nor tested
+    (docs/lift/evidence.md).
 
     A program that cannot be lifted is still a pair. What could not be lifted because of the time
     limit is tried again by the next run.

@@ -8,8 +8,14 @@ from pathlib import Path
 
 from cass_ray.cache import default_directory
 from cass_ray.toolchain.errors import ToolMissing
-from cass_ray.toolchain.places import CLANG_MAJORS, CLANG_VARIABLE, Found, Places, rocm_clang
 from cass_ray.toolchain.probe import remembered, tool_version
+from cass_ray.toolchain.search_paths import (
+    CLANG_MAJORS,
+    CLANG_VARIABLE,
+    SearchPaths,
+    ToolLocation,
+    rocm_clang,
+)
 
 CLANG_REMEDY = (
     "Install clang and lld: apt-get install clang-19 lld-19 (make setup does), or install ROCm."
@@ -48,51 +54,53 @@ def clang_version(program: Path, cache: Path | None = None) -> str:
     )
 
 
-def find_clang(places: Places | None = None, cache: Path | None = None) -> Clang:
+def find_clang(search_paths: SearchPaths | None = None, cache: Path | None = None) -> Clang:
     """The first clang and lld for AMDGPU, ROCm's own first. Raises :class:`ToolMissing`."""
     answers: list[str] = []
-    for clang in find_clangs(places or Places(), cache or default_directory(), answers):
+    for clang in find_clangs(search_paths or SearchPaths(), cache or default_directory(), answers):
         return clang
     raise ToolMissing("A compiler for AMD GPUs (clang)", CLANG_REMEDY, "\n".join(answers))
 
 
-def find_clangs(places: Places, cache: Path, answers: list[str]) -> Iterator[Clang]:
+def find_clangs(search_paths: SearchPaths, cache: Path, answers: list[str]) -> Iterator[Clang]:
     """Usable clang programs; why others are not usable is added to ``answers``."""
-    for found, rocm in _clang_places(places):
+    for location, rocm in _clang_locations(search_paths):
         try:
-            yield _clang_at(found, rocm, places, cache)
+            yield _clang_at(location, rocm, search_paths, cache)
         except ToolMissing as error:
-            answers.append(f"{found.path} ({found.origin}): {error}")
+            answers.append(f"{location.path} ({location.origin}): {error}")
 
 
-def _clang_places(places: Places) -> Iterator[tuple[Found, Path | None]]:
+def _clang_locations(search_paths: SearchPaths) -> Iterator[tuple[ToolLocation, Path | None]]:
     """``CASS_CLANG`` goes before ROCm's own clang, and uses ROCm's headers where there are any."""
-    roots = list(places.rocm_roots())
-    named = [found for found in places.clangs() if found.origin == CLANG_VARIABLE]
-    for found in named:
-        yield from ((found, root.path) for root in roots[:1])
-        yield found, None
+    roots = list(search_paths.rocm_roots())
+    named = [location for location in search_paths.clangs() if location.origin == CLANG_VARIABLE]
+    for location in named:
+        yield from ((location, root.path) for root in roots[:1])
+        yield location, None
     for root in roots:
         clang = rocm_clang(root.path)
         if clang is not None:
-            yield Found(clang, root.origin), root.path
-    for found in places.clangs():
-        if found not in named:
-            yield found, None
+            yield ToolLocation(clang, root.origin), root.path
+    for location in search_paths.clangs():
+        if location not in named:
+            yield location, None
 
 
-def _clang_at(found: Found, rocm: Path | None, places: Places, cache: Path) -> Clang:
-    program = found.path
+def _clang_at(
+    location: ToolLocation, rocm: Path | None, search_paths: SearchPaths, cache: Path
+) -> Clang:
+    program = location.path
     if not program.exists():
-        raise ToolMissing(str(program), f"{found.origin} names it and it does not exist.")
+        raise ToolMissing(str(program), f"{location.origin} names it and it does not exist.")
     version = clang_version(program, cache)
     major = int(version.split(".")[0])
     if major < _OLDEST:
         raise ToolMissing(f"clang {_OLDEST} or newer", f"This is {version}. {CLANG_REMEDY}")
     beside = program.parent / "ld.lld"
-    linker = beside if beside.exists() else places.which(f"ld.lld-{major}")
+    linker = beside if beside.exists() else search_paths.which(f"ld.lld-{major}")
     if linker is None:
         raise ToolMissing(
             "ld.lld", f"Install lld of the same version: apt-get install lld-{major}."
         )
-    return Clang(program, linker, version, found.origin, rocm)
+    return Clang(program, linker, version, location.origin, rocm)

@@ -70,10 +70,10 @@ def cached_driver(cache: Path, clang: Path, version: str) -> Path:
     folder = cache / "clang-driver" / key[:24]
     if not folder.exists():
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(dir=folder.parent) as made:
-            write_driver(Path(made, "made"), clang, version)
+        with TemporaryDirectory(dir=folder.parent) as new_folder:
+            write_driver(Path(new_folder, "made"), clang, version)
             with contextlib.suppress(OSError):  # another process was sooner
-                Path(made, "made").rename(folder)
+                Path(new_folder, "made").rename(folder)
     return folder / "clang"
 
 

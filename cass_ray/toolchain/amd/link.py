@@ -107,9 +107,9 @@ def embedding(host_assembly: str, bundle_file: str) -> str:
     These are the fat binary (``__hip_fatbin_…``, read from ``bundle_file``) and the handle that
     the registration code keeps (``__hip_gpubin_handle_…``).
     """
-    found = set(_BUNDLE_REFERENCE.findall(host_assembly)) - {_WRAPPER}
+    symbols = set(_BUNDLE_REFERENCE.findall(host_assembly)) - {_WRAPPER}
     lines = ['\t.section\t.hip_fatbin,"a",@progbits', "\t.p2align\t12"]
-    for symbol in sorted(found):
+    for symbol in sorted(symbols):
         lines += [f"\t.globl\t{symbol}", f"\t.hidden\t{symbol}", f"{symbol}:"]
     lines += [f'\t.incbin\t"{bundle_file}"', "\t.bss", "\t.p2align\t3"]
     for symbol in sorted(set(_HANDLE.findall(host_assembly))):

@@ -71,14 +71,14 @@ def lost_exits_of_object(code: bytes) -> Iterator[int]:
 def main(arguments: list[str]) -> int:
     """Say what is lost in the listing or the object ``arguments[0]``; 1 if anything is."""
     code = Path(arguments[0]).read_bytes()
-    found: list[object] = []
+    problems: list[object] = []
     if code.startswith(_ELF):
-        found += lost_exits_of_object(code)
+        problems += lost_exits_of_object(code)
     else:
-        found += lost_exits(code.decode(errors="replace"))
-    for lost in found:
+        problems += lost_exits(code.decode(errors="replace"))
+    for lost in problems:
         print(lost)
-    return 1 if found else 0
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from cass_ray.cache import digest
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, run
 
 
-class Side(StrEnum):
+class CompilationSide(StrEnum):
     """Which half of a single-source program a compiler run makes."""
 
     DEVICE = "device"
@@ -51,7 +51,7 @@ class PrecompiledHeaders:
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
-    def get(self, side: Side, command: list[str]) -> Path | None:
+    def get(self, side: CompilationSide, command: list[str]) -> Path | None:
         """The file for compiler ``command`` (program and flags), or None where none can be made."""
         question = (side.value, *command)
         if question not in self._made:
@@ -62,7 +62,7 @@ class PrecompiledHeaders:
         """Whether a compiler's ``diagnostic`` complains about the precompiled header itself."""
         return bool(_REJECTION.search(diagnostic))
 
-    def _find_or_build(self, side: Side, command: list[str]) -> Path | None:
+    def _find_or_build(self, side: CompilationSide, command: list[str]) -> Path | None:
         sources = [path.read_bytes() for path in sorted(self.header.parent.rglob("*.h*"))]
         key = digest([*self.identity, self.header.name, side.value, *command, *sources])[:24]
         path = self.directory / f"{key}.pch"

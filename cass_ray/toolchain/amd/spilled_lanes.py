@@ -59,7 +59,7 @@ _TO_OTHERS = re.compile(r"s_xor_saveexec_b\d+ \S+, -1")
 _CHANGES_LANES = re.compile(r"\w*saveexec\w* |v_cmpx|\w+ exec\b|\w+ exec_(?:lo|hi)\b")
 
 _FIRST_KEPT, _KEPT_EACH = 40, 16
-"""Of each 16 vector registers from v40 on, functions keep the first 8 for their callers."""
+"""Functions save, for their callers, the first 8 of each 16 vector registers from v40 on."""
 
 
 UNKNOWN = -1
@@ -125,13 +125,13 @@ def _functions(assembly: str) -> Iterator[_Function]:
 
 
 def _shared(function: _Function) -> Iterator[SharedRegister]:
-    understood = [found for text in function.writes if (found := _WRITE.fullmatch(text))]
+    understood = [match for text in function.writes if (match := _WRITE.fullmatch(text))]
     if len(understood) != len(function.writes):
         yield SharedRegister(function.name, UNKNOWN, "a write to a lane that is not a constant")
-    registers = {int(found[1]) for found in understood}
-    begun = Counter(int(register) for register in _BEGINS.findall(function.text))
+    registers = {int(match[1]) for match in understood}
+    starts = Counter(int(register) for register in _BEGINS.findall(function.text))
     for register in sorted(registers):
-        if begun[register] > 1:
+        if starts[register] > 1:
             yield SharedRegister(function.name, register, "begun more than once")
     yield from _Reading(function, registers).shared()
 
@@ -178,26 +178,28 @@ class _Reading:
 
     def _is_theirs(self, text: str) -> bool:
         """Whether an instruction that names one of the registers is of a use that is theirs."""
-        if found := _WRITE.fullmatch(text) or _READ.fullmatch(text):
-            register = int(found[1])
+        if match := _WRITE.fullmatch(text) or _READ.fullmatch(text):
+            register = int(match[1])
             if text.startswith(_ANY_WRITE):
                 self.restored.discard(register)
             return not self.function.called or register in self.saved
-        if found := _SAVE.fullmatch(text):
-            register = int(found[1] or found[2])
+        if match := _SAVE.fullmatch(text):
+            register = int(match[1] or match[2])
             fits = self.in_entry and register not in self.saved and self._reaches_callers(register)
             self.saved.add(register)
             return fits
-        if found := _RESTORE.fullmatch(text):
-            register = int(found[1] or found[2])
+        if match := _RESTORE.fullmatch(text):
+            register = int(match[1] or match[2])
             self.restored.add(register)
             return register in self.saved and self._reaches_callers(register)
         return False
 
     def _reaches_callers(self, register: int) -> bool:
         """Whether all lanes in which a caller may have a value take part now."""
-        kept = register >= _FIRST_KEPT and (register - _FIRST_KEPT) % _KEPT_EACH < _KEPT_EACH // 2
-        needed = {_Lanes.ALL} if kept else {_Lanes.ALL, _Lanes.OTHERS}
+        is_callee_saved = (
+            register >= _FIRST_KEPT and (register - _FIRST_KEPT) % _KEPT_EACH < _KEPT_EACH // 2
+        )
+        needed = {_Lanes.ALL} if is_callee_saved else {_Lanes.ALL, _Lanes.OTHERS}
         return self.function.called and self.lanes in needed
 
     def _follow_lanes(self, text: str) -> None:
@@ -211,25 +213,25 @@ class _Reading:
 
 def _named(text: str) -> set[int] | None:
     """The vector registers that an instruction names; None if their numbers are not in it."""
-    found: set[int] = set()
+    registers: set[int] = set()
     for single, numbers in _VECTOR_REGISTERS.findall(text):
         if single:
-            found.add(int(single))
+            registers.add(int(single))
             continue
         bounds = _RANGE.fullmatch(numbers)
         if bounds is None:
             return None
-        found.update(range(int(bounds[1]), int(bounds[2] or bounds[1]) + 1))
-    return found
+        registers.update(range(int(bounds[1]), int(bounds[2] or bounds[1]) + 1))
+    return registers
 
 
 def main(arguments: list[str]) -> int:
     """Say which registers are shared in the assembly ``arguments[0]``; 1 if there are any."""
     text = Path(arguments[0]).read_text(encoding="utf-8", errors="surrogateescape")
-    found = list(shared_registers(text))
-    for shared in found:
+    registers = list(shared_registers(text))
+    for shared in registers:
         print(ascii(shared))
-    return 1 if found else 0
+    return 1 if registers else 0
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cass_ray.architectures import NEWER_CLANG, amd_target
 from cass_ray.toolchain.amd.clang import NEWER_CLANG_REMEDY
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
-from cass_ray.toolchain.places import ROCM_VARIABLES
+from cass_ray.toolchain.search_paths import ROCM_VARIABLES
 
 
 def target_problem(toolchain: AmdToolchain, name: str) -> str:

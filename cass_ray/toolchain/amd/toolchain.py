@@ -17,7 +17,7 @@ from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.cache import digest
 from cass_ray.dataset.schema import Reason, Toolchain
 from cass_ray.toolchain.amd import hidden_operands, link, lost_exits, spilled_lanes
-from cass_ray.toolchain.amd.precompiled import PrecompiledHeaders, Side
+from cass_ray.toolchain.amd.precompiled import CompilationSide, PrecompiledHeaders
 from cass_ray.toolchain.amd.workarounds import (
     KEEPS_EXITS,
     WAYS_TO_SPILL,
@@ -137,7 +137,7 @@ class AmdToolchain:
         flags = code_flags(architecture, optimization, code_object_version)
 
         def host_side() -> Completed:
-            return self._assembly(unit, Side.HOST, flags, limits)
+            return self._assembly(unit, CompilationSide.HOST, flags, limits)
 
         with background_work(host_side) if at_once else nullcontext(host_side) as waited:
             device = self.compile_device(
@@ -188,7 +188,7 @@ class AmdToolchain:
     def text_as_it_is(
         self,
         unit: Unit,
-        side: Side,
+        side: CompilationSide,
         architecture: str = DEFAULT_ARCHITECTURE,
         *,
         optimization: str = "-Os",
@@ -202,7 +202,7 @@ class AmdToolchain:
         flags = code_flags(architecture, optimization, DEFAULT_CODE_OBJECT_VERSION)
         flags = (*flags, *self.workarounds, *_UNCOMMENTED)
         text = self._assembly(unit, side, flags, limits).stdout_text
-        if side is Side.DEVICE:
+        if side is CompilationSide.DEVICE:
             _must_hold_a_kernel(text)
         return text
 
@@ -221,10 +221,10 @@ class AmdToolchain:
         """
         flags = (*flags, *further)
         if not self.hides_operands:
-            device = self._assembly(unit, Side.DEVICE, flags, limits)
+            device = self._assembly(unit, CompilationSide.DEVICE, flags, limits)
             _must_hold_a_kernel(device.stdout_text)
             return device.stdout_text, device.cpu_seconds
-        read = self._assembly(unit, Side.DEVICE, (*flags, "-emit-llvm"), limits)
+        read = self._assembly(unit, CompilationSide.DEVICE, (*flags, "-emit-llvm"), limits)
         text, more = self.with_hidden_operands(
             unit, read.stdout_text, architecture, optimization, limits, further
         )
@@ -257,8 +257,10 @@ class AmdToolchain:
             raise classify(hidden, unit, "awk (operands)")
         flags = [f"-mcpu={architecture}", optimization, *self.workarounds, *further]
         flags += hidden_operands.UNOPTIMIZED
-        made = generate((str(self.clang),), unit, hidden.stdout_text, flags, self._visible, limits)
-        return made.stdout_text, hidden.cpu_seconds + made.cpu_seconds
+        completed = generate(
+            (str(self.clang),), unit, hidden.stdout_text, flags, self._visible, limits
+        )
+        return completed.stdout_text, hidden.cpu_seconds + completed.cpu_seconds
 
     def assemble(self, device_assembly: str, architecture: str = DEFAULT_ARCHITECTURE) -> bytes:
         """The code object (an ELF file) of ``device_assembly``.
@@ -323,10 +325,10 @@ class AmdToolchain:
         runtime_library: Path | None = None,
     ) -> Path:
         """Compile ``unit`` and link it into the executable ``output``; raises what the steps do."""
-        made = self.compile(unit, architecture, optimization=optimization)
+        compiled = self.compile(unit, architecture, optimization=optimization)
         return self.recombine(
-            made.host_assembly,
-            made.device_assembly,
+            compiled.host_assembly,
+            compiled.device_assembly,
             output,
             architecture=architecture,
             runtime_library=runtime_library,
@@ -365,7 +367,7 @@ class AmdToolchain:
         }
 
     def _assembly(
-        self, unit: Unit, side: Side, flags: tuple[str, ...], limits: Limits
+        self, unit: Unit, side: CompilationSide, flags: tuple[str, ...], limits: Limits
     ) -> Completed:
         """One compiler run to assembly text on stdout; without precompiled header if rejected."""
         common = [str(self.clang), *self._location_flags(), *flags, *_LENIENT, side.flag]
@@ -427,13 +429,13 @@ def generate(
     with private_folder() as folder:
         (folder / "device.ll").write_text(ir)
         view = View(read_only=tuple(visible), writable=(folder,))
-        made = run([*command, *target, "-S", "-o", "-"], cwd=folder, limits=limits, view=view)
-    if not made.ok:
-        raise classify(made, unit, "clang (device code)")
-    if path := forbidden_read(made.stdout_text, unit):
+        completed = run([*command, *target, "-S", "-o", "-"], cwd=folder, limits=limits, view=view)
+    if not completed.ok:
+        raise classify(completed, unit, "clang (device code)")
+    if path := forbidden_read(completed.stdout_text, unit):
         message = f"the assembler is told to read {path}, outside the source tree"
         raise CompileFailure(Reason.FORBIDDEN_INCLUDE, message, "clang (device code)")
-    return made
+    return completed
 
 
 def code_flags(architecture: str, optimization: str, code_object_version: int) -> tuple[str, ...]:

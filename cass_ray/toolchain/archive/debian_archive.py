@@ -86,8 +86,8 @@ def fetch(
         try:
             _fetch_pinned(mirror, package, file)
         except ArchiveError:
-            for other, found in _fetch_current(mirror, wanted[index:], work):
-                receive(other, found)
+            for other, package_file in _fetch_current(mirror, wanted[index:], work):
+                receive(other, package_file)
             return
         receive(package, file)
 
@@ -100,8 +100,8 @@ def debian_mirror() -> str:
     for source in _SOURCES:
         files = sorted(source.glob("*")) if source.is_dir() else [source]
         for file in files:
-            if file.is_file() and (found := _MIRROR.search(file.read_text(errors="replace"))):
-                return found[1]
+            if file.is_file() and (match := _MIRROR.search(file.read_text(errors="replace"))):
+                return match[1]
     raise ArchiveError("this machine's apt reads no Debian archive")
 
 
@@ -129,7 +129,7 @@ def _fetch_pinned(mirror: str, package: Package, file: Path) -> None:
 
 
 def _fetch_current(
-    mirror: str, wanted: Sequence[Package], work: Path
+    mirror: str, packages: Sequence[Package], work: Path
 ) -> list[tuple[Package, Path]]:
     """The suite's present versions, checked by apt against the archive's signature."""
     for folder in ("lists/partial", "cache/archives/partial"):
@@ -144,19 +144,19 @@ def _fetch_current(
     ]
     apt += [f"-oDir::State::Lists={work / 'lists'}", f"-oDir::Cache={work / 'cache'}"]
     _run([*apt, "update"], work)
-    _run([*apt, "download", *(f"{package.name}/{SUITE}" for package in wanted)], work)
-    found = []
-    for package in wanted:
+    _run([*apt, "download", *(f"{package.name}/{SUITE}" for package in packages)], work)
+    fetched = []
+    for package in packages:
         [file] = work.glob(f"{package.name}_*.deb")
         if package.part != "base" and _release(file.name) != package.release:
             raise ArchiveError(f"{file.name}: not of release {package.release}")
-        found.append((package, file))
-    return found
+        fetched.append((package, file))
+    return fetched
 
 
 def _release(file_name: str) -> str:
-    found = _VERSION.search(file_name)
-    return found[1] if found else ""
+    match = _VERSION.search(file_name)
+    return match[1] if match else ""
 
 
 def _run(command: Sequence[str], folder: Path | None = None) -> None:

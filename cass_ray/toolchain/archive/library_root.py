@@ -96,8 +96,8 @@ class LibraryRoot:
 
 def libraries_called(host_assembly: str) -> tuple[str, ...]:
     """Which of AMD's libraries the host code of a program refers to."""
-    found = {match[1] or match[2] for match in _CALLED.finditer(host_assembly)}
-    return tuple(sorted(found))
+    names = {match[1] or match[2] for match in _CALLED.finditer(host_assembly)}
+    return tuple(sorted(names))
 
 
 def visible_libraries(cache: Path) -> tuple[Path, ...]:
@@ -117,10 +117,10 @@ def find_library_root(cache: Path) -> LibraryRoot | None:
 
 def closure(parts: Sequence[str]) -> list[str]:
     """``parts`` with all that they need."""
-    wanted = {BASE}
+    packages = {BASE}
     for part in parts:
-        wanted |= {part, *_NEEDS.get(part, ())}
-    return [part for part in (BASE, *PARTS) if part in wanted]
+        packages |= {part, *_NEEDS.get(part, ())}
+    return [part for part in (BASE, *PARTS) if part in packages]
 
 
 def missing_packages(cache: Path, parts: Sequence[str]) -> list[Package]:
@@ -157,9 +157,9 @@ def install_libraries(
                 file.unlink()
 
             fetch(missing_packages(cache, parts), Path(work), receive, progress=progress)
-    made = find_library_root(cache)
-    assert made is not None
-    return made
+    root = find_library_root(cache)
+    assert root is not None
+    return root
 
 
 def free_bytes(cache: Path) -> int:

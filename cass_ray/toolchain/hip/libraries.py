@@ -39,7 +39,7 @@ class Library:
     """One repository: what is fetched and which of its folders is the include folder."""
 
     name: str
-    """Of the folder below ``include``."""
+    """Name of the folder below ``include``."""
     url: str
     commit: str
     """What :data:`TAG` names: a tag that moved is refused."""

@@ -53,9 +53,9 @@ def hip_nvidia_include(cache: Path | None = None, *, fetch: bool = True) -> Path
 
 def _debian_include(cache: Path, fetch: bool) -> Path:
     folder = cache / "hip-nvidia"
-    made = sorted(folder.glob("*/hip"))
-    if made:
-        return made[-1].parent
+    folders = sorted(folder.glob("*/hip"))
+    if folders:
+        return folders[-1].parent
     if not fetch or not (shutil.which("apt-get") and shutil.which("dpkg-deb")):
         raise ToolMissing("HIP's headers for Nvidia", _REMEDY)
 
@@ -71,11 +71,11 @@ def _debian_include(cache: Path, fetch: bool) -> Path:
 
 
 def _candidate() -> str:
-    shown = _checked(["apt-cache", "policy", DEBIAN_PACKAGE], Path("/"))
-    found = re.search(r"^\s+Candidate: (?!\(none\))(\S+)", shown, re.MULTILINE)
-    if found is None:
+    policy = _checked(["apt-cache", "policy", DEBIAN_PACKAGE], Path("/"))
+    match = re.search(r"^\s+Candidate: (?!\(none\))(\S+)", policy, re.MULTILINE)
+    if match is None:
         raise ToolMissing("HIP's headers for Nvidia", _REMEDY, f"apt knows no {DEBIAN_PACKAGE}")
-    return found[1]
+    return match[1]
 
 
 def _checked(command: list[str], folder: Path) -> str:

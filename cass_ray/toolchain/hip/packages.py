@@ -29,7 +29,7 @@ from cass_ray.toolchain.probe import remembered
 
 WHEEL = "triton==3.5.1"
 WHEEL_SHA256 = "61413522a48add32302353fdbaaf92daaaab06f6b5e3229940d21b5207f47579"
-"""Of the CPython 3.11 wheel for x86-64 Linux; the unpacked parts do not depend on Python."""
+"""Digest of the CPython 3.11 wheel for x86-64 Linux; the unpacked parts do not depend on Python."""
 
 DEBIAN_PACKAGES = ("librocrand-dev", "libhiprand-dev", "librocprim-dev")
 
@@ -175,8 +175,8 @@ def _debian_versions(cache: Path) -> list[str] | None:
     have changed.
     """
     state = [path for path in _APT_STATE if path.exists()]
-    shown = remembered(cache, f"candidates {DEBIAN_PACKAGES}", state, _candidates)
-    versions = shown.split()
+    candidates = remembered(cache, f"candidates {DEBIAN_PACKAGES}", state, _candidates)
+    versions = candidates.split()
     return versions if len(versions) == len(DEBIAN_PACKAGES) else None
 
 
@@ -188,8 +188,8 @@ def _candidates() -> str:
         check=False,
         env={**os.environ, "LC_ALL": "C"},
     )
-    found = re.findall(r"^\s+Candidate: (?!\(none\))(\S+)", done.stdout, re.MULTILINE)
-    return " ".join(found)
+    versions = re.findall(r"^\s+Candidate: (?!\(none\))(\S+)", done.stdout, re.MULTILINE)
+    return " ".join(versions)
 
 
 @contextmanager

@@ -62,7 +62,7 @@ def build_hip_root(clang: Path, cache: Path | None = None, wheel: Path | None = 
     # Later ones over earlier ones: rocWMMA from its repository, the rest of one newer release.
     newest = archive_headers(cache)
     oldest = None if newest else debian_headers(cache)
-    libraries = [made for made in (oldest, library_headers(cache), newest) if made]
+    libraries = [each for each in (oldest, library_headers(cache), newest) if each]
     path = cache / "hip-root" / _key(clang, headers, libraries)
 
     def fill(target: Path) -> None:
@@ -93,19 +93,19 @@ def find_hip_root(clang: Path, cache: Path | None = None) -> HipRoot | None:
     """The root if :func:`build_hip_root` has made it for this ``clang``; never downloads."""
     cache = cache or default_directory()
     stamp = _clang_stamp(clang)
-    made = sorted((cache / "hip-root").glob(f"{stamp}-*"), key=lambda path: path.stat().st_mtime)
-    made = [path for path in made if path.is_dir()]
-    return open_hip_root(made[-1]) if made else None
+    roots = sorted((cache / "hip-root").glob(f"{stamp}-*"), key=lambda path: path.stat().st_mtime)
+    roots = [path for path in roots if path.is_dir()]
+    return open_hip_root(roots[-1]) if roots else None
 
 
 def open_hip_root(path: Path) -> HipRoot:
     """Describe an existing root: one of ours or a ROCm installation."""
     major, minor, patch = header_version(path / "include")
-    known = (
+    names = (
         *("hipblas", "hipcub", "hipfft", "hiprand", "hipsolver", "hipsparse", "miopen", "rccl"),
         *("rocprim", "rocwmma", "thrust"),
     )
-    libraries = tuple(name for name in known if (path / "include" / name).is_dir())
+    libraries = tuple(name for name in names if (path / "include" / name).is_dir())
     return HipRoot(path=path, version=f"{major}.{minor}.{patch}", libraries=libraries)
 
 
@@ -116,10 +116,10 @@ def header_version(include: Path) -> tuple[int, int, int]:
     """
     header = include / "hip" / "hip_version.h"
     text = header.read_text() if header.exists() else ""
-    found = dict(re.findall(r"#define HIP_VERSION_(MAJOR|MINOR|PATCH) (\d+)", text))
-    if len(found) != 3:
+    numbers = dict(re.findall(r"#define HIP_VERSION_(MAJOR|MINOR|PATCH) (\d+)", text))
+    if len(numbers) != 3:
         raise ToolMissing("the HIP headers", f"{header} is missing: install hip-dev of ROCm.")
-    return int(found["MAJOR"]), int(found["MINOR"]), int(found["PATCH"])
+    return int(numbers["MAJOR"]), int(numbers["MINOR"]), int(numbers["PATCH"])
 
 
 def architectures_of(clang_major: int) -> tuple[str, ...]:

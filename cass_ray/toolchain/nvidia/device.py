@@ -15,7 +15,7 @@ from cass_ray.toolchain.nvidia.preprocess import (
     preprocess_with_macros,
 )
 from cass_ray.toolchain.nvidia.resident_cicc import ResidentPool, ResidentTimeout
-from cass_ray.toolchain.nvidia.steps import WORK_FILES, Steps, Workbench, dry_run
+from cass_ray.toolchain.nvidia.steps import WORK_FILES, CompilerWorkbench, NvccSteps, dry_run
 from cass_ray.toolchain.unit import CompileFailure
 
 
@@ -32,7 +32,7 @@ class DeviceCompiler:
     """The steps of ``nvcc -cubin`` for one architecture and set of flags."""
 
     architecture: str
-    steps: Steps
+    steps: NvccSteps
     macros: dict[bytes, bytes | None] = field(default_factory=dict)
     """Definitions that stand for a header, by its text; see :func:`header_macros`."""
 
@@ -42,16 +42,16 @@ class DeviceCompiler:
         arguments = [*flags, "-cubin", f"-arch={architecture}", "-o", f"{WORK_FILES}.cubin"]
         return cls(architecture, dry_run(nvcc, arguments))
 
-    def generate_ptx(self, bench: Workbench, residents: ResidentPool | None) -> str:
+    def generate_ptx(self, bench: CompilerWorkbench, residents: ResidentPool | None) -> str:
         """Compile the unit to ``unit.ptx``; leaves the launch stubs beside it."""
         if residents is None:
             preprocess(self.steps, bench)
             bench.run(self.steps.first("cicc"), self.steps.environment)
         else:
             self._with_residents(bench, residents)
-        return bench.made("ptx", "cicc").decode("utf-8", "replace")
+        return bench.output("ptx", "cicc").decode("utf-8", "replace")
 
-    def _with_residents(self, bench: Workbench, residents: ResidentPool) -> None:
+    def _with_residents(self, bench: CompilerWorkbench, residents: ResidentPool) -> None:
         """A resident cicc does it if it can, else a new one, which also reports errors."""
         program = self._after_known_header(bench, residents) or preprocess(self.steps, bench)
         if program is not None:
@@ -61,7 +61,7 @@ class DeviceCompiler:
         bench.run(self.steps.first("cicc"), self.steps.environment)
 
     def _after_known_header(
-        self, bench: Workbench, residents: ResidentPool
+        self, bench: CompilerWorkbench, residents: ResidentPool
     ) -> PreprocessedProgram | None:
         """The unit preprocessed without the header that a resident has read, where that works."""
         header = residents.header(self.steps)
@@ -75,7 +75,7 @@ class DeviceCompiler:
         return preprocess_with_macros(self.steps, bench, header, macros)
 
     def _resume(
-        self, program: PreprocessedProgram, bench: Workbench, residents: ResidentPool
+        self, program: PreprocessedProgram, bench: CompilerWorkbench, residents: ResidentPool
     ) -> bool:
         """Let a resident cicc compile ``program``; whether it has."""
         try:
@@ -92,20 +92,20 @@ class DeviceCompiler:
         bench.count("cicc", cpu_seconds)
         return done
 
-    def assemble(self, bench: Workbench) -> bytes:
+    def assemble(self, bench: CompilerWorkbench) -> bytes:
         bench.run(self.steps.first("ptxas"), self.steps.environment)
-        return bench.made("cubin", "ptxas")
+        return bench.output("cubin", "ptxas")
 
 
 def compile_device(
-    compilers: Sequence[DeviceCompiler], bench: Workbench, residents: ResidentPool | None
+    compilers: Sequence[DeviceCompiler], bench: CompilerWorkbench, residents: ResidentPool | None
 ) -> dict[str, DeviceCode]:
     """Device code by architecture, in the order of ``compilers``.
 
     Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.
     """
-    made: dict[str, DeviceCode] = {}
+    code: dict[str, DeviceCode] = {}
     for compiler in compilers:
         ptx = compiler.generate_ptx(bench, residents)
-        made[compiler.architecture] = DeviceCode(compiler.assemble(bench), ptx)
-    return made
+        code[compiler.architecture] = DeviceCode(compiler.assemble(bench), ptx)
+    return code

@@ -42,7 +42,7 @@ class CubinError(ValueError):
 
 
 @dataclass(frozen=True)
-class Section(ElfSection):
+class CubinSection(ElfSection):
     """A section of a cubin."""
 
     @property
@@ -75,7 +75,7 @@ class Cubin:
     """A parsed cubin; ``symtab`` is the index of its symbol table."""
 
     machine: FileHeader
-    sections: list[Section]
+    sections: list[CubinSection]
     symbols: list[ElfSymbol]
     symtab: int
 
@@ -88,14 +88,14 @@ class Cubin:
             raise CubinError(f"damaged cubin: {error}") from error
 
     @property
-    def code_sections(self) -> list[Section]:
+    def code_sections(self) -> list[CubinSection]:
         """The sections that hold instructions."""
         return [section for section in self.sections if section.is_code]
 
 
 def _parse(data: bytes) -> Cubin:
     machine = read_header(data)
-    sections = [Section(**vars(section)) for section in read_sections(data)]
+    sections = [CubinSection(**vars(section)) for section in read_sections(data)]
     tables = [index for index, section in enumerate(sections) if section.kind == _SYMTAB]
     if not tables:
         raise DamagedFile("no table of symbols")
@@ -111,8 +111,8 @@ def _parse(data: bytes) -> Cubin:
     return Cubin(machine, sections, symbols, symtab)
 
 
-def _check(sections: list[Section], symbols: list[ElfSymbol]) -> None:
-    """Whoever reads a cubin follows these indices without a second look."""
+def _check(sections: list[CubinSection], symbols: list[ElfSymbol]) -> None:
+    """Check indices that readers of a cubin follow without a check of their own."""
     for symbol in symbols:
         if len(sections) <= symbol.section < _FIRST_RESERVED_SECTION:
             raise DamagedFile(f"symbol {symbol.name!r} in a section that is not there")
@@ -134,17 +134,17 @@ def merge(cubins: Sequence[Cubin]) -> bytes:
     does not refer to are not. Names get a mark (:func:`without_marks`) that tells the cubins apart.
     """
     cubins = [_marked(cubin, f"$cubin{number}$") for number, cubin in enumerate(cubins)]
-    kept = [_kept(cubin) for cubin in cubins]
-    symtab = 1 + sum(map(len, kept))
+    section_indices = [_kept(cubin) for cubin in cubins]
+    symtab = 1 + sum(map(len, section_indices))
     section_maps = []
     first = 1
-    for indices in kept:
+    for indices in section_indices:
         section_maps.append({old: first + new for new, old in enumerate(indices)})
         first += len(indices)
     symbols, symbol_maps = _merged_symbols(cubins, section_maps)
-    sections = [Section("", 0, 0, 0, 0, 0, 0, 0, 0, b"")]
+    sections = [CubinSection("", 0, 0, 0, 0, 0, 0, 0, 0, b"")]
     for cubin, indices, of_section, of_symbol in zip(
-        cubins, kept, section_maps, symbol_maps, strict=True
+        cubins, section_indices, section_maps, symbol_maps, strict=True
     ):
         links = {**of_section, cubin.symtab: symtab}
         sections += [_moved(cubin.sections[i], links, of_symbol) for i in indices]
@@ -152,7 +152,7 @@ def merge(cubins: Sequence[Cubin]) -> bytes:
     entries = b"".join(_SYMBOL.pack(strings.add(s.name), *s[1:]) for s in symbols)
     local = sum(symbol.is_local for symbol in symbols)
     sections.append(
-        Section(".symtab", _SYMTAB, 0, 0, len(entries), symtab + 1, local, 8, 24, entries)
+        CubinSection(".symtab", _SYMTAB, 0, 0, len(entries), symtab + 1, local, 8, 24, entries)
     )
     sections.append(_string_section(".strtab", strings))
     return _image(cubins[0].machine, sections)
@@ -177,7 +177,7 @@ def _marked(cubin: Cubin, mark: str) -> Cubin:
 def _kept(cubin: Cubin) -> list[int]:
     """Indices of the sections to merge; a relocation section goes with what it relocates."""
 
-    def is_kept(section: Section) -> bool:
+    def is_kept(section: CubinSection) -> bool:
         if section.kind in (0, _SYMTAB, _STRTAB) or section.name == ".nv.info":
             return False
         if section.kind in _RELOCATIONS:
@@ -205,7 +205,7 @@ def _merged_symbols(
     return symbols, maps
 
 
-def _moved(section: Section, links: dict[int, int], of_symbol: dict[int, int]) -> Section:
+def _moved(section: CubinSection, links: dict[int, int], of_symbol: dict[int, int]) -> CubinSection:
     """``section`` with the new indices of the sections and symbols that it refers to."""
     info = section.info
     if section.kind in _RELOCATIONS or section.flags & _INFO_IS_SECTION:
@@ -235,12 +235,12 @@ class _StringTable:
         return self._offsets[text]
 
 
-def _string_section(name: str, strings: _StringTable) -> Section:
+def _string_section(name: str, strings: _StringTable) -> CubinSection:
     data = bytes(strings.data)
-    return Section(name, _STRTAB, 0, 0, len(data), 0, 0, 1, 0, data)
+    return CubinSection(name, _STRTAB, 0, 0, len(data), 0, 0, 1, 0, data)
 
 
-def _image(machine: FileHeader, sections: list[Section]) -> bytes:
+def _image(machine: FileHeader, sections: list[CubinSection]) -> bytes:
     """The file: header, contents, section headers. It has no segments."""
     names = _StringTable()
     name_offsets = [names.add(section.name) for section in sections]

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from cass_ray.toolchain.amd.precompiled import PrecompiledHeaders, Side
-from cass_ray.toolchain.nvidia.steps import WORK_FILES, Steps, Workbench, dry_run
+from cass_ray.toolchain.amd.precompiled import CompilationSide, PrecompiledHeaders
+from cass_ray.toolchain.nvidia.steps import WORK_FILES, CompilerWorkbench, NvccSteps, dry_run
 from cass_ray.toolchain.sandbox import process
 from cass_ray.toolchain.sandbox.process import ProcessOutcome
 from cass_ray.toolchain.unit import classify
@@ -42,16 +42,16 @@ class ClangHost:
         """Where the precompiled headers are; a sandbox must show it."""
         return self._precompiled.directory
 
-    def compile(self, bench: Workbench, flags: Sequence[str]) -> str | None:
+    def compile(self, bench: CompilerWorkbench, flags: Sequence[str]) -> str | None:
         """Host assembly of the unit; None where clang does not accept it.
 
         Only clang's own error says so: a limit that is hit depends on the machine's load, and the
         other way's assembly differs. Raises :class:`~cass_ray.toolchain.unit.CompileFailure` then.
         """
-        common = [str(self.clang), *self._location_flags(), *flags, Side.HOST.flag]
+        common = [str(self.clang), *self._location_flags(), *flags, CompilationSide.HOST.flag]
         rest = [*bench.unit.preprocessor_arguments(), "-S", "-o", "-", str(bench.unit.main)]
         completed = None
-        precompiled = self._precompiled.get(Side.HOST, common)
+        precompiled = self._precompiled.get(CompilationSide.HOST, common)
         if precompiled is not None:
             include = ["-Xclang", "-include-pch", "-Xclang", str(precompiled)]
             completed = bench.try_command([*common, *include, *rest], process.CLEAN_ENVIRONMENT)
@@ -90,7 +90,7 @@ def clang_flags(standard: str, optimization: str) -> list[str]:
 class NvccHost:
     """Host assembly by nvcc's own steps."""
 
-    steps: Steps
+    steps: NvccSteps
 
     @classmethod
     def read(cls, nvcc: Path, architecture: str, flags: Sequence[str]) -> NvccHost:
@@ -98,7 +98,7 @@ class NvccHost:
         output = ["-Xcompiler", "-S", "-c", "-o", f"{WORK_FILES}.s"]
         return cls(dry_run(nvcc, [*flags, f"-arch={architecture}", *output]))
 
-    def compile(self, bench: Workbench) -> str:
+    def compile(self, bench: CompilerWorkbench) -> str:
         """Host assembly of the unit whose stub file cicc has written to the work folder.
 
         Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.
@@ -106,10 +106,10 @@ class NvccHost:
         environment = self.steps.environment
         bench.run(self.steps.first("g++"), environment, bench.unit.preprocessor_arguments())
         bench.run(self.steps.first("cudafe++"), environment)
-        stub = bench.made("cudafe1.stub.c", "cicc").decode("utf-8", "replace")
+        stub = bench.output("cudafe1.stub.c", "cicc").decode("utf-8", "replace")
         bench.replace("cudafe1.stub.c", without_registration(stub).encode())
         bench.run(self.steps.last("g++"), environment)
-        return bench.made("s", "g++").decode("utf-8", "replace")
+        return bench.output("s", "g++").decode("utf-8", "replace")
 
 
 _REGISTRATION = re.compile(

@@ -20,23 +20,23 @@ def with_link_names(directories: Iterable[Path], cache: Path) -> tuple[Path, ...
 
     Of several versions the newest gets the name.
     """
-    found = tuple(path for path in directories if path.is_dir())
-    names = {path.name for directory in found for path in directory.glob("lib*.so")}
+    folders = tuple(path for path in directories if path.is_dir())
+    names = {path.name for directory in folders for path in directory.glob("lib*.so")}
     missing: dict[str, Path] = {}
-    for directory in found:
+    for directory in folders:
         for path in sorted(directory.glob("lib*.so.*"), key=_version):
             match = _VERSIONED.fullmatch(path.name)
             if match and match[1] not in names:
                 missing[match[1]] = path.resolve()
     if not missing:
-        return found
+        return folders
 
     def fill(target: Path) -> None:
         for name, library in missing.items():
             (target / name).symlink_to(library)
 
     key = digest([f"{name} {library}" for name, library in sorted(missing.items())])[:16]
-    return (*found, unpack_once(cache / "cuda-link-names" / key, fill))
+    return (*folders, unpack_once(cache / "cuda-link-names" / key, fill))
 
 
 def _version(path: Path) -> tuple[int, ...]:

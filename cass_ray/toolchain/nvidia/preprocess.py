@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from cass_ray.toolchain.nvidia.steps import CompilerStep, Steps, Workbench
+from cass_ray.toolchain.nvidia.steps import CompilerStep, CompilerWorkbench, NvccSteps
 from cass_ray.toolchain.unit import Unit
 
 STAND_IN = "cass_program.cu"
@@ -42,7 +42,7 @@ class PreprocessedProgram:
         return _first_line(source) + self.header.removeprefix(_first_line(STAND_IN)) + self.text
 
 
-def preprocess(steps: Steps, bench: Workbench) -> PreprocessedProgram | None:
+def preprocess(steps: NvccSteps, bench: CompilerWorkbench) -> PreprocessedProgram | None:
     """Run the preprocessor as nvcc does; leaves ``unit.cpp1.ii``.
 
     None where header and program cannot be told apart. Raises
@@ -50,7 +50,7 @@ def preprocess(steps: Steps, bench: Workbench) -> PreprocessedProgram | None:
     """
     arguments = bench.unit.preprocessor_arguments()
     bench.run(steps.first("g++"), steps.environment, arguments)
-    return split_header(bench.made("cpp1.ii", "g++"), str(bench.unit.main))
+    return split_header(bench.output("cpp1.ii", "g++"), str(bench.unit.main))
 
 
 def split_header(text: bytes, source: str) -> PreprocessedProgram | None:
@@ -79,7 +79,7 @@ def may_change_header(unit: Unit) -> bool:
     return bool(unit.definitions or unit.include_directories or own_header)
 
 
-def header_macros(steps: Steps, bench: Workbench, header: bytes) -> bytes | None:
+def header_macros(steps: NvccSteps, bench: CompilerWorkbench, header: bytes) -> bytes | None:
     """Definitions that stand for ``header``; None where it does more than define macros.
 
     Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.
@@ -95,7 +95,7 @@ def header_macros(steps: Steps, bench: Workbench, header: bytes) -> bytes | None
 
 
 def preprocess_with_macros(
-    steps: Steps, bench: Workbench, header: bytes, macros: bytes
+    steps: NvccSteps, bench: CompilerWorkbench, header: bytes, macros: bytes
 ) -> PreprocessedProgram | None:
     """The program behind ``header``, whose :func:`header_macros` are ``macros``.
 
@@ -110,7 +110,7 @@ def preprocess_with_macros(
     command = bench.command(step, ["-imacros", str(bench.inside(_MACROS))])
     if not bench.try_command(command, steps.environment).ok:
         return None
-    program = split_header(bench.made("cpp1.ii", "g++"), str(unit.main))
+    program = split_header(bench.output("cpp1.ii", "g++"), str(unit.main))
     return PreprocessedProgram(header, program.text) if program is not None else None
 
 
@@ -123,7 +123,7 @@ def _without_header(step: CompilerStep) -> CompilerStep:
     return step
 
 
-def _definitions(step: CompilerStep, steps: Steps, bench: Workbench) -> list[bytes]:
+def _definitions(step: CompilerStep, steps: NvccSteps, bench: CompilerWorkbench) -> list[bytes]:
     """The lines ``#define …`` at the end of an empty program."""
     bench.run(step, steps.environment, ["-dM"], source=os.devnull)
-    return bench.made("cpp1.ii", "g++").splitlines(keepends=True)
+    return bench.output("cpp1.ii", "g++").splitlines(keepends=True)

@@ -26,7 +26,7 @@ from pathlib import Path
 
 from cass_ray.cache import digest
 from cass_ray.toolchain.nvidia.preprocess import STAND_IN, PreprocessedProgram
-from cass_ray.toolchain.nvidia.steps import WORK_FILE_STEM, Steps
+from cass_ray.toolchain.nvidia.steps import WORK_FILE_STEM, NvccSteps
 from cass_ray.toolchain.sandbox import isolation, process
 from cass_ray.toolchain.sandbox.isolation import Mount, View
 from cass_ray.toolchain.sandbox.process import Limits
@@ -63,7 +63,7 @@ class ResidentCicc:
     Raises :class:`ResidentStopped` or :class:`ResidentTimeout` where it cannot be started.
     """
 
-    def __init__(self, steps: Steps, header: bytes, library: Path, toolchain: View) -> None:
+    def __init__(self, steps: NvccSteps, header: bytes, library: Path, toolchain: View) -> None:
         self.header = header
         folder = isolation.new_private_folder()
         self.job_folder = folder / "job"
@@ -133,14 +133,14 @@ class ResidentPool:
         self._residents: dict[int, ResidentCicc] = {}
         self._failures = 0
 
-    def header(self, steps: Steps) -> bytes | None:
+    def header(self, steps: NvccSteps) -> bytes | None:
         """The header that the process for ``steps`` has read; None while there is none."""
         resident = self._residents.get(id(steps))
         return resident.header if resident is not None and resident.stop.alive else None
 
     def compile(
         self,
-        steps: Steps,
+        steps: NvccSteps,
         program: PreprocessedProgram,
         limits: Limits,
         folder: Path,
@@ -172,7 +172,7 @@ class ResidentPool:
             self._lock.release()
 
     def _resident(
-        self, steps: Steps, header: bytes, may_start: bool
+        self, steps: NvccSteps, header: bytes, may_start: bool
     ) -> tuple[ResidentCicc | None, float]:
         """The process, and the CPU time of starting it now."""
         key = id(steps)

@@ -64,7 +64,7 @@ class CompilerStep:
 
 
 @dataclass(frozen=True)
-class Steps:
+class NvccSteps:
     """What nvcc runs, in order, and the environment that it needs."""
 
     steps: tuple[CompilerStep, ...]
@@ -86,7 +86,7 @@ class Steps:
         raise NvccError(f"nvcc --dryrun shows no {tool} step, only {[s.tool for s in steps]}")
 
 
-def dry_run(nvcc: Path, arguments: Sequence[str]) -> Steps:
+def dry_run(nvcc: Path, arguments: Sequence[str]) -> NvccSteps:
     """What ``nvcc arguments`` would do with a source file; nothing is compiled.
 
     In ``arguments``, :data:`WORK_FILES` stands for the work files' path without extension.
@@ -118,7 +118,7 @@ def dry_run(nvcc: Path, arguments: Sequence[str]) -> Steps:
     environment = dict(process.CLEAN_ENVIRONMENT)
     if libraries := variables.get("LD_LIBRARY_PATH", "").strip(":"):
         environment["LD_LIBRARY_PATH"] = libraries
-    return Steps(tuple(steps), environment)
+    return NvccSteps(tuple(steps), environment)
 
 
 def _program(word: str, nvcc: Path) -> str:
@@ -128,7 +128,7 @@ def _program(word: str, nvcc: Path) -> str:
 
 
 @dataclass
-class Workbench:
+class CompilerWorkbench:
     """Runs steps on one unit; their files are in ``folder``, their cost in ``cpu_seconds``."""
 
     unit: Unit
@@ -174,7 +174,7 @@ class Workbench:
         """The host's path of a work file."""
         return self.folder / f"{WORK_FILE_STEM}.{extension}"
 
-    def made(self, extension: str, tool: str) -> bytes:
+    def output(self, extension: str, tool: str) -> bytes:
         """The work file that ``tool`` made; raises as :func:`result_of` does."""
         return result_of(tool, self.file(extension))
 

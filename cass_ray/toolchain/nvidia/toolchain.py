@@ -21,7 +21,7 @@ from cass_ray.toolchain.nvidia.device import DeviceCompiler, compile_device
 from cass_ray.toolchain.nvidia.disassembly import DisassemblyError, disassemble
 from cass_ray.toolchain.nvidia.host import SHIM, ClangHost, NvccHost, clang_flags
 from cass_ray.toolchain.nvidia.resident_cicc import ResidentPool, build_library
-from cass_ray.toolchain.nvidia.steps import SOURCE_TREE, NvccError, Workbench
+from cass_ray.toolchain.nvidia.steps import SOURCE_TREE, CompilerWorkbench, NvccError
 from cass_ray.toolchain.sandbox import process
 from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Limits
@@ -41,8 +41,8 @@ _LANGUAGE = (_LANGUAGE_STANDARD, "--expt-relaxed-constexpr", "--extended-lambda"
 
 
 def _find_clang() -> Path | None:
-    found = shutil.which("clang++-19") or shutil.which("clang++")
-    return Path(found) if found else None
+    program = shutil.which("clang++-19") or shutil.which("clang++")
+    return Path(program) if program else None
 
 
 @dataclass(frozen=True)
@@ -100,11 +100,11 @@ class NvidiaToolchain:
         Variants (sm_90a, sm_100f) are not listed. Raises :class:`~.steps.NvccError`.
         """
         done = process.run([self.nvcc, "--list-gpu-code"], cwd=Path("/"))
-        found = sorted({int(number) for number in _TARGET.findall(done.stdout_text)})
-        if not done.ok or not found:
-            said = done.stderr_text.strip() or done.stdout_text.strip() or done.outcome.value
-            raise NvccError(f"{self.nvcc} --list-gpu-code failed: {said}")
-        return tuple(f"sm_{number}" for number in found)
+        numbers = sorted({int(number) for number in _TARGET.findall(done.stdout_text)})
+        if not done.ok or not numbers:
+            message = done.stderr_text.strip() or done.stdout_text.strip() or done.outcome.value
+            raise NvccError(f"{self.nvcc} --list-gpu-code failed: {message}")
+        return tuple(f"sm_{number}" for number in numbers)
 
     def compiles_for(self, architecture: str) -> bool:
         """Whether nvcc knows ``architecture``, or what it is a variant of.
@@ -135,7 +135,7 @@ class NvidiaToolchain:
         """
         flags = self.flags(optimization)
         with private_folder() as folder:
-            bench = Workbench(unit, folder, self._view(unit, folder), limits)
+            bench = CompilerWorkbench(unit, folder, self._view(unit, folder), limits)
             compilers = [self._device(architecture, flags) for architecture in architectures]
             device = compile_device(compilers, bench, self.residents)
             if not any(".entry" in code.ptx for code in device.values()):
@@ -174,7 +174,7 @@ class NvidiaToolchain:
         """
         with private_folder() as folder:
             view = self._view(unit, folder)
-            bench = Workbench(unit, folder, view, limits)
+            bench = CompilerWorkbench(unit, folder, view, limits)
             device = self._device(architecture, (*self.flags(optimization), "-lineinfo"))
             device.generate_ptx(bench, None)
             cubin = folder / "lines.cubin"
@@ -209,12 +209,12 @@ class NvidiaToolchain:
         command += [f"-L{directory}" for directory in self.library_directories]
         with private_folder() as folder:
             view = self._view(unit, folder)
-            made = folder / "program"
-            command += [str(unit.main), "-o", str(view.inside(made))]
+            program = folder / "program"
+            command += [str(unit.main), "-o", str(view.inside(program))]
             completed = process.run(command, cwd=unit.root, view=view, limits=limits)
             if not completed.ok:
                 raise classify(completed, unit, "nvcc")
-            write_whole(output, result_of("nvcc", made), mode=0o755)
+            write_whole(output, result_of("nvcc", program), mode=0o755)
         return output
 
     def flags(self, optimization: str) -> tuple[str, ...]:
@@ -252,7 +252,7 @@ class NvidiaToolchain:
         return self.visible()
 
     def _host_assembly(
-        self, bench: Workbench, architecture: str, flags: tuple[str, ...], optimization: str
+        self, bench: CompilerWorkbench, architecture: str, flags: tuple[str, ...], optimization: str
     ) -> str:
         """By clang where it is there and accepts the unit, else nvcc's way."""
         host = None

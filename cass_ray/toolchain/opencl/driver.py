@@ -57,9 +57,9 @@ class OpenclDriver:
     def _view(unit: Unit, python: Path) -> View:
         nodes = [Path("/dev") / name for name in _NVIDIA_NODES]
         nodes += sorted(Path("/dev").glob("nvidia[0-9]*"))
-        shown = (python.parent.parent, _SCRIPT.parent, VENDOR_FILES, *_SYSTEM_FILES)
+        paths = (python.parent.parent, _SCRIPT.parent, VENDOR_FILES, *_SYSTEM_FILES)
         return View(
-            read_only=tuple(path for path in shown if path.exists()),
+            read_only=tuple(path for path in paths if path.exists()),
             mounts=(Mount(unit.root, SOURCE_TREE),),
             devices=tuple(path for path in nodes if path.exists()),
             process_filesystem=True,

@@ -24,7 +24,7 @@ from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
 from cass_ray.toolchain.opencl.driver import wanted_driver
 from cass_ray.toolchain.opencl.toolchain import NVIDIA_TARGET, STANDARD, OpenclAmd, OpenclNvidia
-from cass_ray.toolchain.places import real_clang
+from cass_ray.toolchain.search_paths import real_clang
 
 LIBCLC_VARIABLE = "CASS_LIBCLC"
 """Environment variable: the folder with ``nvptx64--nvidiacl.bc``."""
@@ -82,8 +82,8 @@ def find_opencl_amd(
 def _clang(nvidia: NvidiaToolchain, cache: Path) -> tuple[Path, str]:
     """LLVM's own clang, which has the NVPTX target, before ROCm's, which may lack it."""
     if nvidia.clang is None:
-        found = find_clang(cache=cache)
-        return found.clang, found.version
+        clang = find_clang(cache=cache)
+        return clang.clang, clang.version
     words = re.search(r"clang version ([\d.]+)", nvidia.clang_version)
     return real_clang(nvidia.clang), words[1] if words else ""
 

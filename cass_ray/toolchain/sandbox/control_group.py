@@ -61,20 +61,20 @@ class Group:
         for folder in self.folders:
             for name in _MEMORY_EVENT_FILES:
                 with contextlib.suppress(OSError):
-                    found = re.search(r"^oom_kill (\d+)$", (folder / name).read_text(), re.M)
-                    if found and int(found[1]):
+                    match = re.search(r"^oom_kill (\d+)$", (folder / name).read_text(), re.M)
+                    if match and int(match[1]):
                         return True
         return False
 
     @property
     def peak_memory_bytes(self) -> int:
         """The most that its processes held together; 0 where the kernel does not say."""
-        found = [0]
+        peaks = [0]
         for folder in self.folders:
             for name in _MEMORY_PEAK_FILES:
                 with contextlib.suppress(OSError, ValueError):
-                    found.append(int((folder / name).read_text()))
-        return max(found)
+                    peaks.append(int((folder / name).read_text()))
+        return max(peaks)
 
 
 def under_task_limit(command: list[str], processes: int) -> list[str]:
@@ -196,12 +196,12 @@ def _sweep(parent: Path) -> None:
                 folder.rmdir()
 
 
-def _changed(folder: Path, gone: float) -> float:
+def _changed(folder: Path, removed_at: float) -> float:
     """When ``folder`` was changed last; ``gone`` where it is not there any more."""
     try:
         return folder.stat().st_mtime
     except OSError:
-        return gone
+        return removed_at
 
 
 def _remove(group: Path) -> None:

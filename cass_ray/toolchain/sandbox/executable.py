@@ -175,9 +175,9 @@ def problem() -> str:
         return str(error)
     if done.ok:
         return ""
-    said = printable_text(done.stderr.decode("utf-8", "replace").strip()) or done.verdict.value
-    return f"no program can be run in the sandbox: {said}\n" + (
-        _MASKED if "proc" in said else "See SECURITY.md for what the sandbox needs."
+    message = printable_text(done.stderr.decode("utf-8", "replace").strip()) or done.verdict.value
+    return f"no program can be run in the sandbox: {message}\n" + (
+        _MASKED if "proc" in message else "See SECURITY.md for what the sandbox needs."
     )
 
 

@@ -18,8 +18,8 @@ def read_written(path: Path, limit: int) -> bytes | None:
     except OSError:
         return None
     try:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1 or found.st_size > limit:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1 or status.st_size > limit:
             return None
         with os.fdopen(descriptor, "rb", closefd=False) as file:
             content = file.read(limit + 1)

@@ -36,7 +36,7 @@ _SIGNAL_STATUS = 128  # a shell reports death by signal n as 128 + n
 _KILL_SECONDS = 2.0
 
 _HAD_ENOUGH = 0.9
-"""Who had a processor for so much of its time did not want for one."""
+"""A process that had a processor for this share of its time was not short of one."""
 _PATIENCE = 4.0
 """What had no processor gets more time by the clock, up to so many times its limit."""
 
@@ -74,7 +74,8 @@ class Limits:
 
 
 COMPILE_LIMITS = Limits(wall_seconds=600.0)
-"""For one compiler step: of the clock only where it waits for something else than a processor."""
+"""Limits of one compiler step: of the clock only where it waits for something else than a
+processor."""
 
 
 class Abandoned(Exception):
@@ -183,7 +184,7 @@ def run(
         message = f"{command[0]}: command not found".encode()
         return Completed(ProcessOutcome.NOT_FOUND, _NOT_FOUND_STATUS, 0, b"", message, 0.0, 0.0, 0)
     isolated = view is not None and isolation.isolates()
-    beside, kept = (companion.command, companion.descriptors) if companion else ((), ())
+    beside, inherited = (companion.command, companion.descriptors) if companion else ((), ())
     if companion:
         limits = replace(limits, processes=limits.processes + companion.processes)
     own_peak = _peak_bytes(resource.getrusage(resource.RUSAGE_SELF))
@@ -204,7 +205,7 @@ def run(
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
-            pass_fds=(*descriptors, *kept),
+            pass_fds=(*descriptors, *inherited),
             start_new_session=True,
         )
         if _niceness:

@@ -28,7 +28,7 @@ class TreeUsage:
 
 
 def usage(root: int) -> TreeUsage:
-    """Of the processes below and including ``root``."""
+    """Usage of the processes below and including ``root``."""
     ticks, pages, processes, ready = 0, 0, 0, False
     sessions = []
     for pid in tree(root):
@@ -85,12 +85,12 @@ def tree(root: int) -> Iterator[int]:
 
 def children(pid: int) -> list[int]:
     """The children of all threads of ``pid``; empty once it ended."""
-    found: list[int] = []
+    processes: list[int] = []
     for task in _tasks(pid):
         with contextlib.suppress(OSError):
             text = Path(f"/proc/{pid}/task/{task}/children").read_text()
-            found += map(int, text.split())
-    return found
+            processes += map(int, text.split())
+    return processes
 
 
 def _tasks(pid: int) -> list[str]:

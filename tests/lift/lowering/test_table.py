@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from cass_ray.lift.form_evidence import is_covered
 from cass_ray.lift.llvm.builder import FALSE, TRUE, i32
 from cass_ray.lift.lowering.families import forms
 from cass_ray.lift.lowering.semantics.logic import cheapest_expressions, restricted
-from cass_ray.lift.standing import is_covered
 
 
 @pytest.mark.parametrize(

@@ -25,11 +25,11 @@ import z3
 from cass_ray.assembly import sass
 from cass_ray.lift import module
 from cass_ray.lift.errors import LiftError, UnknownForm
+from cass_ray.lift.form_evidence import stored
 from cass_ray.lift.forms import form_of
 from cass_ray.lift.frontend.instruction import decode
 from cass_ray.lift.frontend.listing import cubin_of
 from cass_ray.lift.frontend.operands import Predicate, Register, parse
-from cass_ray.lift.standing import stored
 from tests.lift.proofs.effects import difference, doings
 from tests.lift.proofs.prove import EFFORT, kernel_name, stored_register
 from tests.lift.proofs.symbolic import NotProvable

@@ -8,11 +8,11 @@ from collections.abc import Collection
 
 import pytest
 
+from cass_ray.lift.form_evidence import stored
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Address, Register
 from cass_ray.lift.lowering import table
 from cass_ray.lift.lowering.context import LoweringContext
-from cass_ray.lift.standing import stored
 from tests.lift.proofs.equality import RULES, candidates, compare, equal, trusted
 from tests.lift.proofs.test_prove import plant
 

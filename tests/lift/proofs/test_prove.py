@@ -1,4 +1,5 @@
-"""Forms that ``cass_ray/lift/standings.json`` calls proven are proven again; faults are found."""
+"""Forms that ``cass_ray/lift/form_evidence.json`` calls proven are proven again; faults are
+found."""
 
 from __future__ import annotations
 
@@ -6,13 +7,14 @@ import dataclasses
 
 import pytest
 
+from cass_ray.lift.form_evidence import stored
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Constant
 from cass_ray.lift.llvm.builder import i32
 from cass_ray.lift.lowering import table
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.semantics import carry, predicate
-from cass_ray.lift.standing import stored
+from tests.lift.proofs.form_evidence import carriers
 from tests.lift.proofs.instances import Instance, sequence
 from tests.lift.proofs.prove import (
     DIFFERENT,
@@ -22,7 +24,6 @@ from tests.lift.proofs.prove import (
     prove,
     prove_instances,
 )
-from tests.lift.proofs.standings import carriers
 
 _JOINED = ("IADD3", "LEA", "ISETP", "MOV", "SEL")
 """Opcodes between which the lifter carries what it knows."""

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from cass_ray.lift.standing import stored
+from cass_ray.lift.form_evidence import stored
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.sandbox import isolation

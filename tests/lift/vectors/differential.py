@@ -144,7 +144,7 @@ def run(
 ) -> Iterator[dict[str, Any]]:
     """Results of the lifted ``forms`` on ``target``; a process that dies is followed by another."""
     pending = [form.name for form in forms]
-    environment = {**os.environ, "CASS_RDNA3_TIME_LIMIT": "60", "CASS_RDNA3_THREADS": "1"}
+    environment = {**os.environ, "CASS_EMULATOR_TIME_LIMIT": "60", "CASS_EMULATOR_THREADS": "1"}
     environment[DEVICES_VARIABLE] = target
     with tempfile.NamedTemporaryFile(suffix=".co") as file:
         file.write(code_object)

@@ -126,7 +126,8 @@ def _a_in_registers(case: Case) -> npt.NDArray[np.float64] | Numbers:
 def _whole(
     stored: npt.NDArray[np.float64] | Numbers, case: Case
 ) -> npt.NDArray[np.float64] | Numbers:
-    """A sparse matrix with its zeros. Which lane has a nibble: as an H100 has it (``lift.md``)."""
+    """A sparse matrix with its zeros. Which lane has a nibble: as an H100 has it
+    (``docs/lift/what_is_lifted.md``)."""
     form, bits = case.form, BITS[case.form.a]
     held = np.frombuffer(filled(case.metadata, case.seed + 3, WARPGROUP), "<u4").reshape(4, 8, 4)
     whole = np.zeros((ROWS, form.depth), stored.dtype)

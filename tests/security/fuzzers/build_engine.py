@@ -19,7 +19,7 @@ _INSTRUMENTED = (
     "-fno-sanitize-recover=all",
 )
 # Handlers do not run here, and the sanitizer's gaps would break the table that the linker makes.
-_HANDLERS = ("-DCASS_RDNA3_LEVEL=portable",)
+_HANDLERS = ("-DCASS_EMULATOR_LEVEL=portable",)
 
 
 def build_engine_fuzzer(name: str, work: Path) -> Path:

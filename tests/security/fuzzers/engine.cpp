@@ -15,7 +15,7 @@
 
 namespace {
 
-using namespace cass::rdna3;
+using namespace cass::amdgpu;
 
 // Everything that happens to a code object before a launch: read, loaded, decoded, searched.
 [[maybe_unused]] void code_object(std::span<const std::byte> bytes) {

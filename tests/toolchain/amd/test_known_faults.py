@@ -18,7 +18,7 @@ from cass_ray.port.lifting import ContainerLifter
 from cass_ray.port.running import execute as execute_ported
 from cass_ray.port.running import port
 from cass_ray.toolchain.amd import toolchain as amd_toolchain
-from cass_ray.toolchain.amd.second import with_second_compiler
+from cass_ray.toolchain.amd.second_llvm import with_second_compiler
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd, find_nvidia

@@ -3,7 +3,7 @@
 #include "lds_address.hpp"
 #include "memory_address.hpp"
 
-namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace cass::amdgpu::CASS_EMULATOR_LEVEL {
 namespace {
 
 using i32 = std::int32_t;
@@ -421,4 +421,4 @@ OPERATION(ds_append) { count_lanes<1>(w, i); }
 OPERATION(ds_consume) { count_lanes<-1>(w, i); }
 
 }  // namespace
-}  // namespace cass::rdna3::CASS_RDNA3_LEVEL
+}  // namespace cass::amdgpu::CASS_EMULATOR_LEVEL

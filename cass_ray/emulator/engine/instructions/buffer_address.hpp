@@ -3,7 +3,7 @@
 
 #include "memory_access.hpp"
 
-namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace cass::amdgpu::CASS_EMULATOR_LEVEL {
 namespace {
 
 struct Resource {
@@ -81,4 +81,4 @@ ALWAYS_INLINE void within_bounds(Wave& w, const Instruction& i, u32 size, Action
 }
 
 }  // namespace
-}  // namespace cass::rdna3::CASS_RDNA3_LEVEL
+}  // namespace cass::amdgpu::CASS_EMULATOR_LEVEL

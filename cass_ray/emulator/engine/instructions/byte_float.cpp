@@ -2,7 +2,7 @@
 // 16.8 VOP1, 16.11 VOP3).
 #include "byte_float.hpp"
 
-namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace cass::amdgpu::CASS_EMULATOR_LEVEL {
 namespace {
 
 using u32 = std::uint32_t;
@@ -83,4 +83,4 @@ OPERATION(v_dot4_f32_bf8_fp8) { dot_of_bytes<OcpBf8, OcpFp8>(w, i); }
 OPERATION(v_dot4_f32_bf8_bf8) { dot_of_bytes<OcpBf8, OcpBf8>(w, i); }
 
 }  // namespace
-}  // namespace cass::rdna3::CASS_RDNA3_LEVEL
+}  // namespace cass::amdgpu::CASS_EMULATOR_LEVEL

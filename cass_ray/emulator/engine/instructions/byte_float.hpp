@@ -8,7 +8,7 @@
 
 #include "operation.hpp"
 
-namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace cass::amdgpu::CASS_EMULATOR_LEVEL {
 namespace {
 
 struct Fp8 {
@@ -88,4 +88,4 @@ ALWAYS_INLINE std::uint32_t byte_of_float(float value) {
 }
 
 }  // namespace
-}  // namespace cass::rdna3::CASS_RDNA3_LEVEL
+}  // namespace cass::amdgpu::CASS_EMULATOR_LEVEL

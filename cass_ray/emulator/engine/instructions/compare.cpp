@@ -3,7 +3,7 @@
 
 #include "operation.hpp"
 
-namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace cass::amdgpu::CASS_EMULATOR_LEVEL {
 namespace {
 
 #define COMPARE_INTO(name, T, expression)            \
@@ -100,4 +100,4 @@ CLASSIFY(f32, F32, U32, I32, 8, 23)
 CLASSIFY(f64, F64, U64, I64, 11, 52)
 
 }  // namespace
-}  // namespace cass::rdna3::CASS_RDNA3_LEVEL
+}  // namespace cass::amdgpu::CASS_EMULATOR_LEVEL

@@ -5,7 +5,7 @@
 #include "../machine_services.hpp"
 #include "memory_blocks.hpp"
 
-namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace cass::amdgpu::CASS_EMULATOR_LEVEL {
 namespace {
 
 // Where the lanes' data are: a common base and 32-bit offsets, or full addresses.
@@ -104,4 +104,4 @@ ALWAYS_INLINE void require(std::uint64_t address, std::uint32_t bytes) {
 }
 
 }  // namespace
-}  // namespace cass::rdna3::CASS_RDNA3_LEVEL
+}  // namespace cass::amdgpu::CASS_EMULATOR_LEVEL

@@ -4,7 +4,7 @@
 #include "../machine_services.hpp"
 #include "../program.hpp"
 
-namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace cass::amdgpu::CASS_EMULATOR_LEVEL {
 namespace {
 
 using u32 = std::uint32_t;
@@ -221,4 +221,4 @@ OPERATION(engine_mode_leave) { _mm_setcsr(w.saved_control); }
 #endif
 
 }  // namespace
-}  // namespace cass::rdna3::CASS_RDNA3_LEVEL
+}  // namespace cass::amdgpu::CASS_EMULATOR_LEVEL

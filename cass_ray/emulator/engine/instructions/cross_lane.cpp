@@ -1,7 +1,7 @@
 // Data between lanes, and registers chosen at run time (RDNA3 ISA, 7.7 DPP, 16.8, 16.10, 12.5.1).
 #include "operation.hpp"
 
-namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace cass::amdgpu::CASS_EMULATOR_LEVEL {
 namespace {
 
 using u32 = std::uint32_t;
@@ -419,4 +419,4 @@ OPERATION(v_swaprel_b32) {
 }
 
 }  // namespace
-}  // namespace cass::rdna3::CASS_RDNA3_LEVEL
+}  // namespace cass::amdgpu::CASS_EMULATOR_LEVEL

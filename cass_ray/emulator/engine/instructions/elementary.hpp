@@ -3,7 +3,7 @@
 
 #include "float_common.hpp"
 
-namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace cass::amdgpu::CASS_EMULATOR_LEVEL {
 namespace {
 
 template <int count>
@@ -87,4 +87,4 @@ ALWAYS_INLINE F32 sine_of_turns(F32 value) {
 ALWAYS_INLINE F32 cosine_of_turns(F32 value) { return sine_of_quarters(value, 1); }
 
 }  // namespace
-}  // namespace cass::rdna3::CASS_RDNA3_LEVEL
+}  // namespace cass::amdgpu::CASS_EMULATOR_LEVEL

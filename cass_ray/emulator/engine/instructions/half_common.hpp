@@ -3,7 +3,7 @@
 
 #include "float_common.hpp"
 
-namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace cass::amdgpu::CASS_EMULATOR_LEVEL {
 namespace {
 
 using u16 = std::uint16_t;
@@ -96,4 +96,4 @@ ALWAYS_INLINE U16 to_normalized_u16(F32 value) {
 }
 
 }  // namespace
-}  // namespace cass::rdna3::CASS_RDNA3_LEVEL
+}  // namespace cass::amdgpu::CASS_EMULATOR_LEVEL

@@ -4,7 +4,7 @@
 
 #include "operation.hpp"
 
-namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace cass::amdgpu::CASS_EMULATOR_LEVEL {
 namespace {
 
 #define IMAGE(opcode_name)                           \
@@ -49,4 +49,4 @@ IMAGE(image_gather4_o)
 IMAGE(image_gather4_lz_o)
 
 }  // namespace
-}  // namespace cass::rdna3::CASS_RDNA3_LEVEL
+}  // namespace cass::amdgpu::CASS_EMULATOR_LEVEL

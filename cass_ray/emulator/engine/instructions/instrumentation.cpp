@@ -4,7 +4,7 @@
 #include "../counters.hpp"
 #include "../memory_check.hpp"
 
-namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace cass::amdgpu::CASS_EMULATOR_LEVEL {
 namespace {
 
 OPERATION(engine_count) { count_instruction(w, &i); }
@@ -18,4 +18,4 @@ CONTROL(engine_check) {
 }
 
 }  // namespace
-}  // namespace cass::rdna3::CASS_RDNA3_LEVEL
+}  // namespace cass::amdgpu::CASS_EMULATOR_LEVEL

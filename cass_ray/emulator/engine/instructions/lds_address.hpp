@@ -3,7 +3,7 @@
 
 #include "memory_access.hpp"
 
-namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace cass::amdgpu::CASS_EMULATOR_LEVEL {
 namespace {
 
 ALWAYS_INLINE GroupLocal lds_at(Wave& w, const Instruction& i, u32 offset) {
@@ -32,4 +32,4 @@ ALWAYS_INLINE bool lds_holds(const Wave& w, u32 offset, u32 bytes) {
 }
 
 }  // namespace
-}  // namespace cass::rdna3::CASS_RDNA3_LEVEL
+}  // namespace cass::amdgpu::CASS_EMULATOR_LEVEL

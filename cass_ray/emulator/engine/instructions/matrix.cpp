@@ -5,7 +5,7 @@
 // the row 2 r + n / 16 (in a wave of 64: 4 r + n / 16). EXEC does not matter.
 #include "matrix_common.hpp"
 
-namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace cass::amdgpu::CASS_EMULATOR_LEVEL {
 namespace {
 
 template <class T>
@@ -116,4 +116,4 @@ OPERATION(v_wmma_i32_16x16x16_iu8) { to_i32<8>(w, i); }
 OPERATION(v_wmma_i32_16x16x16_iu4) { to_i32<4>(w, i); }
 
 }  // namespace
-}  // namespace cass::rdna3::CASS_RDNA3_LEVEL
+}  // namespace cass::amdgpu::CASS_EMULATOR_LEVEL

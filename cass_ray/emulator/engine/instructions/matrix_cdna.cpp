@@ -13,7 +13,7 @@
 
 #include "../program.hpp"
 
-namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace cass::amdgpu::CASS_EMULATOR_LEVEL {
 namespace {
 
 using u32 = std::uint32_t;
@@ -369,4 +369,4 @@ MATRIX(v_smfmac_i32_32x32x32_i8, sparse, 32, 32, 1, Signed8, Signed8)
 MATRIX(v_smfmac_i32_16x16x64_i8, sparse, 16, 64, 1, Signed8, Signed8)
 
 }  // namespace
-}  // namespace cass::rdna3::CASS_RDNA3_LEVEL
+}  // namespace cass::amdgpu::CASS_EMULATOR_LEVEL

@@ -8,7 +8,7 @@
 #include "byte_float.hpp"
 #include "matrix_common.hpp"
 
-namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace cass::amdgpu::CASS_EMULATOR_LEVEL {
 namespace {
 
 template <class Format>
@@ -197,4 +197,4 @@ SWMMAC(v_swmmac_f32_16x16x32_bf8_fp8, 32, FromByte<OcpBf8>, FromByte<OcpFp8>, in
 SWMMAC(v_swmmac_f32_16x16x32_bf8_bf8, 32, FromByte<OcpBf8>, FromByte<OcpBf8>, into_f32)
 
 }  // namespace
-}  // namespace cass::rdna3::CASS_RDNA3_LEVEL
+}  // namespace cass::amdgpu::CASS_EMULATOR_LEVEL

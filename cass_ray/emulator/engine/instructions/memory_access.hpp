@@ -5,7 +5,7 @@
 #include "memory_blocks.hpp"
 #include "operation.hpp"
 
-namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace cass::amdgpu::CASS_EMULATOR_LEVEL {
 namespace {
 
 using u8 = std::uint8_t;
@@ -442,4 +442,4 @@ ALWAYS_INLINE void store_small(Wave& w, const Instruction& i, const Operand& dat
 }
 
 }  // namespace
-}  // namespace cass::rdna3::CASS_RDNA3_LEVEL
+}  // namespace cass::amdgpu::CASS_EMULATOR_LEVEL

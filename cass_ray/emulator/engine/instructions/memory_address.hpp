@@ -3,7 +3,7 @@
 
 #include "memory_access.hpp"
 
-namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace cass::amdgpu::CASS_EMULATOR_LEVEL {
 namespace {
 
 constexpr u32 flat_bytes = 16;  // the most that a flat instruction moves for a lane
@@ -65,4 +65,4 @@ ALWAYS_INLINE bool scratch_offsets(Wave& w, const Instruction* i, Local& at) {
 }
 
 }  // namespace
-}  // namespace cass::rdna3::CASS_RDNA3_LEVEL
+}  // namespace cass::amdgpu::CASS_EMULATOR_LEVEL

@@ -4,7 +4,7 @@
 
 #include "operation.hpp"
 
-namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace cass::amdgpu::CASS_EMULATOR_LEVEL {
 namespace {
 
 using Quad = std::uint32_t __attribute__((ext_vector_type(4)));
@@ -100,4 +100,4 @@ ALWAYS_INLINE LaneQuads lane_quads(const U32 rows[4]) {
 }
 
 }  // namespace
-}  // namespace cass::rdna3::CASS_RDNA3_LEVEL
+}  // namespace cass::amdgpu::CASS_EMULATOR_LEVEL

@@ -1,7 +1,7 @@
 // Untyped buffer loads and stores (RDNA3 ISA, 16.12 MUBUF, chapter 9).
 #include "buffer_address.hpp"
 
-namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace cass::amdgpu::CASS_EMULATOR_LEVEL {
 namespace {
 
 // Loads beyond the bounds give zero.
@@ -51,4 +51,4 @@ BUFFER_STORE(store_d16_hi_b8, 1, (store_small<u8, Part::high>(w, i, i.source[1],
 BUFFER_STORE(store_d16_hi_b16, 2, (store_small<u16, Part::high>(w, i, i.source[1], at)))
 
 }  // namespace
-}  // namespace cass::rdna3::CASS_RDNA3_LEVEL
+}  // namespace cass::amdgpu::CASS_EMULATOR_LEVEL

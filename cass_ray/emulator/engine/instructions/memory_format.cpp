@@ -4,7 +4,7 @@
 
 #include "buffer_address.hpp"
 
-namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace cass::amdgpu::CASS_EMULATOR_LEVEL {
 namespace {
 
 constexpr unsigned typed_format_shift = 32;  // of MTBUF, in Instruction::immediate
@@ -61,4 +61,4 @@ FORMATTED_BY_COUNT(tbuffer, load_d16_format, false, true)
 FORMATTED_BY_COUNT(tbuffer, store_d16_format, true, true)
 
 }  // namespace
-}  // namespace cass::rdna3::CASS_RDNA3_LEVEL
+}  // namespace cass::amdgpu::CASS_EMULATOR_LEVEL

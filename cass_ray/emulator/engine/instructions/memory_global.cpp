@@ -3,7 +3,7 @@
 
 #include "../program.hpp"
 
-namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace cass::amdgpu::CASS_EMULATOR_LEVEL {
 namespace {
 
 // With a scalar base the lanes' offsets are 32 bits wide, else their addresses 64.
@@ -104,4 +104,4 @@ OPERATION(global_load_addtid_b32) { load_dwords<1>(w, i, addtid_addresses(w, i))
 OPERATION(global_store_addtid_b32) { store_dwords<1>(w, i, i.source[1], addtid_addresses(w, i)); }
 
 }  // namespace
-}  // namespace cass::rdna3::CASS_RDNA3_LEVEL
+}  // namespace cass::amdgpu::CASS_EMULATOR_LEVEL

@@ -1,7 +1,7 @@
 // Loads and stores of LDS (RDNA3 ISA, 16.14 DS, chapter 12).
 #include "lds_address.hpp"
 
-namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace cass::amdgpu::CASS_EMULATOR_LEVEL {
 namespace {
 
 OPERATION(ds_load_b32) { load_dwords<1>(w, i, loaded_from(w, i)); }
@@ -107,4 +107,4 @@ OPERATION(ds_store_addtid_b32) {
 }
 
 }  // namespace
-}  // namespace cass::rdna3::CASS_RDNA3_LEVEL
+}  // namespace cass::amdgpu::CASS_EMULATOR_LEVEL

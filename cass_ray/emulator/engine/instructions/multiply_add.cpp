@@ -3,7 +3,7 @@
 #include "float_common.hpp"
 #include "half_common.hpp"
 
-namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace cass::amdgpu::CASS_EMULATOR_LEVEL {
 namespace {
 
 ALWAYS_INLINE F32 no_denormal(F32 value) {
@@ -38,4 +38,4 @@ HALF_MULTIPLY_ADD(v_madmk_f16, half_source(w, i, 2))
 HALF_MULTIPLY_ADD(v_mac_f16, input_half(w, bits_as<F16>(read_u16(w, i.destination))))
 
 }  // namespace
-}  // namespace cass::rdna3::CASS_RDNA3_LEVEL
+}  // namespace cass::amdgpu::CASS_EMULATOR_LEVEL

@@ -14,17 +14,17 @@
 #include <immintrin.h>
 #endif
 
-#ifndef CASS_RDNA3_LEVEL
-#error "compile handlers with -DCASS_RDNA3_LEVEL=portable, avx2 or avx512"
+#ifndef CASS_EMULATOR_LEVEL
+#error "compile handlers with -DCASS_EMULATOR_LEVEL=portable, avx2 or avx512"
 #endif
 
-#define CASS_RDNA3_TEXT(x) #x
-#define CASS_RDNA3_SECTION(level) CASS_RDNA3_TEXT(cass_rdna3_##level)
-#define CASS_RDNA3_SECTION_OF(level) CASS_RDNA3_SECTION(level)
+#define CASS_EMULATOR_TEXT(x) #x
+#define CASS_EMULATOR_SECTION(level) CASS_EMULATOR_TEXT(cass_emulator_##level)
+#define CASS_EMULATOR_SECTION_OF(level) CASS_EMULATOR_SECTION(level)
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace cass::amdgpu::CASS_EMULATOR_LEVEL {
 namespace {
 
 // One value a lane.
@@ -366,14 +366,14 @@ ALWAYS_INLINE void stop(Wave& wave, const Instruction* instruction, WaveFault fa
 }
 
 }  // namespace
-}  // namespace cass::rdna3::CASS_RDNA3_LEVEL
+}  // namespace cass::amdgpu::CASS_EMULATOR_LEVEL
 
 // Goes on to an instruction: the last statement of every handler.
 #define CONTINUE_AT(wave, instruction) \
   __attribute__((musttail)) return (instruction)->handler(wave, instruction)
 
 #define REGISTER_HANDLER(opcode_name, function)                                            \
-  __attribute__((section(CASS_RDNA3_SECTION_OF(CASS_RDNA3_LEVEL)),                         \
+  __attribute__((section(CASS_EMULATOR_SECTION_OF(CASS_EMULATOR_LEVEL)),                   \
                  used)) static HandlerEntry entry_of_##opcode_name = {Opcode::opcode_name, \
                                                                       function};
 

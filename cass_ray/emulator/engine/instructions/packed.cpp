@@ -1,7 +1,7 @@
 // Packed and mixed-precision instructions, dot products (RDNA3 ISA, 16.11 VOP3P).
 #include "half_common.hpp"
 
-namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace cass::amdgpu::CASS_EMULATOR_LEVEL {
 namespace {
 
 using u32 = std::uint32_t;
@@ -291,4 +291,4 @@ OPERATION(v_dot2_bf16_bf16) {
 }
 
 }  // namespace
-}  // namespace cass::rdna3::CASS_RDNA3_LEVEL
+}  // namespace cass::amdgpu::CASS_EMULATOR_LEVEL

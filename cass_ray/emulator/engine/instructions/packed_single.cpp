@@ -1,7 +1,7 @@
 // Two f32 or two dwords at once (MI300 ISA, 12.11 VOP3P).
 #include "operation.hpp"
 
-namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace cass::amdgpu::CASS_EMULATOR_LEVEL {
 namespace {
 
 using u32 = std::uint32_t;
@@ -57,4 +57,4 @@ OPERATION(v_pk_mov_b32) {
 }
 
 }  // namespace
-}  // namespace cass::rdna3::CASS_RDNA3_LEVEL
+}  // namespace cass::amdgpu::CASS_EMULATOR_LEVEL

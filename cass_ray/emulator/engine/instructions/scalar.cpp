@@ -1,7 +1,7 @@
 // Scalar integer and move instructions (RDNA3 ISA, 16.1 SOP2, 16.2 SOPK, 16.3 SOP1, 16.4 SOPC).
 #include "operation.hpp"
 
-namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace cass::amdgpu::CASS_EMULATOR_LEVEL {
 namespace {
 
 using u32 = std::uint32_t;
@@ -371,4 +371,4 @@ OPERATION(s_movrelsd_2_b32) {
 }
 
 }  // namespace
-}  // namespace cass::rdna3::CASS_RDNA3_LEVEL
+}  // namespace cass::amdgpu::CASS_EMULATOR_LEVEL

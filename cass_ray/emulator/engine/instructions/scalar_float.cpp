@@ -3,7 +3,7 @@
 #include "elementary.hpp"
 #include "half_common.hpp"
 
-namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace cass::amdgpu::CASS_EMULATOR_LEVEL {
 namespace {
 
 using u32 = std::uint32_t;
@@ -149,4 +149,4 @@ ONE(v_s_sqrt_f16, half, narrowed(F32(__builtin_elementwise_sqrt(widened(a)))))
 ONE(v_s_rsq_f16, half, narrowed(1.0 / __builtin_elementwise_sqrt(convert<F64>(widened(a)))))
 
 }  // namespace
-}  // namespace cass::rdna3::CASS_RDNA3_LEVEL
+}  // namespace cass::amdgpu::CASS_EMULATOR_LEVEL

@@ -4,7 +4,7 @@
 
 #include "../machine_services.hpp"
 
-namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace cass::amdgpu::CASS_EMULATOR_LEVEL {
 namespace {
 
 using u32 = std::uint32_t;
@@ -130,4 +130,4 @@ OPERATION(s_buffer_load_u16) { buffer_load_small<std::uint16_t, u32>(w, i); }
 OPERATION(s_buffer_load_i16) { buffer_load_small<std::int16_t, std::int32_t>(w, i); }
 
 }  // namespace
-}  // namespace cass::rdna3::CASS_RDNA3_LEVEL
+}  // namespace cass::amdgpu::CASS_EMULATOR_LEVEL

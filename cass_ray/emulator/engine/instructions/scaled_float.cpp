@@ -5,7 +5,7 @@
 #include "byte_float.hpp"
 #include "half_common.hpp"
 
-namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace cass::amdgpu::CASS_EMULATOR_LEVEL {
 namespace {
 
 using u32 = std::uint32_t;
@@ -144,4 +144,4 @@ MANY_PAIRS(v_cvt_scalef32_pk32_bf16_fp6, Fp6, bfloat_bits)
 MANY_PAIRS(v_cvt_scalef32_pk32_bf16_bf6, Bf6, bfloat_bits)
 
 }  // namespace
-}  // namespace cass::rdna3::CASS_RDNA3_LEVEL
+}  // namespace cass::amdgpu::CASS_EMULATOR_LEVEL

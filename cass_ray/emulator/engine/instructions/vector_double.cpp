@@ -1,7 +1,7 @@
 // f64 instructions (RDNA3 ISA, 16.8 VOP1, 16.10 VOP3).
 #include "float_common.hpp"
 
-namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace cass::amdgpu::CASS_EMULATOR_LEVEL {
 namespace {
 
 BINARY(v_add_f64, F64, F64, a + b)
@@ -87,4 +87,4 @@ OPERATION(v_trig_preop_f64) {
 }
 
 }  // namespace
-}  // namespace cass::rdna3::CASS_RDNA3_LEVEL
+}  // namespace cass::amdgpu::CASS_EMULATOR_LEVEL

@@ -2,7 +2,7 @@
 #include "elementary.hpp"
 #include "float_common.hpp"
 
-namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace cass::amdgpu::CASS_EMULATOR_LEVEL {
 namespace {
 
 // ---- arithmetic
@@ -127,4 +127,4 @@ UNARY(v_sin_f32, F32, F32, sine_of_turns(a))
 UNARY(v_cos_f32, F32, F32, cosine_of_turns(a))
 
 }  // namespace
-}  // namespace cass::rdna3::CASS_RDNA3_LEVEL
+}  // namespace cass::amdgpu::CASS_EMULATOR_LEVEL

@@ -3,7 +3,7 @@
 #include "elementary.hpp"
 #include "half_common.hpp"
 
-namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace cass::amdgpu::CASS_EMULATOR_LEVEL {
 namespace {
 
 // Sources a, b, c of f16 with input denormals as MODE says; the result's likewise.
@@ -209,4 +209,4 @@ OPERATION(v_cndmask_b16) {
 }
 
 }  // namespace
-}  // namespace cass::rdna3::CASS_RDNA3_LEVEL
+}  // namespace cass::amdgpu::CASS_EMULATOR_LEVEL

@@ -1,7 +1,7 @@
 // Integer and bit instructions on vectors (RDNA3 ISA, 16.7 VOP2, 16.8 VOP1, 16.10 VOP3).
 #include "operation.hpp"
 
-namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace cass::amdgpu::CASS_EMULATOR_LEVEL {
 namespace {
 
 using u32 = std::uint32_t;
@@ -374,4 +374,4 @@ OPERATION(v_mbcnt_hi_u32_b32) {
 }
 
 }  // namespace
-}  // namespace cass::rdna3::CASS_RDNA3_LEVEL
+}  // namespace cass::amdgpu::CASS_EMULATOR_LEVEL

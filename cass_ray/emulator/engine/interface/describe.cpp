@@ -9,7 +9,7 @@
 
 namespace {
 
-using namespace cass::rdna3;
+using namespace cass::amdgpu;
 
 // Names come from untrusted files: escape what JSON does not allow.
 std::string quoted(std::string_view text) {
@@ -84,8 +84,8 @@ std::string object_json(const CodeObject& object) {
 }  // namespace
 
 // JSON: the object's description, or {"error": message}. Allocated; to be given back with
-// cass_rdna3_release.
-EXPORT char* cass_rdna3_describe(const std::byte* bytes, std::size_t size) {
+// cass_emulator_release.
+EXPORT char* cass_emulator_describe(const std::byte* bytes, std::size_t size) {
   Error error;
   std::string text;
   const auto elf = find_code_object({bytes, size}, error);
@@ -97,4 +97,4 @@ EXPORT char* cass_rdna3_describe(const std::byte* bytes, std::size_t size) {
   return strdup(text.c_str());
 }
 
-EXPORT void cass_rdna3_release(char* text) { std::free(text); }
+EXPORT void cass_emulator_release(char* text) { std::free(text); }

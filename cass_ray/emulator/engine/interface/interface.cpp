@@ -16,7 +16,7 @@
 
 namespace {
 
-using namespace cass::rdna3;
+using namespace cass::amdgpu;
 
 // What a test sets and reads. Matches the ctypes structure in tests/emulator.
 struct Machine {
@@ -67,7 +67,7 @@ void store(Wave& wave, Machine& machine) {
 }  // namespace
 
 // Lines "mnemonic encoding state", state being "covered", "ignored" or "unsupported".
-EXPORT std::size_t cass_rdna3_coverage(unsigned set, char* out, std::size_t size) {
+EXPORT std::size_t cass_emulator_coverage(unsigned set, char* out, std::size_t size) {
   static constexpr const char* encodings[] = {
       "SOP2", "SOPK", "SOP1",   "SOPC",    "SOPP",  "SMEM",  "VOP2",    "VOP1",
       "VOPC", "VOP3", "VOP3SD", "VOP3P",   "VOPDX", "VOPDY", "VINTERP", "LDSDIR",
@@ -87,10 +87,10 @@ EXPORT std::size_t cass_rdna3_coverage(unsigned set, char* out, std::size_t size
   return put(text, out, size);
 }
 
-EXPORT const char* cass_rdna3_level() { return handlers().level.data(); }
+EXPORT const char* cass_emulator_level() { return handlers().level.data(); }
 
 // The text of the instruction at the start of `words` and, as result, its size in bytes; 0: none.
-EXPORT unsigned cass_rdna3_decode(unsigned set, const std::uint32_t* words, std::size_t count,
+EXPORT unsigned cass_emulator_decode(unsigned set, const std::uint32_t* words, std::size_t count,
                                   char* out, std::size_t size) {
   const auto decoded = decode(static_cast<InstructionSet>(set), {words, count});
   if (!decoded) return 0;
@@ -99,13 +99,13 @@ EXPORT unsigned cass_rdna3_decode(unsigned set, const std::uint32_t* words, std:
 }
 
 // Memory that instructions can use, zero-filled, until the end of the process; null if there is none.
-EXPORT std::byte* cass_rdna3_memory(std::size_t size) {
+EXPORT std::byte* cass_emulator_memory(std::size_t size) {
   return DeviceMemory::instance().allocate(size);
 }
 
 // Runs `count` dwords of code, which must end in s_endpgm, as one wave on the machine's registers.
 // False where an instruction is not supported or invalid. Machine::fault: WaveFault of a fault.
-EXPORT bool cass_rdna3_execute(const std::uint32_t* words, std::size_t count, Machine* machine) {
+EXPORT bool cass_emulator_execute(const std::uint32_t* words, std::size_t count, Machine* machine) {
   ProgramOptions options;
   options.wide = machine->wide != 0;
   options.special_mode = (machine->mode & 0xFF) != mode::usual;

@@ -43,8 +43,8 @@ _WMMA = re.compile(r"v_wmma_\w+")
 
 def operation_of(mnemonic: str) -> str:
     """The engine's operation for a gfx12 mnemonic."""
-    if known := _SAME.get(mnemonic):
-        return known
+    if operation := _SAME.get(mnemonic):
+        return operation
     if mnemonic.startswith("s_"):
         return mnemonic
     if _BYTE_FLOAT.fullmatch(mnemonic):

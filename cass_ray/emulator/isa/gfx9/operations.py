@@ -135,8 +135,8 @@ _BYTE_FLOAT = re.compile(
 
 def operation_of(mnemonic: str) -> str:
     """The engine's operation for a gfx9 mnemonic."""
-    if known := _SAME.get(mnemonic):
-        return known
+    if operation := _SAME.get(mnemonic):
+        return operation
     for pattern, name in ((_NORMALIZED, r"v_cvt_pk_norm_\1"), (_ALWAYS_TRUE, r"\1_t_\2")):
         if match := pattern.fullmatch(mnemonic):
             return match.expand(name)

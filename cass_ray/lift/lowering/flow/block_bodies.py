@@ -7,23 +7,23 @@ from dataclasses import dataclass, field
 
 from cass_ray.lift.analysis import liveness
 from cass_ray.lift.analysis.call_places import CallPlace
-from cass_ray.lift.analysis.cutting import Cut
-from cass_ray.lift.analysis.interfaces import Interfaces
+from cass_ray.lift.analysis.function_signatures import FunctionSignatures
 from cass_ray.lift.analysis.opcodes import tests_phase, yields
-from cass_ray.lift.analysis.phase_waits import PhaseWaits
+from cass_ray.lift.analysis.outlining import Outline
 from cass_ray.lift.analysis.uniform import uniform_results
 from cass_ray.lift.analysis.unrolled_rounds import UnrolledRounds
+from cass_ray.lift.convergence.phase_waits import PhaseWaits
 from cass_ray.lift.errors import LifterBug, LiftError, UnknownForm
 from cass_ray.lift.frontend.code import CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Predicate
 from cass_ray.lift.llvm.builder import TRUE, i32
-from cass_ray.lift.lowering.attempts import LiftAgain
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.families import forms
 from cass_ray.lift.lowering.flow.walk import KernelWalk
 from cass_ray.lift.lowering.lanes import ballot, share_with_warp
 from cass_ray.lift.lowering.registers import word_of
+from cass_ray.lift.lowering.restarts import RestartLifting
 from cass_ray.lift.lowering.semantics.texture import TEXTURE_OPCODES
 from cass_ray.lift.lowering.table import OpcodeForm
 
@@ -36,12 +36,12 @@ class EarlierLifting:
     """Instructions, and registers whose value before them nobody reads."""
     writes: dict[liveness.CodePlace, set[str]] = field(default_factory=dict)
     """Registers that instructions write; read only where some value is unneeded."""
-    interfaces: Interfaces | None = None
-    """Of the functions that the kernel calls."""
-    cuts: Mapping[liveness.CodePlace | None, Cut] = field(default_factory=dict)
-    """Of large parts."""
+    signatures: FunctionSignatures | None = None
+    """Signatures of the functions that the kernel calls."""
+    outlines: Mapping[liveness.CodePlace | None, Outline] = field(default_factory=dict)
+    """Outlines of large functions, by function; None is the kernel itself."""
     live: Mapping[liveness.CodePlace, frozenset[str]] = field(default_factory=dict)
-    """Registers that may matter at the start of each block, where something is cut."""
+    """Registers that may matter at the start of each block, where something is outlined."""
 
 
 @dataclass(slots=True)
@@ -67,7 +67,7 @@ class LoweredInstruction:
         place = self.instruction.text, self.code.name, self.instruction.address
         if isinstance(error, UnknownForm):
             raise error.at(*place) from None
-        if isinstance(error, Exception) and not isinstance(error, LiftError | LiftAgain):
+        if isinstance(error, Exception) and not isinstance(error, LiftError | RestartLifting):
             raise LifterBug(*place) from error
 
 
@@ -75,7 +75,8 @@ class InstructionLowering:
     """Lifts the instructions of a walk's current block."""
 
     def __init__(self, walk: KernelWalk, earlier: EarlierLifting, waits: PhaseWaits | None) -> None:
-        """``waits``: where phases are tested, if the two warps of a wave run in turns."""
+        """``waits``: where phases are tested, if the two warps of a wave are scheduled one after
+        the other."""
         self._walk = walk
         self._context = walk.context
         self._earlier = earlier
@@ -98,26 +99,26 @@ class InstructionLowering:
     ) -> None:
         """Lift instructions that follow each other and have the same guard."""
         context = self._context
-        known = [(each, self._form(code, each)) for each in run]
+        forms_of_run = [(each, self._form(code, each)) for each in run]
         if guard is None:
-            self._apply(code, known)
+            self._apply(code, forms_of_run)
             return
         condition = context.predicate(guard)
-        unneeded = self._unneeded_in(code, known)
+        unneeded = self._unneeded_in(code, forms_of_run)
         if guard.file == "P" and (shared := uniform_results(run)):
             unneeded = frozenset(name for name in unneeded if word_of(name) not in shared)
             with context.registers.skipped_unless(condition, unneeded):
-                self._apply(code, known)
+                self._apply(code, forms_of_run)
             for name in sorted(shared):
                 share_with_warp(context, name, condition)
             return
-        if any(form.has_effect for _, form in known):
+        if any(form.has_effect for _, form in forms_of_run):
             with context.registers.skipped_unless(condition, unneeded):
-                self._apply(code, known)
+                self._apply(code, forms_of_run)
         else:
             rounds = self._rounds_of(code).counted(run)
             with context.registers.dropping_results_unless(condition, unneeded, rounds):
-                self._apply(code, known)
+                self._apply(code, forms_of_run)
 
     def _rounds_of(self, code: CodeSection) -> UnrolledRounds:
         if code.name not in self._rounds:
@@ -125,7 +126,7 @@ class InstructionLowering:
         return self._rounds[code.name]
 
     def _unneeded_in(
-        self, code: CodeSection, known: list[tuple[DecodedInstruction, OpcodeForm]]
+        self, code: CodeSection, forms_of_run: list[tuple[DecodedInstruction, OpcodeForm]]
     ) -> frozenset[str]:
         """Registers whose value before a run is not needed where its guard does not hold.
 
@@ -134,22 +135,24 @@ class InstructionLowering:
         if not self._earlier.unneeded:
             return frozenset()
         first: dict[str, bool] = {}
-        for instruction, _ in known:
+        for instruction, _ in forms_of_run:
             place = (code.name, instruction.address)
             for name in self._earlier.writes.get(place, ()):
                 first.setdefault(name, (place, name) in self._earlier.unneeded)
         return frozenset(name for name, unneeded in first.items() if unneeded)
 
-    def _apply(self, code: CodeSection, known: list[tuple[DecodedInstruction, OpcodeForm]]) -> None:
+    def _apply(
+        self, code: CodeSection, forms_of_run: list[tuple[DecodedInstruction, OpcodeForm]]
+    ) -> None:
         context = self._context
-        interfaces = self._earlier.interfaces
-        for instruction, form in known:
-            if interfaces and (code.name, instruction.address) in interfaces.dead_stores:
+        signatures = self._earlier.signatures
+        for instruction, form in forms_of_run:
+            if signatures and (code.name, instruction.address) in signatures.dead_stores:
                 continue
             guard = instruction.guard
             access = liveness.RegisterAccess((guard.name, guard.inverted) if guard else None)
             with self.lowering(code, instruction, access):
-                if (code.name, instruction.address) in context.environment.hasty_looks:
+                if (code.name, instruction.address) in context.environment.spin_loads:
                     context.ir.call_void("llvm.amdgcn.s.sleep", i32(1))
                 form.semantics(context, instruction)
                 context.ir.bound_stretch()
@@ -157,7 +160,7 @@ class InstructionLowering:
                     self._agree(code, instruction, self._waits)
 
     def _agree(self, code: CodeSection, i: DecodedInstruction, waits: PhaseWaits) -> None:
-        """Where warps run in turns, a phase is over for all lanes of the warp or for none.
+        """Where warps are scheduled, a phase is over for all lanes of the warp or for none.
 
         In a loop that waits it is when it is for each; elsewhere lanes that differ are an error.
         """
@@ -165,7 +168,7 @@ class InstructionLowering:
         if waits_here is None:
             return
         if i.guard is not None and not tests_phase(i):
-            raise i.unknown("a guarded test of a phase where warps run in turns")
+            raise i.unknown("a guarded test of a phase where warps are scheduled")
         context = self._context
         own = context.predicate(i.operands[0])
         others = ballot(context, context.ir.invert(own))
@@ -182,15 +185,15 @@ class InstructionLowering:
         """Give the turn to the other warp or lanes, then do ``i``: mostly read whether a phase is
         over."""
         context, form = self._context, self._form(code, i)
-        assert context.turns is not None and self._waits is not None
+        assert context.scheduler is not None and self._waits is not None
         access = liveness.RegisterAccess((i.guard.name, i.guard.inverted) if i.guard else None)
         guard = context.predicate(i.guard) if i.guard else TRUE
         with context.terminators.leaving_if(guard, lambda: self._walk.goto(following)):
             label = f"poll{context.ir.fresh()}"
-            if context.own_pace is not None:
-                context.own_pace.pause(f"label %{label}", at_barrier=False, yields=yields(i))
+            if context.lane_scheduler is not None:
+                context.lane_scheduler.pause(f"label %{label}", at_barrier=False, yields=yields(i))
             else:
-                context.turns.pause(f"label %{label}", at_barrier=False)
+                context.scheduler.pause(f"label %{label}", at_barrier=False)
             context.registers.begin_block(label)
             with self.lowering(code, i, access):
                 form.semantics(context, i)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cass_ray.lift.analysis.call_places import CallPlace
-from cass_ray.lift.analysis.opcodes import asks_if_together
+from cass_ray.lift.analysis.opcodes import tests_convergence
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Name, Register
@@ -14,15 +14,15 @@ from cass_ray.lift.llvm.notes import UNROLLED
 from cass_ray.lift.lowering.clusters import end_thread
 from cass_ray.lift.lowering.flow.calls import CallLowering
 from cass_ray.lift.lowering.flow.conditions import allow_only, condition_of, where_taken
-from cass_ray.lift.lowering.flow.shared_exchanges import SharedExchanges
+from cass_ray.lift.lowering.flow.divergent_collectives import DivergentCollectives
 from cass_ray.lift.lowering.flow.walk import KernelWalk
 from cass_ray.lift.lowering.lanes import ballot
+from cass_ray.lift.lowering.recognized_operations import write_operation
 from cass_ray.lift.lowering.semantics.barrier import stop_at_barrier
-from cass_ray.lift.lowering.semantics.convergence import meet_at_region_end
-from cass_ray.lift.lowering.whole_operations import write_whole
+from cass_ray.lift.lowering.semantics.convergence import stop_at_bsync
 
 LowersEnd = Callable[[CallPlace, DecodedInstruction, CallPlace], None]
-"""Of a block, its last instruction, and the place behind it."""
+"""Lowers the end of a block: its place, its last instruction, and the place behind it."""
 
 ENDS = frozenset({"BRA", "JMP", "EXIT", "KILL", "BPT", "CALL", "RET", "BRX", "BRXU", "JMX"})
 """What ends a basic block; the modifiers are checked where they are lifted."""
@@ -35,17 +35,18 @@ class BlockEnds:
         self,
         walk: KernelWalk,
         calls: CallLowering,
-        exchanges: SharedExchanges,
+        collectives: DivergentCollectives,
         *,
-        in_turns: bool,
+        is_scheduled: bool,
     ) -> None:
-        """``in_turns``: the warps of a wave run in turns, which end at barriers."""
+        """``is_scheduled``: the warps of a wave are scheduled one after the other: a turn ends at a
+        barrier."""
         self._walk = walk
         self._program = walk.program
         self._context = walk.context
         self._calls = calls
-        self._exchanges = exchanges
-        self._in_turns = in_turns
+        self._collectives = collectives
+        self._is_scheduled = is_scheduled
 
     def by_opcode(self) -> dict[str, LowersEnd]:
         """How each is lifted. Kept by itself, it would keep all of a lifting as garbage."""
@@ -62,20 +63,20 @@ class BlockEnds:
             "JMX": self._jump_table,
         }
         assert by_opcode.keys() == ENDS
-        if self._in_turns:
+        if self._is_scheduled:
             by_opcode |= dict.fromkeys(("BAR", "WARPGROUP", "UCGABAR_WAIT"), self._barrier)
-        if self._context.own_pace is not None:
-            by_opcode |= {"BSYNC": self._region_end, "WARPSYNC": self._meeting}
+        if self._context.lane_scheduler is not None:
+            by_opcode |= {"BSYNC": self._region_end, "WARPSYNC": self._warpsync}
         return by_opcode
 
     def _branch(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
         allow_only(i, "U", "CONV", "DIV", "INC", "ANY")
         context = self._context
-        if asks_if_together(i):
-            self._ask(place, i, following)
+        if tests_convergence(i):
+            self._convergence_test(place, i, following)
             return
-        if operation := context.environment.whole_operations.get((place[1], i.address)):
-            write_whole(context, operation)
+        if operation := context.environment.recognized_operations.get((place[1], i.address)):
+            write_operation(context, operation)
             context.terminators.jump(self._walk.goto((*place[:2], operation.following)))
             return
         target = self._target(place, i)
@@ -90,36 +91,38 @@ class BlockEnds:
             UNROLLED if unrolled else "",
         )
 
-    def _ask(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
+    def _convergence_test(
+        self, place: CallPlace, i: DecodedInstruction, following: CallPlace
+    ) -> None:
         """Whether the lanes of a warp are apart, or together.
 
-        They are together; at their own pace they may be apart, and the code for those has them
-        meet. But at a barrier of the block each comes for itself. A guard is no way past it: where
-        it does not hold in all lanes, these have different masks and count as apart.
+        They are together; scheduled independently they may be apart, and the code for those has
+        them reconverge. But at a barrier of the block each comes for itself. A guard is no way past
+        it: where it does not hold in all lanes, these have different masks and count as apart.
         """
         context = self._context
         together, apart = self._target(place, i), following
         if i.has("DIV"):
             together, apart = apart, together
         groups = context.mask_groups()
-        if groups is not None and i.address in groups.asks:
+        if groups is not None and i.address in groups.convergence_tests:
             others = ballot(context, context.ir.invert(condition_of(context, i)))
             is_apart = context.ir.icmp("ne", others, i32(0))
             label = self._walk.goto(together)
             context.terminators.branch(is_apart, self._walk.goto(apart), lambda: label)
             return
         is_of_block = together[1:] in context.environment.unaligned_barriers
-        is_sure = context.own_pace is None or is_of_block
+        is_sure = context.lane_scheduler is None or is_of_block
         context.terminators.jump(self._walk.goto(together if is_sure else apart))
 
-    def _meeting(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
+    def _warpsync(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
         with where_taken(self._walk, i, following):
-            self._exchanges.meet(place, i, following)
+            self._collectives.wait(place, i, following)
 
     def _region_end(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
         del place
         with where_taken(self._walk, i, following):
-            meet_at_region_end(self._context, i, self._walk.goto(following))
+            stop_at_bsync(self._context, i, self._walk.goto(following))
 
     def _target(self, place: CallPlace, i: DecodedInstruction) -> CallPlace:
         stack, function, _ = place
@@ -137,7 +140,7 @@ class BlockEnds:
             self._context.terminators.leave()
 
     def _barrier(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
-        """A barrier of the block where warps run in turns; elsewhere it ends no basic block."""
+        """A barrier of the block where warps are scheduled; elsewhere it ends no basic block."""
         del place
         with where_taken(self._walk, i, following):
             stop_at_barrier(self._context, i, self._walk.goto(following))

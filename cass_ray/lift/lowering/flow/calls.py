@@ -5,7 +5,7 @@ code to optimise. Where copies would grow without bound it is lifted once, as a 
 (:mod:`.functions`), and where it recurses. Where that happens to several that a call through a
 register may lead to, all of these become functions, and the call one by a pointer. The return
 address is compared with what the call expects: LLVM proves nearly all of these comparisons true. A
-subroutine in which the turn of a warp ends (:mod:`.turns`) is always copied.
+subroutine in which the turn of a warp ends (:mod:`..scheduling.warp_scheduler`) is always copied.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from cass_ray.lift.analysis.call_places import FUNCTION, CallFrame, CallPlace, CallStack
-from cass_ray.lift.analysis.interfaces import Interfaces
+from cass_ray.lift.analysis.function_flow import entry_of
+from cass_ray.lift.analysis.function_signatures import FunctionSignatures
 from cass_ray.lift.analysis.liveness import CodePlace
-from cass_ray.lift.analysis.part_flow import entry_of
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Name, Predicate, Register
 from cass_ray.lift.llvm.builder import Value, i64, integer_constant
-from cass_ray.lift.lowering.attempts import CallByPointer, DeepenStack, ShareSubroutine
 from cass_ray.lift.lowering.flow.conditions import allow_only, where_taken
 from cass_ray.lift.lowering.flow.driver_functions import SYSTEM_FUNCTIONS
-from cass_ray.lift.lowering.flow.functions import RESUME, RETURN, CallWay, Functions
+from cass_ray.lift.lowering.flow.functions import RESUME, RETURN, CallEdge, Functions
 from cass_ray.lift.lowering.flow.walk import KernelWalk
+from cass_ray.lift.lowering.restarts import CallByPointer, DeepenStack, ShareSubroutine
 
 MOST_COPIES = 48
 """Copies of one subroutine before it is shared."""
@@ -34,8 +34,8 @@ MOST_CHOICES = 3
 
 
 @dataclass(frozen=True)
-class SubroutineWays:
-    """How subroutines are lifted that earlier attempts have shown something about."""
+class CallPlan:
+    """How subroutines are lifted, by what earlier liftings of the kernel have shown of them."""
 
     functions: frozenset[CodePlace] = frozenset()
     copied: frozenset[CodePlace] = frozenset()
@@ -43,34 +43,34 @@ class SubroutineWays:
     by_pointer: frozenset[str] = frozenset()
     """Sections of code whose calls through registers are calls by pointers."""
 
-    def with_function(self, callee: CodePlace) -> SubroutineWays:
+    def with_function(self, callee: CodePlace) -> CallPlan:
         """These, and what :class:`ShareSubroutine` has found."""
         return replace(self, functions=self.functions | {callee})
 
-    def with_pointers(self, section: str) -> SubroutineWays:
+    def with_pointers(self, section: str) -> CallPlan:
         """These, and what :class:`CallByPointer` has found.
 
         There are fewer copies of all else then: they are counted anew.
         """
         return replace(self, functions=frozenset(), by_pointer=self.by_pointer | {section})
 
-    def with_copied(self, callee: CodePlace) -> SubroutineWays:
+    def with_copied(self, callee: CodePlace) -> CallPlan:
         """These, and what :class:`CopySubroutine` has found."""
         # One that is no function otherwise is one by a pointer.
         by_pointer = self.by_pointer if callee in self.functions else frozenset[str]()
-        return SubroutineWays(self.functions - {callee}, self.copied | {callee}, by_pointer)
+        return CallPlan(self.functions - {callee}, self.copied | {callee}, by_pointer)
 
 
 class CallLowering:
     """Lifts calls and returns of one walk; :meth:`finish` ends it."""
 
-    def __init__(self, walk: KernelWalk, ways: SubroutineWays, is_deep: bool) -> None:
+    def __init__(self, walk: KernelWalk, plan: CallPlan, is_deep: bool) -> None:
         """``is_deep``: the stack's depth is unknown."""
         self.functions = Functions(walk)
         self._walk = walk
         self._program = walk.program
         self._context = walk.context
-        self._ways = ways
+        self._call_plan = plan
         self._is_deep = is_deep
         self._copies: dict[CodePlace, int] = {}
 
@@ -102,12 +102,12 @@ class CallLowering:
 
     def _entry(self, stack: CallStack, callee: CodePlace, following: CallPlace) -> str:
         """The label to jump to for a call of ``callee`` that returns to ``following``."""
-        if callee in self._ways.functions:
+        if callee in self._call_plan.functions:
             return self._function_call((callee,), following)
         _, caller, resume = following
         is_active = any(frame.callee == callee for frame in stack)
         copies = self._copies[callee] = self._copies.get(callee, 0) + 1
-        if callee not in self._ways.copied and (is_active or copies > MOST_COPIES):
+        if callee not in self._call_plan.copied and (is_active or copies > MOST_COPIES):
             raise ShareSubroutine(callee)
         if is_active:
             raise LiftError(
@@ -125,8 +125,8 @@ class CallLowering:
         number = self._program.address(self._program.code(caller), resume)
         entries = {callee: self._walk.enter(entry_of(callee)) for callee in callees}
         label = self._walk.goto(following)
-        way = CallWay(entries, following, label, number, pointer)
-        return self.functions.call(self._walk.place, way)
+        edge = CallEdge(entries, following, label, number, pointer)
+        return self.functions.call(self._walk.place, edge)
 
     def _indirect_call(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
         """A call through a register: of one of the functions of the program, or of the system."""
@@ -147,7 +147,7 @@ class CallLowering:
             value = context.wide(register)
         if not self._is_deep:
             raise DeepenStack
-        if i.has("REL") and function in self._ways.by_pointer:
+        if i.has("REL") and function in self._call_plan.by_pointer:
             pointer = self.functions.pointer(value, candidates)
             context.terminators.jump(self._function_call(candidates.values(), following, pointer))
             return
@@ -171,8 +171,8 @@ class CallLowering:
 
     def _are_many(self, candidates: Collection[CodePlace]) -> bool:
         """Whether a call through a register is to be one by a pointer: more are functions."""
-        functions = self._ways.functions.intersection(candidates)
-        return len(functions) >= MOST_CHOICES and self._ways.copied.isdisjoint(candidates)
+        functions = self._call_plan.functions.intersection(candidates)
+        return len(functions) >= MOST_CHOICES and self._call_plan.copied.isdisjoint(candidates)
 
     def _system_call(self, i: DecodedInstruction, address: Value, following: CallPlace) -> bool:
         """A call of a function that the driver provides, where the address says so now."""
@@ -230,13 +230,14 @@ class CallLowering:
             return function
         raise i.unknown("a return relative to an unknown place")
 
-    def finish(self, interfaces: Interfaces | None) -> None:
+    def finish(self, signatures: FunctionSignatures | None) -> None:
         """Write the calls of functions, now that all are known.
 
-        ``interfaces``: what an earlier lifting has shown that functions take and give back.
+        ``signatures``: what an earlier lifting has shown of the live-in and live-out registers of
+        functions.
 
         Raises :class:`DeepenStack` where functions recurse.
         """
         if self.functions.recursive and not self._is_deep:
             raise DeepenStack
-        self.functions.finish(interfaces, self._walk)
+        self.functions.finish(signatures, self._walk)

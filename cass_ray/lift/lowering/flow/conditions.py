@@ -35,8 +35,8 @@ def where_taken(
     return walk.context.terminators.leaving_if(condition, lambda: walk.goto(following))
 
 
-def allow_only(i: DecodedInstruction, *known: str) -> None:
-    """Raise for modifiers that are not ``known``."""
+def allow_only(i: DecodedInstruction, *modifiers: str) -> None:
+    """Raise for modifiers that are not among ``modifiers``."""
     for modifier in i.modifiers:
-        if modifier not in known:
+        if modifier not in modifiers:
             raise i.unknown(f"modifier {modifier}")

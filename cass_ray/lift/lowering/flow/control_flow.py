@@ -12,45 +12,45 @@ from dataclasses import replace
 
 from cass_ray.lift.analysis import liveness
 from cass_ray.lift.analysis.call_places import TOGETHER, CallPlace
-from cass_ray.lift.analysis.cutting import cuts_of_large_parts, large_parts
-from cass_ray.lift.analysis.exchanges import meet_in_branches
+from cass_ray.lift.analysis.function_flow import FunctionFlow
+from cass_ray.lift.analysis.function_signatures import FunctionSignatures, function_signatures
+from cass_ray.lift.analysis.ieee_idioms import recognized_operations
 from cass_ray.lift.analysis.indexed_registers import loops_to_unroll
-from cass_ray.lift.analysis.interfaces import Interfaces, interfaces
-from cass_ray.lift.analysis.mask_origins import Flow
-from cass_ray.lift.analysis.own_pace import (
-    KernelCode,
-    OwnPace,
-    first_looks,
-    own_pace,
-    parts_at,
+from cass_ray.lift.analysis.outlining import large_functions, outlines_of_large_functions
+from cass_ray.lift.convergence.divergence import barrier_may_diverge
+from cass_ray.lift.convergence.forward_progress import (
+    LaneSchedule,
+    diverges_before_barriers,
+    first_spin_loads,
+    lane_schedule,
     waits_for_own_warp,
 )
-from cass_ray.lift.analysis.pairing import must_take_turns, waits_for_words
-from cass_ray.lift.analysis.part_flow import PartFlow
-from cass_ray.lift.analysis.parting import barriers_part_warps
-from cass_ray.lift.analysis.phase_waits import PhaseWaits, phase_waits
-from cass_ray.lift.analysis.polling import hasty_looks, must_keep_loads
-from cass_ray.lift.analysis.slow_paths import whole_operations
+from cass_ray.lift.convergence.kernel_graph import KernelGraph
+from cass_ray.lift.convergence.mask_origins import Flow
+from cass_ray.lift.convergence.pairing import needs_warp_scheduler, waits_for_words
+from cass_ray.lift.convergence.phase_waits import PhaseWaits, phase_waits
+from cass_ray.lift.convergence.spin_loops import must_keep_loads, spin_loads
+from cass_ray.lift.convergence.warp_collectives import collective_in_both_branches
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend.blocks import block_of, runs_of, with_few_branches
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES, CodeSection, CubinCode
 from cass_ray.lift.frontend.instruction import DecodedInstruction
-from cass_ray.lift.lowering.attempts import (
-    CallByPointer,
-    CopySubroutine,
-    DeepenStack,
-    ShareSubroutine,
-)
 from cass_ray.lift.lowering.cluster_launch import shows_clusters
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.environment import KernelEnvironment
 from cass_ray.lift.lowering.flow.block_bodies import EarlierLifting, InstructionLowering
 from cass_ray.lift.lowering.flow.block_ends import BlockEnds
-from cass_ray.lift.lowering.flow.calls import CallLowering, SubroutineWays
+from cass_ray.lift.lowering.flow.calls import CallLowering, CallPlan
+from cass_ray.lift.lowering.flow.divergent_collectives import DivergentCollectives
 from cass_ray.lift.lowering.flow.functions import Functions
-from cass_ray.lift.lowering.flow.pieces import Pieces
-from cass_ray.lift.lowering.flow.shared_exchanges import SharedExchanges
+from cass_ray.lift.lowering.flow.outlined_regions import OutlinedRegions
 from cass_ray.lift.lowering.flow.walk import KernelWalk, RecordedBlock
+from cass_ray.lift.lowering.restarts import (
+    CallByPointer,
+    CopySubroutine,
+    DeepenStack,
+    ShareSubroutine,
+)
 
 _LEAVING = frozenset({"CALL", "RET"})
 """Where these lead depends on the calls before."""
@@ -66,10 +66,10 @@ class KernelLifter:
         self.environment = environment
         self._is_deep = False
         self._waits: PhaseWaits | None = None
-        """Where the warps of a wave run in turns."""
-        self._pace: OwnPace | None = None
-        """Where lanes go at their own pace."""
-        self._ways = SubroutineWays()
+        """Where the warps of a wave are scheduled one after the other."""
+        self._lane_schedule: LaneSchedule | None = None
+        """Where lanes are scheduled independently."""
+        self._call_plan = CallPlan()
         self._recorded: dict[liveness.CodePlace, RecordedBlock] = {}
         self.instruction_count = 0
         self.entry_label = ""
@@ -89,79 +89,88 @@ class KernelLifter:
             try:
                 walk = self._attempt(None)
                 graph = (walk.blocks, (self.environment.kernel.name, 0), self._instruction_at)
-                code = KernelCode(*graph, self._labels)
+                code = KernelGraph(*graph, self._labels)
                 self.shows_clusters = shows_clusters(*graph)
                 keeps = must_keep_loads(*graph)
-                known = replace(
+                environment = replace(
                     self.environment,
                     keeps_shared_loads=keeps,
                     unrolled=loops_to_unroll(*graph),
-                    hasty_looks=hasty_looks(*graph),
-                    parts_at_barriers=bool(self.environment.unaligned_barriers)
-                    and barriers_part_warps(*graph),
-                    whole_operations={
+                    spin_loads=spin_loads(*graph),
+                    barriers_may_diverge=bool(self.environment.unaligned_barriers)
+                    and barrier_may_diverge(*graph),
+                    recognized_operations={
                         # An attempt that knew of some has come by no slow path of theirs.
-                        **self.environment.whole_operations,
-                        **whole_operations(walk.blocks, self._program),
+                        **self.environment.recognized_operations,
+                        **recognized_operations(walk.blocks, self._program),
                     },
                 )
-                changes = known != self.environment
-                found_more = known.whole_operations != self.environment.whole_operations
-                self.environment = known
-                if self._turn_ends() is None and self._runs_in_turns(code, walk.successors):
+                changes = environment != self.environment
+                found_more = (
+                    environment.recognized_operations != self.environment.recognized_operations
+                )
+                self.environment = environment
+                if self._scheduling_points() is None and self._needs_scheduler(
+                    code, walk.successors
+                ):
                     continue
-                if self._meets_more(code):
+                if self._schedule_grows(code):
                     continue
-                if found_more and large_parts(walk.successors, walk.weights):
-                    self._recorded.clear()  # there are fewer blocks, and what is cut is to fit
+                if found_more and large_functions(walk.successors, walk.weights):
+                    self._recorded.clear()  # there are fewer blocks, and outlines are to fit
                     continue
-                shown = replace(_shown_by(walk), interfaces=self._interfaces(walk))
-                shown = self._with_cuts(shown, walk)
-                is_last = not changes and not shown.unneeded and shown.interfaces is None
-                is_last = is_last and not shown.cuts
+                earlier = replace(_shown_by(walk), signatures=self._signatures(walk))
+                earlier = self._with_outlines(earlier, walk)
+                is_last = not changes and not earlier.unneeded and earlier.signatures is None
+                is_last = is_last and not earlier.outlines
                 if is_last and not walk.is_partial:
                     return walk.context  # lifted again, it would be the same
-                return self._attempt(shown).context
+                return self._attempt(earlier).context
             except ShareSubroutine as found:
-                self._ways = self._ways.with_function(found.callee)
+                self._call_plan = self._call_plan.with_function(found.callee)
             except CallByPointer as found:
-                self._ways = self._ways.with_pointers(found.section)
+                self._call_plan = self._call_plan.with_pointers(found.section)
             except CopySubroutine as found:
-                self._ways = self._ways.with_copied(found.callee)
+                self._call_plan = self._call_plan.with_copied(found.callee)
             except DeepenStack:
                 self._deepen()
 
-    def _runs_in_turns(self, code: KernelCode, flow: Flow) -> bool:
+    def _needs_scheduler(self, code: KernelGraph, flow: Flow) -> bool:
         """Whether parts of a wave have to run one after the other; sets how."""
         graph = code.blocks, code.entry, code.at
         environment = self.environment
         barriers = environment.unaligned_barriers
-        waits_for_lanes = waits_for_own_warp(code) or meet_in_branches(
+        waits_for_lanes = waits_for_own_warp(code) or collective_in_both_branches(
             code, flow, self._program.code, barriers
         )
         if not environment.target.pairs_warps:
-            if waits_for_lanes or (environment.parts_at_barriers and parts_at(code, barriers)):
-                self._pace = own_pace(code)
-            return self._pace is not None
+            if waits_for_lanes or (
+                environment.barriers_may_diverge and diverges_before_barriers(code, barriers)
+            ):
+                self._lane_schedule = lane_schedule(code)
+            return self._lane_schedule is not None
         waits = phase_waits(*graph)
         words = waits_for_words(*graph, waits)
         if words or waits_for_lanes:
-            self._pace = own_pace(code, waits.polls | first_looks(code, words))
-        elif must_take_turns(*graph, waits):
+            self._lane_schedule = lane_schedule(code, waits.polls | first_spin_loads(code, words))
+        elif needs_warp_scheduler(*graph, waits):
             self._waits = waits
-        return self._turn_ends() is not None
+        return self._scheduling_points() is not None
 
-    def _meets_more(self, code: KernelCode) -> bool:
-        """Whether lanes at their own pace meet in code for lanes that are apart, too."""
-        if self._pace is None:
+    def _schedule_grows(self, code: KernelGraph) -> bool:
+        """Whether independently scheduled lanes reconverge in code for divergent lanes, too."""
+        if self._lane_schedule is None:
             return False
-        before, self._pace = self._pace, own_pace(code, self._pace.pauses)
-        return self._pace != before
+        before, self._lane_schedule = (
+            self._lane_schedule,
+            lane_schedule(code, self._lane_schedule.yield_points),
+        )
+        return self._lane_schedule != before
 
-    def _interfaces(self, walk: KernelWalk) -> Interfaces | None:
+    def _signatures(self, walk: KernelWalk) -> FunctionSignatures | None:
         if not self.functions:
             return None
-        flow = PartFlow(
+        flow = FunctionFlow(
             walk.blocks,
             walk.successors,
             frozenset(walk.returns),
@@ -171,20 +180,24 @@ class KernelLifter:
             self.functions.by_pointer(),
         )
         # A load of a handle reads the word above it, too.
-        return interfaces(flow, drops_stores=not self.environment.uses_handles)
+        return function_signatures(flow, drops_stores=not self.environment.uses_handles)
 
-    def _with_cuts(self, shown: EarlierLifting, walk: KernelWalk) -> EarlierLifting:
-        """How large parts are to be cut; none where turns end inside of them."""
-        if self._turn_ends() is not None:
-            return shown
-        cuts = cuts_of_large_parts(walk.successors, walk.weights, walk.entry)
-        if not cuts:
-            return shown
-        return replace(shown, cuts=cuts, live=liveness.live_at_starts(walk.blocks))
+    def _with_outlines(self, earlier: EarlierLifting, walk: KernelWalk) -> EarlierLifting:
+        """How large functions are to be outlined; not where turns end inside of them."""
+        if self._scheduling_points() is not None:
+            return earlier
+        outlines = outlines_of_large_functions(walk.successors, walk.weights, walk.entry)
+        if not outlines:
+            return earlier
+        return replace(earlier, outlines=outlines, live=liveness.live_at_starts(walk.blocks))
 
-    def _turn_ends(self) -> PhaseWaits | None:
-        """Where turns end inside of basic blocks; None where nothing runs in turns."""
-        return PhaseWaits(self._pace.pauses) if self._pace is not None else self._waits
+    def _scheduling_points(self) -> PhaseWaits | None:
+        """Where turns end inside of basic blocks; None where nothing is scheduled."""
+        return (
+            PhaseWaits(self._lane_schedule.yield_points)
+            if self._lane_schedule is not None
+            else self._waits
+        )
 
     def _instruction_at(self, place: liveness.CodePlace) -> DecodedInstruction:
         code = self._program.code(place[0])
@@ -202,29 +215,29 @@ class KernelLifter:
         self._is_deep = True
         self._recorded.clear()
 
-    def _attempt(self, shown: EarlierLifting | None) -> KernelWalk:
-        """``shown``: by a first attempt; None for the first."""
-        in_turns = self._waits is not None or self._pace is not None
-        earlier = shown or EarlierLifting()
+    def _attempt(self, first_lifting: EarlierLifting | None) -> KernelWalk:
+        """``first_lifting``: what a first attempt has shown; None for the first."""
+        is_scheduled = self._waits is not None or self._lane_schedule is not None
+        earlier = first_lifting or EarlierLifting()
         context = LoweringContext(
-            self.environment, in_turns=self._waits is not None, pace=self._pace
+            self.environment, is_scheduled=self._waits is not None, schedule=self._lane_schedule
         )
-        pieces = Pieces(context, earlier.cuts, earlier.live)
-        walk = KernelWalk(self._program, context, self.environment.kernel.name, pieces)
-        calls = CallLowering(walk, self._ways, self._is_deep)
-        body = InstructionLowering(walk, earlier, self._turn_ends())
-        exchanges = SharedExchanges(walk, body)
+        regions = OutlinedRegions(context, earlier.outlines, earlier.live)
+        walk = KernelWalk(self._program, context, self.environment.kernel.name, regions)
+        calls = CallLowering(walk, self._call_plan, self._is_deep)
+        body = InstructionLowering(walk, earlier, self._scheduling_points())
+        collectives = DivergentCollectives(walk, body)
         lowering = BlockLowering(
             walk,
             body,
-            BlockEnds(walk, calls, exchanges, in_turns=in_turns),
-            exchanges,
+            BlockEnds(walk, calls, collectives, is_scheduled=is_scheduled),
+            collectives,
             # A turn that ends inside a subroutine decides whether it is copied.
-            self._recorded if shown is None and not in_turns else None,
+            self._recorded if first_lifting is None and not is_scheduled else None,
         )
         self.entry_label = walk.first_label(walk.entry)
         self.instruction_count = sum(lowering.lower(place) for place in walk.places())
-        calls.finish(earlier.interfaces)
+        calls.finish(earlier.signatures)
         self.functions = calls.functions
         return walk
 
@@ -244,21 +257,21 @@ class BlockLowering:
         walk: KernelWalk,
         body: InstructionLowering,
         ends: BlockEnds,
-        exchanges: SharedExchanges,
+        collectives: DivergentCollectives,
         recorded: dict[liveness.CodePlace, RecordedBlock] | None,
     ) -> None:
         """``recorded``: blocks that are not lifted again, for they are wanted for no more."""
         self._walk = walk
         self._body = body
         self._ends = ends.by_opcode()
-        self._exchanges = exchanges
+        self._collectives = collectives
         self._recorded = recorded
 
     def lower(self, place: CallPlace) -> int:
         """Lift the block at ``place``; the number of its instructions."""
         stack, function, address = place
         if stack == TOGETHER:
-            return self._exchanges.lower(place)
+            return self._collectives.lower(place)
         code = self._walk.code_at(place)
         position = code.position.get(address)
         if position is None:

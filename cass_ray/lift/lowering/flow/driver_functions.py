@@ -72,8 +72,8 @@ def _copy_to_blocks(context: LoweringContext, *, several: bool) -> bool:
     if not context.environment.in_cluster:
         return False
     target, barrier, blocks = _targets(context, several=several, behind=4)
-    given = Multicast(place_in_first(context, target), place_in_first(context, barrier), blocks)
-    copy_to_each(context, given, context.wide(_argument(2)), context.register(_argument(4)))
+    multicast = Multicast(place_in_first(context, target), place_in_first(context, barrier), blocks)
+    copy_to_each(context, multicast, context.wide(_argument(2)), context.register(_argument(4)))
     return True
 
 
@@ -84,8 +84,8 @@ def _load_tile_to_blocks(context: LoweringContext, *, several: bool, axes: int) 
     coordinates = [
         context.register(_argument(4 + n)) if n < axes else i32(0) for n in range(_MOST_AXES)
     ]
-    given = Multicast(*_targets(context, several=several, behind=8))
-    load_to_each(context, given, [context.wide(_argument(2)), i32(axes)], coordinates)
+    multicast = Multicast(*_targets(context, several=several, behind=8))
+    load_to_each(context, multicast, [context.wide(_argument(2)), i32(axes)], coordinates)
     return True
 
 

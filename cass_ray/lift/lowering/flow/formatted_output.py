@@ -31,7 +31,7 @@ class FormatArgument:
 
 def arguments_of(text: bytes) -> list[FormatArgument]:
     """The arguments that the format ``text`` takes, widths and precisions (``*``) among them."""
-    found: list[FormatArgument] = []
+    arguments: list[FormatArgument] = []
     end = 0
     for match in _CONVERSION.finditer(text):
         sizes = [4] * match["flags"].count(b"*")
@@ -44,8 +44,8 @@ def arguments_of(text: bytes) -> list[FormatArgument]:
         for number, size in enumerate(sizes):
             start = -(-end // size) * size
             end = start + size
-            found.append(FormatArgument(start, size, is_text and number == len(sizes) - 1))
-    return found
+            arguments.append(FormatArgument(start, size, is_text and number == len(sizes) - 1))
+    return arguments
 
 
 def print_known(
@@ -53,12 +53,12 @@ def print_known(
 ) -> Value:
     """Write ``vprintf`` of the format ``text``, which is at an address; its result."""
     ir = context.ir
-    found = arguments_of(text)
+    format_arguments = arguments_of(text)
     message = ir.call("i64", f"{SUPPORT_PREFIX}print_begin")
-    last = i32(0 if found else 1)
+    last = i32(0 if format_arguments else 1)
     length = i64(len(text) + 1)
     message = ir.call("i64", f"{SUPPORT_PREFIX}print_format", message, format_address, length, last)
-    parts = _parts(found)
+    parts = _parts(format_arguments)
     for number, part in enumerate(parts, 1):
         values = [_load(context, arguments, argument) for argument in part]
         last = i32(1 if number == len(parts) else 0)
@@ -69,7 +69,7 @@ def print_known(
         count = i32(len(values))
         name = f"{SUPPORT_PREFIX}print_values"
         message = ir.call("i64", name, message, count, *values, *padding, last)
-    return i32(len(found))
+    return i32(len(format_arguments))
 
 
 def _parts(arguments: list[FormatArgument]) -> list[list[FormatArgument]]:

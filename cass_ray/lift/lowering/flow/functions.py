@@ -2,11 +2,11 @@
 
 Lanes that call a function together return together, as they do in SASS. Without functions, one
 copy's way back would be a switch over the return address, and with it the kernel one great loop,
-through which lanes that have parted go at their own pace: they would come to barriers and shuffles
-one after the other.
+through which lanes that have parted are scheduled independently: they would come to barriers and
+shuffles one after the other.
 
 A function has registers as arguments and as results: in a first lifting all that it, or a function
-that it calls, reads or writes, then those that matter (:mod:`.interfaces`).
+that it calls, reads or writes, then those that matter (:mod:`...analysis.function_signatures`).
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from cass_ray.lift.analysis.call_places import CallPlace, part_of
-from cass_ray.lift.analysis.interfaces import Interfaces
+from cass_ray.lift.analysis.call_places import CallPlace, function_of
+from cass_ray.lift.analysis.function_flow import CallSite
+from cass_ray.lift.analysis.function_signatures import FunctionSignatures
 from cass_ray.lift.analysis.liveness import CodePlace
-from cass_ray.lift.analysis.part_flow import FunctionCall
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES
-from cass_ray.lift.llvm.builder import CodePart, PiecePart, Value, i32, i64
+from cass_ray.lift.llvm.builder import LlvmFunction, OutlinedRegion, Value, i32, i64
 from cass_ray.lift.lowering.arguments import COPY
 from cass_ray.lift.lowering.cluster_launch import SURROUNDINGS
 from cass_ray.lift.lowering.constant_banks import KERNEL_ARGUMENTS
@@ -40,7 +40,7 @@ RETURN = f"label %{_RETURN}"
 
 
 @dataclass(frozen=True)
-class CallWay:
+class CallEdge:
     """Where a call of a function, or of one of several, leads."""
 
     callees: Mapping[CodePlace, str]
@@ -57,14 +57,14 @@ class CallWay:
 
 @dataclass(frozen=True)
 class _Call:
-    """A call in one part of a kernel's code."""
+    """A call in one function of a kernel's code."""
 
     block: CallPlace
     """That ends with it."""
-    way: CallWay
-    part: CodePart
+    edge: CallEdge
+    function: LlvmFunction
     label: str
-    """Of the block that makes it."""
+    """The block that makes the call."""
 
 
 class Functions:
@@ -72,23 +72,23 @@ class Functions:
 
     def __init__(self, walk: KernelWalk) -> None:
         self._context = walk.context
-        self._pieces = walk.pieces
+        self._regions = walk.regions
         self._entries: dict[CodePlace, str] = {}
         self._calls: list[_Call] = []
         self._by_pointer: set[CodePlace] = set()
         self._tables: list[Mapping[int, CodePlace]] = []
-        self._registers: dict[CodePart, dict[str, str]] = {}
-        self._interfaces: Interfaces | None = None
-        self._ending: set[CodePart] = set()
-        """Parts in which threads may end, or in what they call."""
+        self._registers: dict[LlvmFunction, dict[str, str]] = {}
+        self._signatures: FunctionSignatures | None = None
+        self._ending: set[LlvmFunction] = set()
+        """Functions in which threads may end, or in what they call."""
 
-    def call(self, block: CallPlace, way: CallWay) -> str:
+    def call(self, block: CallPlace, edge: CallEdge) -> str:
         """The block, as an operand, that makes a call at the end of ``block``."""
-        self._entries.update(way.callees)
-        if way.pointer is not None:
-            self._by_pointer |= way.callees.keys()
+        self._entries.update(edge.callees)
+        if edge.pointer is not None:
+            self._by_pointer |= edge.callees.keys()
         label = f"call{self._context.ir.fresh()}"
-        self._calls.append(_Call(block, way, self._context.ir.part, label))
+        self._calls.append(_Call(block, edge, self._context.ir.function, label))
         return f"label %{label}"
 
     def pointer(self, offset: Value, candidates: Mapping[int, CodePlace]) -> Value:
@@ -107,29 +107,31 @@ class Functions:
         return ir.load("ptr", entry, 8)
 
     def by_pointer(self) -> frozenset[CodePlace]:
-        """The functions that are called through pointers: they have one interface."""
+        """The functions that are called through pointers: they have one signature."""
         return frozenset(self._by_pointer)
 
     def places(self) -> frozenset[CodePlace]:
         """The functions."""
         return frozenset(self._entries)
 
-    def calls_by_block(self) -> dict[CallPlace, list[FunctionCall]]:
+    def calls_by_block(self) -> dict[CallPlace, list[CallSite]]:
         """The calls at the ends of blocks."""
-        found: dict[CallPlace, list[FunctionCall]] = defaultdict(list)
+        by_block: dict[CallPlace, list[CallSite]] = defaultdict(list)
         for call in self._calls:
-            made = (FunctionCall(callee, call.way.following) for callee in call.way.callees)
-            found[call.block].extend(made)
-        return dict(found)
+            function_calls = (CallSite(callee, call.edge.following) for callee in call.edge.callees)
+            by_block[call.block].extend(function_calls)
+        return dict(by_block)
 
     @cached_property
     def recursive(self) -> frozenset[CodePlace]:
         """Functions that are called while they are active; for when all calls are known."""
         called: dict[CodePlace, set[CodePlace]] = {place: set() for place in self._entries}
         for call in self._calls:
-            caller = call.part.owner if isinstance(call.part, PiecePart) else call.part
+            caller = (
+                call.function.owner if isinstance(call.function, OutlinedRegion) else call.function
+            )
             if caller is not None:
-                called[caller].update(call.way.callees)
+                called[caller].update(call.edge.callees)
         changes = True
         while changes:
             changes = False
@@ -139,123 +141,123 @@ class Functions:
                 changes = changes or bool(more)
         return frozenset(place for place, reached in called.items() if place in reached)
 
-    def finish(self, interfaces: Interfaces | None, walk: KernelWalk) -> None:
+    def finish(self, signatures: FunctionSignatures | None, walk: KernelWalk) -> None:
         """Write the calls, now that it is known which registers each function touches.
 
-        Without ``interfaces`` a function takes and gives back all of them. ``walk`` has been
+        Without ``signatures`` a function takes and gives back all of them. ``walk`` has been
         everywhere.
         """
-        self._interfaces = interfaces
+        self._signatures = signatures
         registers = self._context.registers
-        parts: list[CodePart] = [None, *self._entries, *self._pieces]
-        touched = {part: _scalars(registers.types_in(part)) for part in parts}
-        ending = set(self._context.terminators.ending_parts)
+        functions: list[LlvmFunction] = [None, *self._entries, *self._regions]
+        touched = {function: _scalars(registers.types_in(function)) for function in functions}
+        ending = set(self._context.terminators.ending_functions)
         shared = dict.fromkeys(self._shared_registers())
         changes = True
         while changes:
             changes = False
-            for part, other in shared:
-                known = len(touched[part])
-                touched[part].update(touched[other])
-                changes = changes or len(touched[part]) > known
-            for part, callees in self._called_in_parts():
-                ends = part not in ending and not ending.isdisjoint(callees)
+            for function, other in shared:
+                before = len(touched[function])
+                touched[function].update(touched[other])
+                changes = changes or len(touched[function]) > before
+            for function, callees in self._called_in_functions():
+                ends = function not in ending and not ending.isdisjoint(callees)
                 if ends:
-                    ending.add(part)
+                    ending.add(function)
                 changes = changes or ends
         self._registers, self._ending = touched, ending
-        for part, types in touched.items():
-            registers.declare_in(part, types)
-        self._tell_pieces(walk)
+        for function, types in touched.items():
+            registers.declare_in(function, types)
+        self._tell_regions(walk)
         for call in self._calls:
-            self._context.ir.enter(call.part)
+            self._context.ir.enter(call.function)
             self._write_call(call)
-        for part in parts:
-            self._context.ir.enter(part)
-            self._write_ends(part)
+        for function in functions:
+            self._context.ir.enter(function)
+            self._write_ends(function)
         self._context.ir.enter(None)
 
-    def _called_in_parts(self) -> Iterator[tuple[CodePart, Collection[CodePart]]]:
+    def _called_in_functions(self) -> Iterator[tuple[LlvmFunction, Collection[LlvmFunction]]]:
         for call in self._calls:
-            yield call.part, call.way.callees
-        for piece in self._pieces:
-            yield piece.owner, (piece,)
+            yield call.function, call.edge.callees
+        for region in self._regions:
+            yield region.owner, (region,)
 
-    def _tell_pieces(self, walk: KernelWalk) -> None:
-        """Have the pieces find out which registers they take and give back."""
-        if not self._pieces:
+    def _tell_regions(self, walk: KernelWalk) -> None:
+        """Have the outlined regions find out which registers are live into and out of them."""
+        if not self._regions:
             return
-        from_calls: dict[CodePart, set[str]] = defaultdict(set)
+        from_calls: dict[LlvmFunction, set[str]] = defaultdict(set)
         for call in self._calls:
-            for callee in call.way.callees:
-                from_calls[call.part].update(name for name, _ in self._given_back(callee))
+            for callee in call.edge.callees:
+                from_calls[call.function].update(name for name, _ in self._live_out(callee))
         returning = {
-            place: [name for name, _ in self._given_back(function)]
+            place: [name for name, _ in self._live_out(function)]
             for place in walk.returns
-            if (function := part_of(place[0])) is not None
+            if (function := function_of(place[0])) is not None
         }
-        self._pieces.registers_known(
+        self._regions.registers_known(
             self._registers, walk.blocks, walk.successors, returning, from_calls
         )
 
-    def _shared_registers(self) -> list[tuple[CodePart, CodePart]]:
-        """Parts, and functions whose registers are theirs, too."""
-        found: list[tuple[CodePart, CodePart]] = [
-            (call.part, callee) for call in self._calls for callee in call.way.callees
+    def _shared_registers(self) -> list[tuple[LlvmFunction, LlvmFunction]]:
+        """Functions, and those whose registers are theirs, too."""
+        pairs: list[tuple[LlvmFunction, LlvmFunction]] = [
+            (call.function, callee) for call in self._calls for callee in call.edge.callees
         ]
-        found += [(piece.owner, piece) for piece in self._pieces]
+        pairs += [(region.owner, region) for region in self._regions]
         alike = sorted(self._by_pointer)
-        return found + [(alike[n - 1], alike[n]) for n in range(len(alike))]
+        return pairs + [(alike[n - 1], alike[n]) for n in range(len(alike))]
 
     def _write_call(self, call: _Call) -> None:
         ir, label = self._context.ir, call.label
-        callee, way = next(iter(call.way.callees)), call.way
-        taken, changed = self._taken(callee), self._given_back(callee)
+        callee, edge = next(iter(call.edge.callees)), call.edge
+        live_in, changed = self._live_in(callee), self._live_out(callee)
         ir.label(label)
-        for name, kind in taken:
+        for name, kind in live_in:
             ir.line(f"%{label}.{name} = load {kind}, ptr addrspace(5) %{name}")
-        given = [i64(way.resume), *self._surroundings()]
-        given += [f"{kind} %{label}.{name}" for name, kind in taken]
-        results = _results(changed)
-        listed = ", ".join(map(str, given))
-        if way.pointer is None:
-            made = f"@{self._name(callee)}({listed})"
+        arguments = [i64(edge.resume), *self._surroundings()]
+        arguments += [f"{kind} %{label}.{name}" for name, kind in live_in]
+        results = _result_type(changed)
+        listed = ", ".join(map(str, arguments))
+        if edge.pointer is None:
+            call_text = f"@{self._name(callee)}({listed})"
         else:
-            made = f"{way.pointer.name}({listed}) convergent nounwind"
-        ir.line(f"%{label}.made = call {results} {made}")
-        made = f"extractvalue {results} %{label}.made"
+            call_text = f"{edge.pointer.name}({listed}) convergent nounwind"
+        ir.line(f"%{label}.made = call {results} {call_text}")
+        extract = f"extractvalue {results} %{label}.made"
         for number, (name, kind) in enumerate(changed, 1):
-            ir.line(f"%{label}.new.{name} = {made}, {number}")
+            ir.line(f"%{label}.new.{name} = {extract}, {number}")
             ir.line(f"store {kind} %{label}.new.{name}, ptr addrspace(5) %{name}")
-        if not self._ending.isdisjoint(way.callees):
-            ir.line(f"%{label}.ended = {made}, 0")
-            ir.line(f"br i1 %{label}.ended, label %{ENDED}, {way.label}")
+        if not self._ending.isdisjoint(edge.callees):
+            ir.line(f"%{label}.ended = {extract}, 0")
+            ir.line(f"br i1 %{label}.ended, label %{ENDED}, {edge.label}")
         else:
-            ir.line(f"br {way.label}")
+            ir.line(f"br {edge.label}")
 
-    def _write_ends(self, part: CodePart) -> None:
-        """The blocks :data:`RETURN` and ``ENDED`` of a part."""
+    def _write_ends(self, function: LlvmFunction) -> None:
+        """The blocks :data:`RETURN` and ``ENDED`` of a function."""
         context, ir = self._context, self._context.ir
-        if isinstance(part, PiecePart):
-            self._pieces.write_ends(part)
+        if isinstance(function, OutlinedRegion):
+            self._regions.write_ends(function)
             return
-        resume = i64(0) if part is None else RESUME
-        self._pieces.write_calls(part, [str(resume), *self._surroundings()])
-        if part is not None:
+        resume = i64(0) if function is None else RESUME
+        self._regions.write_calls(function, [str(resume), *self._surroundings()])
+        if function is not None:
             for label, ended in ((_RETURN, "false"), (ENDED, "true")):
-                self._write_return(part, label, ended)
+                self._write_return(function, label, ended)
         elif any(
-            not self._ending.isdisjoint(call.way.callees)
+            not self._ending.isdisjoint(call.edge.callees)
             for call in self._calls
-            if call.part is None
+            if call.function is None
         ):
             ir.label(ENDED)
             context.terminators.leave_kernel()
 
-    def _write_return(self, part: CodePlace, label: str, ended: str) -> None:
+    def _write_return(self, function: CodePlace, label: str, ended: str) -> None:
         ir = self._context.ir
-        registers = self._given_back(part)
-        results = _results(registers)
+        registers = self._live_out(function)
+        results = _result_type(registers)
         ir.label(label)
         ir.line(f"%{label}.0 = insertvalue {results} poison, i1 {ended}, 0")
         for number, (name, kind) in enumerate(registers, 1):
@@ -264,18 +266,18 @@ class Functions:
             ir.line(f"%{label}.{number} = insertvalue {so_far}, {kind} %{label}.{name}, {number}")
         ir.line(f"ret {results} %{label}.{len(registers)}")
 
-    def _taken(self, part: CodePlace) -> list[tuple[str, str]]:
+    def _live_in(self, function: CodePlace) -> list[tuple[str, str]]:
         """Names and types of the registers that are a function's arguments."""
-        known = None if self._interfaces is None else self._interfaces.of[part].arguments
-        return self._touched(part, known)
+        names = None if self._signatures is None else self._signatures.of[function].live_in
+        return self._touched(function, names)
 
-    def _given_back(self, part: CodePlace) -> list[tuple[str, str]]:
+    def _live_out(self, function: CodePlace) -> list[tuple[str, str]]:
         """Names and types of the registers that are a function's results."""
-        known = None if self._interfaces is None else self._interfaces.of[part].results
-        return self._touched(part, known)
+        names = None if self._signatures is None else self._signatures.of[function].live_out
+        return self._touched(function, names)
 
-    def _touched(self, part: CodePlace, names: frozenset[str] | None) -> list[tuple[str, str]]:
-        touched = sorted(self._registers[part].items())
+    def _touched(self, function: CodePlace, names: frozenset[str] | None) -> list[tuple[str, str]]:
+        touched = sorted(self._registers[function].items())
         return [(name, kind) for name, kind in touched if names is None or name in names]
 
     def _surroundings(self) -> list[str]:
@@ -322,17 +324,17 @@ class Functions:
         for place, entry in self._entries.items():
             own = self._attributes(place, attributes)
             yield "\n".join(self._definition(place, entry, own))
-        yield from self._pieces.definitions(
+        yield from self._regions.definitions(
             lambda owner: self._attributes(owner, attributes), [str(RESUME), *self._surroundings()]
         )
 
-    def _attributes(self, part: CodePlace | None, attributes: str) -> str:
+    def _attributes(self, function: CodePlace | None, attributes: str) -> str:
         # Without norecurse LLVM takes 16 KiB of a thread's memory for what it calls.
-        return attributes if part in self.recursive else f"norecurse {attributes}"
+        return attributes if function in self.recursive else f"norecurse {attributes}"
 
     def _definition(self, place: CodePlace, entry: str, attributes: str) -> Iterator[str]:
         context = self._context
-        registers = self._taken(place)
+        registers = self._live_in(place)
         yield self._header(place, self._name(place))
         yield f"    noinline {attributes} {{"
         yield "entry:"
@@ -347,18 +349,18 @@ class Functions:
     def _header(self, place: CodePlace, name: str) -> str:
         """What a definition of a function begins with that is called as the one at ``place``."""
         parameters = [str(RESUME), *self._surroundings()]
-        parameters += [f"{kind} %given.{register}" for register, kind in self._taken(place)]
-        results = _results(self._given_back(place))
+        parameters += [f"{kind} %given.{register}" for register, kind in self._live_in(place)]
+        results = _result_type(self._live_out(place))
         return f"define internal {results} @{name}({', '.join(parameters)})"
 
-    def allocas(self, part: CodePlace | None) -> Iterable[str]:
-        """Lines at the beginning of a part that make places for its registers."""
-        if self._pieces.first_label(part) is not None:
-            return self._pieces.allocas(part)
-        return self._context.registers.allocas(part)
+    def allocas(self, function: CodePlace | None) -> Iterable[str]:
+        """Lines at the beginning of a function that make places for its registers."""
+        if self._regions.first_label(function) is not None:
+            return self._regions.allocas(function)
+        return self._context.registers.allocas(function)
 
     def __bool__(self) -> bool:
-        return bool(self._entries) or bool(self._pieces)
+        return bool(self._entries) or bool(self._regions)
 
 
 def _scalars(types: Mapping[str, str]) -> dict[str, str]:
@@ -366,7 +368,7 @@ def _scalars(types: Mapping[str, str]) -> dict[str, str]:
     return {name: kind for name, kind in types.items() if not kind.startswith("[")}
 
 
-def _results(registers: list[tuple[str, str]]) -> str:
+def _result_type(registers: list[tuple[str, str]]) -> str:
     """The type of what a function returns: whether the thread has ended, and its registers."""
     return f"{{ {', '.join(['i1', *(kind for _, kind in registers)])} }}"
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from cass_ray.lift.analysis import liveness
-from cass_ray.lift.analysis.call_places import CallPlace, CallStack, part_of
+from cass_ray.lift.analysis.call_places import CallPlace, CallStack, function_of
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend.code import CodeSection, CubinCode
 from cass_ray.lift.llvm.builder import Value
 from cass_ray.lift.lowering.context import LoweringContext
-from cass_ray.lift.lowering.flow.pieces import Pieces
+from cass_ray.lift.lowering.flow.outlined_regions import OutlinedRegions
 
 MOST_BLOCKS = 60_000
 """Blocks of one kernel, copies of subroutines included."""
@@ -28,19 +28,19 @@ class RecordedBlock:
 
 
 class KernelWalk:
-    """From a kernel's entry along every path; :attr:`blocks` is what was found on the way."""
+    """Walks from a kernel's entry along every path; :attr:`blocks` are those that it came to."""
 
     def __init__(
         self,
         program: CubinCode,
         context: LoweringContext,
         kernel: str,
-        pieces: Pieces | None = None,
+        regions: OutlinedRegions | None = None,
     ) -> None:
-        """``pieces``: what large parts are cut into."""
+        """``regions``: what is outlined of large functions."""
         self.program = program
         self.context = context
-        self.pieces = pieces or Pieces(context)
+        self.regions = regions or OutlinedRegions(context)
         self.blocks: dict[liveness.CodePlace, liveness.LivenessBlock] = {}
         self.current = liveness.LivenessBlock()
         """The block that is being lifted."""
@@ -57,7 +57,7 @@ class KernelWalk:
         self._pending: list[CallPlace] = []
         self._labels_before = 0
         self.place = self.entry
-        """Of the block that is being lifted."""
+        """The block that is being lifted."""
 
     @property
     def entry(self) -> CallPlace:
@@ -78,7 +78,7 @@ class KernelWalk:
     def goto(self, place: CallPlace) -> str:
         """The operand of a jump to ``place``, which is lifted too, if it has not been."""
         self._visit(place)
-        return self.pieces.way(self.place, place) or f"label %{self.label(place)}"
+        return self.regions.exit_edge(self.place, place) or f"label %{self.label(place)}"
 
     def goto_from(self, source: CallPlace, place: CallPlace) -> str:
         """As :meth:`goto`, where the jump is at the end of another block than the current one."""
@@ -91,15 +91,15 @@ class KernelWalk:
         return f"label %{self.first_label(function)}"
 
     def first_label(self, entry: CallPlace) -> str:
-        """What is jumped to first in the part that begins at ``entry``."""
-        return self.pieces.first_label(part_of(entry[0])) or self.label(entry)
+        """What is jumped to first in the function that begins at ``entry``."""
+        return self.regions.first_label(function_of(entry[0])) or self.label(entry)
 
     def jump_by_table(self, address: Value, targets: Sequence[CallPlace]) -> bool:
         """:meth:`.Pieces.jump_by_table` at the end of the current block."""
-        made = self.pieces.jump_by_table(self.place, address, targets)
-        for target in targets if made else ():
+        has_table = self.regions.jump_by_table(self.place, address, targets)
+        for target in targets if has_table else ():
             self._visit(target)
-        return made
+        return has_table
 
     def _visit(self, place: CallPlace, source: CallPlace | None = None) -> None:
         source = source or self.place
@@ -117,8 +117,8 @@ class KernelWalk:
 
     def _weight(self) -> int:
         """Blocks of LLVM that the current one has become, and that ways out of it may need."""
-        made = self.context.ir.labels - self._labels_before
-        return made + len(self.successors[self.place])
+        new_labels = self.context.ir.labels - self._labels_before
+        return new_labels + len(self.successors[self.place])
 
     def go_as(self, recorded: RecordedBlock) -> None:
         """Go on from the current block, which is left empty, as its copy did."""
@@ -145,9 +145,9 @@ class KernelWalk:
             self.place = place
             self.successors.setdefault(place, set())
             self.current = self._block(place)
-            self.context.enter(self.pieces.part_at(place))
+            self.context.enter(self.regions.function_at(place))
             label = self.label(place)
-            self.pieces.begun(place, label)
+            self.regions.begun(place, label)
             self._labels_before = self.context.ir.labels
             self.context.registers.begin_block(label)
             yield place

@@ -8,9 +8,9 @@ from cass_ray.lift.frontend.operands import Immediate, Predicate, Register
 from cass_ray.lift.llvm.builder import FALSE, SUPPORT_PREFIX, TRUE, Value, i32, i64
 from cass_ray.lift.lowering import clusters, fences
 from cass_ray.lift.lowering.cluster_launch import (
+    CLUSTER_BARRIERS_BYTES,
+    CLUSTER_BARRIERS_PLACE,
     LANE_SET_BYTES,
-    MEETINGS_BYTES,
-    MEETINGS_PLACE,
     ROUND,
 )
 from cass_ray.lift.lowering.context import LoweringContext
@@ -20,7 +20,7 @@ from cass_ray.lift.lowering.target import WARP_LANES
 
 _RESULT, _RESULT_PREDICATE = "barrier_result", "barrier_predicate"
 _SCRATCH_PLACE = 4
-"""Of a word of LDS in front of the kernel's own."""
+"""Address of a word of LDS in front of the kernel's own."""
 
 
 def synchronize(ctx: LoweringContext) -> None:
@@ -36,11 +36,11 @@ def synchronize(ctx: LoweringContext) -> None:
 WARPGROUP_WARPS = 4
 _NAMED, _MOST_WARPGROUPS = 16, 8
 BARRIERS_PLACE, BARRIERS_BYTES = 16, 8 * (_NAMED + _MOST_WARPGROUPS)
-"""Of the counters of barriers of some warps, in LDS in front of the kernel's own: two words each
-(``llvm/device/support.hip``), those of warpgroups after those with numbers."""
+"""Address and size of the counters of barriers of some warps, in LDS in front of the kernel's own:
+two words each (``llvm/device/support.hip``), those of warpgroups after those with numbers."""
 _LANES_PLACE = BARRIERS_PLACE + BARRIERS_BYTES
-_LANES_PLACE_IN_CLUSTER = MEETINGS_PLACE + MEETINGS_BYTES - LANE_SET_BYTES
-"""Of the set of a block's lanes that were missing where their warps came to a barrier."""
+_LANES_PLACE_IN_CLUSTER = CLUSTER_BARRIERS_PLACE + CLUSTER_BARRIERS_BYTES - LANE_SET_BYTES
+"""Address of the set of a block's lanes that were missing where their warps came to a barrier."""
 LANES_END = _LANES_PLACE + LANE_SET_BYTES
 
 
@@ -69,8 +69,8 @@ def _count(ctx: LoweringContext, i: DecodedInstruction) -> None:
     number, threads = number_and_threads(ctx, i)
     waits = i32(0 if i.has("ARV") else 1)
     place = clusters.own_start(ctx, BARRIERS_PLACE)
-    given = (place, number, threads, waits, _not_to_arrive_at(ctx, i))
-    ctx.ir.call_void(f"{SUPPORT_PREFIX}barrier", *given)
+    arguments = (place, number, threads, waits, _not_to_arrive_at(ctx, i))
+    ctx.ir.call_void(f"{SUPPORT_PREFIX}barrier", *arguments)
 
 
 def _is_of_all(ctx: LoweringContext, i: DecodedInstruction) -> Value:
@@ -78,7 +78,7 @@ def _is_of_all(ctx: LoweringContext, i: DecodedInstruction) -> Value:
 
     Those meet at AMD's barrier, and so do these; where nobody comes without a count, all count.
     """
-    numbers = ctx.environment.met_by_all
+    numbers = ctx.environment.block_barriers
     if i.opcode == "WARPGROUP" or i.has("ARV") or not numbers:
         return FALSE
     number, threads = number_and_threads(ctx, i)
@@ -95,10 +95,10 @@ def _is_of_all(ctx: LoweringContext, i: DecodedInstruction) -> Value:
 def _come_together(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """A warp counts once at a barrier: where its lanes come to it by several ways is an error.
 
-    Where warps run in turns they meet at one of the block; in a cluster that one counts lanes.
+    Where warps are scheduled they meet at one of the block; in a cluster that one counts lanes.
     """
-    is_sure = not counts_threads(i) and (ctx.turns is not None or ctx.environment.in_cluster)
-    if is_sure or not ctx.environment.parts_at_barriers:
+    is_sure = not counts_threads(i) and (ctx.scheduler is not None or ctx.environment.in_cluster)
+    if is_sure or not ctx.environment.barriers_may_diverge:
         return
     if ctx.place(i) in ctx.environment.unaligned_barriers:
         in_cluster = ctx.environment.in_cluster
@@ -115,13 +115,13 @@ def _not_to_arrive_at(ctx: LoweringContext, i: DecodedInstruction) -> Value:
     """
     if not i.has("ARV"):
         return i32(0)
-    numbers = ctx.environment.met_by_all
+    numbers = ctx.environment.block_barriers
     number = barrier_numbers(i)[0]
     arrives_at = number.integer if isinstance(number, Immediate) else None
     if arrives_at in numbers or None in numbers:
         raise i.unknown("an arrival at a barrier where others wait without a count of threads")
-    known = {each for each in numbers if each is not None}
-    return i32(sum(1 << each for each in known) if arrives_at is None else 0)
+    literals = {each for each in numbers if each is not None}
+    return i32(sum(1 << each for each in literals) if arrives_at is None else 0)
 
 
 @lowers("UCGABAR_{ARV,WAIT}", has_effect=True)
@@ -144,7 +144,7 @@ def cluster_barrier(ctx: LoweringContext, i: DecodedInstruction) -> None:
 
 
 def number_and_threads(ctx: LoweringContext, i: DecodedInstruction) -> tuple[Value, Value]:
-    """Of a barrier of some warps, its number and how many threads it waits for."""
+    """The number of a barrier of some warps, and how many threads it waits for."""
     if i.opcode == "WARPGROUP":
         group = ctx.ir.op("lshr", warp_number(ctx), i32(WARPGROUP_WARPS.bit_length() - 1))
         return ctx.ir.op("add", group, i32(_NAMED)), i32(WARPGROUP_WARPS * WARP_LANES)
@@ -227,8 +227,9 @@ _THREADS, _COUNTED = "barrier_threads", "barrier_counted"
 
 
 def stop_at_barrier(ctx: LoweringContext, i: DecodedInstruction, following: str) -> None:
-    """End a warp's turn at a barrier (``lowering.turns``); ``following`` is where it goes on."""
-    assert ctx.turns is not None
+    """End a warp's turn at a barrier (``lowering.scheduling.warp_scheduler``); ``following`` is
+    where it goes on."""
+    assert ctx.scheduler is not None
     if i.opcode == "WARPGROUP" and i.has("ARRIVE"):
         ctx.terminators.jump(following)
     elif i.opcode == "UCGABAR_WAIT":
@@ -250,14 +251,14 @@ def stop_at_barrier(ctx: LoweringContext, i: DecodedInstruction, following: str)
 
 def _stop_at_block(ctx: LoweringContext, i: DecodedInstruction, following: str) -> None:
     """At a barrier of the whole block."""
-    assert ctx.turns is not None
+    assert ctx.scheduler is not None
     if i.has("RED"):
-        _reduce_in_turns(ctx, i, following)
+        _reduce_scheduled(ctx, i, following)
     elif ctx.environment.in_cluster:
         _pause_at_block(ctx)
         ctx.terminators.jump(following)
     else:
-        ctx.turns.pause(following, at_barrier=True)
+        ctx.scheduler.pause(following, at_barrier=True)
 
 
 def _pause_at_block(ctx: LoweringContext) -> None:
@@ -298,8 +299,8 @@ def _stop_at_counted(ctx: LoweringContext, i: DecodedInstruction, following: str
     number, threads, counted = (
         ctx.registers.read(name, "i32") for name in (_AWAITED, _THREADS, _COUNTED)
     )
-    given = (place, number, threads, counted, i32(int(reduces)), _not_to_arrive_at(ctx, i))
-    arrived = ctx.ir.call("i64", f"{SUPPORT_PREFIX}barrier_arrive", *given)
+    arguments = (place, number, threads, counted, i32(int(reduces)), _not_to_arrive_at(ctx, i))
+    arrived = ctx.ir.call("i64", f"{SUPPORT_PREFIX}barrier_arrive", *arguments)
     ctx.registers.write(_ROUND, ctx.ir.cast("trunc", arrived, "i32"))
     _pass_if(ctx, ctx.ir.icmp("sge", arrived, i64(0)), arriving)
     if i.has("ARV"):
@@ -318,23 +319,23 @@ def _stop_at_counted(ctx: LoweringContext, i: DecodedInstruction, following: str
 
 def _pause_until(ctx: LoweringContext, label: str, *, at_barrier: bool = False) -> None:
     """End the turn; what is written next is what the next one begins with."""
-    assert ctx.turns is not None
-    ctx.turns.pause(f"label %{label}", at_barrier=at_barrier)
+    assert ctx.scheduler is not None
+    ctx.scheduler.pause(f"label %{label}", at_barrier=at_barrier)
     ctx.registers.begin_block(label)
 
 
 def _pass_if(ctx: LoweringContext, condition: Value, again: str) -> None:
     """Go on where ``condition`` holds; else end the turn, and begin the next one at ``again``."""
-    assert ctx.turns is not None
+    assert ctx.scheduler is not None
     passed, still = f"passed{ctx.ir.fresh()}", f"still{ctx.ir.fresh()}"
     ctx.registers.flush()
     ctx.ir.line(f"br {condition}, label %{passed}, label %{still}")
     ctx.ir.label(still)
-    ctx.turns.pause(f"label %{again}", at_barrier=False)
+    ctx.scheduler.pause(f"label %{again}", at_barrier=False)
     ctx.ir.label(passed)
 
 
-def _reduce_in_turns(ctx: LoweringContext, i: DecodedInstruction, following: str) -> None:
+def _reduce_scheduled(ctx: LoweringContext, i: DecodedInstruction, following: str) -> None:
     """A reduction over the block: each of its three barriers ends a turn."""
     ctx.registers.write(_COUNTED, _counted(ctx, i))
     _pause_at_block(ctx)

@@ -88,12 +88,12 @@ def copy_to_blocks(ctx: LoweringContext, i: DecodedInstruction) -> None:
     target, source, size = operands_of_copy(i, 3)
     place, origin = only_register(i, target), only_register(i, source)
     with by_one_lane(ctx):
-        given = Multicast(
+        multicast = Multicast(
             place_in_first(ctx, ctx.register(place)),
             place_in_first(ctx, ctx.register(place.following(1))),
             blocks_of(ctx, size),
         )
-        copy_to_each(ctx, given, ctx.wide(origin), _bytes(ctx, size))
+        copy_to_each(ctx, multicast, ctx.wide(origin), _bytes(ctx, size))
 
 
 @dataclass(frozen=True)
@@ -114,9 +114,16 @@ def blocks_of(ctx: LoweringContext, operand: Operand) -> Value:
     return ctx.ir.op("lshr", ctx.integer(operand), i32(16))
 
 
-def copy_to_each(ctx: LoweringContext, given: Multicast, source: Value, count: Value) -> None:
+def copy_to_each(ctx: LoweringContext, multicast: Multicast, source: Value, count: Value) -> None:
     """Copy ``count`` bytes from global memory to each block, whose barrier gets them."""
-    arguments = given.place, given.barrier, given.blocks, bytes_of_block(ctx), source, count
+    arguments = (
+        multicast.place,
+        multicast.barrier,
+        multicast.blocks,
+        bytes_of_block(ctx),
+        source,
+        count,
+    )
     ctx.ir.call_void(f"{SUPPORT_PREFIX}bulk_multicast", *arguments)
 
 

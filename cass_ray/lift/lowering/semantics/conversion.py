@@ -89,9 +89,9 @@ def _with_sticky_bit(ctx: LoweringContext, value: Value, *, unsigned: bool) -> V
     lost = ctx.ir.op("and", value, i64((1 << 24) - 1))
     sticky = ctx.ir.cast("zext", ctx.ir.icmp("ne", lost, i64(0)), "i64")
     shift = "lshr" if unsigned else "ashr"
-    kept = ctx.ir.op("or", ctx.ir.op(shift, value, i64(24)), sticky)
+    significand = ctx.ir.op("or", ctx.ir.op(shift, value, i64(24)), sticky)
     is_large = ctx.ir.icmp("uge", magnitude, i64(1 << 40))
-    return ctx.ir.select(is_large, ctx.ir.op("shl", kept, i64(24)), value)
+    return ctx.ir.select(is_large, ctx.ir.op("shl", significand, i64(24)), value)
 
 
 def _to_single(

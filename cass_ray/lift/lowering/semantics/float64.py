@@ -62,8 +62,8 @@ def choose_extreme(ctx: LoweringContext, i: DecodedInstruction) -> None:
     beyond = ctx.ir.fcmp("olt" if i.has("MIN") else "ogt", left, right)
     # Of two zeros the negative one is less.
     sign = ctx.ir.icmp("slt", ctx.ir.cast("bitcast", left, "i64"), i64(0))
-    wanted = sign if i.has("MIN") else ctx.ir.invert(sign)
-    tied = ctx.ir.both(ctx.ir.fcmp("oeq", left, right), wanted)
+    takes_first = sign if i.has("MIN") else ctx.ir.invert(sign)
+    tied = ctx.ir.both(ctx.ir.fcmp("oeq", left, right), takes_first)
     is_first = ctx.ir.either(ctx.ir.either(beyond, tied), ctx.ir.fcmp("uno", right, right))
     neither = ctx.ir.both(ctx.ir.fcmp("uno", left, left), ctx.ir.fcmp("uno", right, right))
     results: list[Value] = [join(ctx, i, is_first, other), join(ctx, i, neither, other)]

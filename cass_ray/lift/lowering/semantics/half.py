@@ -30,7 +30,7 @@ def sources(
     ctx: LoweringContext, i: DecodedInstruction, operands: Operands, kind: str
 ) -> list[Value]:
     """Vectors of two; two literals in a row are the high and the low half of one."""
-    found: list[Value] = []
+    values: list[Value] = []
     pending: Immediate | None = None
     for operand in operands:
         if isinstance(operand, Immediate) and not (operand.is_bits and pending is None):
@@ -41,21 +41,21 @@ def sources(
                 raise i.unknown("half of a literal")
             word = half_bits(pending, kind) << 16 | half_bits(operand, kind)
             pending = None
-            found.append(ctx.ir.result(f"<2 x {kind}>", f"bitcast {i32(word)} to <2 x {kind}>"))
+            values.append(ctx.ir.result(f"<2 x {kind}>", f"bitcast {i32(word)} to <2 x {kind}>"))
             continue
-        found.append(_vector(ctx, operand, kind))
+        values.append(_vector(ctx, operand, kind))
     if pending is not None:
         raise i.unknown("half of a literal")
-    return [_flushed(ctx, value, kind) for value in found] if i.has("FTZ") else found
+    return [_flushed(ctx, value, kind) for value in values] if i.has("FTZ") else values
 
 
 def _two_sources(
     ctx: LoweringContext, i: DecodedInstruction, operands: Operands, kind: str
 ) -> tuple[Value, Value]:
-    found = sources(ctx, i, operands, kind)
-    if len(found) != 2:
+    values = sources(ctx, i, operands, kind)
+    if len(values) != 2:
         raise i.unknown("not two operands")
-    return found[0], found[1]
+    return values[0], values[1]
 
 
 def _flushed(ctx: LoweringContext, value: Value, kind: str) -> Value:
@@ -101,8 +101,8 @@ def _flushed_exact(ctx: LoweringContext, value: Value, exact: list[Value]) -> Va
     word = ctx.ir.result("i32", f"bitcast {value} to i32")
     for number, result in enumerate(exact):
         size = ctx.ir.call("double", "llvm.fabs.f64", result)
-        kept = ctx.ir.op("and", word, i32(~(0x7FFF << 16 * number)))
-        word = ctx.select(ctx.ir.fcmp("olt", size, _TINY), kept, word)
+        other_half = ctx.ir.op("and", word, i32(~(0x7FFF << 16 * number)))
+        word = ctx.select(ctx.ir.fcmp("olt", size, _TINY), other_half, word)
     return ctx.ir.result(value.type, f"bitcast {word} to {value.type}")
 
 

@@ -27,9 +27,9 @@ def cheapest_expressions() -> dict[int, Expression]:
     by_cost: list[list[int]] = [list(best)]
     while len(best) < 256:
         cost = len(by_cost)
-        found: dict[int, Expression] = {}
+        expressions: dict[int, Expression] = {}
         for table in by_cost[cost - 1]:
-            found.setdefault(table ^ 0xFF, ("not", table, 0))
+            expressions.setdefault(table ^ 0xFF, ("not", table, 0))
         for left_cost in range(cost):
             for left, right in product(by_cost[left_cost], by_cost[cost - 1 - left_cost]):
                 for name, table in (
@@ -37,8 +37,8 @@ def cheapest_expressions() -> dict[int, Expression]:
                     ("or", left | right),
                     ("xor", left ^ right),
                 ):
-                    found.setdefault(table, (name, left, right))
-        new = {table: way for table, way in found.items() if table not in best}
+                    expressions.setdefault(table, (name, left, right))
+        new = {table: way for table, way in expressions.items() if table not in best}
         best.update(new)
         by_cost.append(list(new))
     return best
@@ -47,27 +47,27 @@ def cheapest_expressions() -> dict[int, Expression]:
 def by_truth_table(ctx: LoweringContext, table: int, inputs: tuple[Value, Value, Value]) -> Value:
     """The function ``table`` of three words or three predicates."""
     is_predicate = inputs[0].type == "i1"
-    known = dict(zip((_A, _B, _C), inputs, strict=True))
-    known[0x00] = FALSE if is_predicate else i32(0)
-    known[0xFF] = TRUE if is_predicate else i32(-1)
-    return _of_table(ctx, table, known)
+    values = dict(zip((_A, _B, _C), inputs, strict=True))
+    values[0x00] = FALSE if is_predicate else i32(0)
+    values[0xFF] = TRUE if is_predicate else i32(-1)
+    return _of_table(ctx, table, values)
 
 
-def _of_table(ctx: LoweringContext, wanted: int, known: dict[int, Value]) -> Value:
-    """The value whose truth table is ``wanted``, of those that are ``known``, which it joins.
+def _of_table(ctx: LoweringContext, table: int, values: dict[int, Value]) -> Value:
+    """The value whose truth table is ``table``, of ``values``, to which it is added.
 
     No function of the one above: that would be a cycle, and keep all of a lifting as garbage.
     """
-    if wanted not in known:
-        name, left, right = cheapest_expressions()[wanted]
-        first = _of_table(ctx, left, known)
+    if table not in values:
+        name, left, right = cheapest_expressions()[table]
+        first = _of_table(ctx, left, values)
         if name == "not":
-            known[wanted] = ctx.ir.invert(first)
+            values[table] = ctx.ir.invert(first)
         elif first.type == "i1":
-            known[wanted] = _predicate_operation(ctx, name, first, _of_table(ctx, right, known))
+            values[table] = _predicate_operation(ctx, name, first, _of_table(ctx, right, values))
         else:
-            known[wanted] = ctx.ir.op(name, first, _of_table(ctx, right, known))
-    return known[wanted]
+            values[table] = ctx.ir.op(name, first, _of_table(ctx, right, values))
+    return values[table]
 
 
 def _predicate_operation(ctx: LoweringContext, name: str, left: Value, right: Value) -> Value:
@@ -83,11 +83,11 @@ def restricted(table: int, inputs: tuple[Value, Value, Value]) -> int:
     for mask, value in zip((_A, _B, _C), inputs, strict=True):
         step = {_A: 4, _B: 2, _C: 1}[mask]
         if value in (TRUE, i32(-1)):
-            kept = table & mask
-            table = kept | kept >> step
+            within = table & mask
+            table = within | within >> step
         elif value in (FALSE, i32(0)):
-            kept = table & ~mask
-            table = kept | kept << step
+            within = table & ~mask
+            table = within | within << step
     return table & 0xFF
 
 

@@ -69,17 +69,19 @@ class GatheredMatrices:
         return self.rows[number // 2], self.columns[number % 2]
 
 
-def gather(ctx: LoweringContext, given: Fragments) -> GatheredMatrices:
+def gather(ctx: LoweringContext, matrices: Fragments) -> GatheredMatrices:
     """What the other lanes have of a lane's rows and columns."""
     own = lane(ctx)
     group = ctx.ir.op("and", own, i32(~3))  # 4 g
     first_column = ctx.ir.op("shl", ctx.ir.op("and", own, i32(3)), i32(3))  # lane 4 (2 t)
     left = [ctx.ir.op("add", group, i32(step)) for step in range(4)]
-    rows = [[from_lane(ctx, word, lane) for word in words for lane in left] for words in given.rows]
+    rows = [
+        [from_lane(ctx, word, lane) for word in words for lane in left] for words in matrices.rows
+    ]
     columns: list[list[Value]] = []
     for column in range(2):
         right = [ctx.ir.op("add", first_column, i32(4 * column + step)) for step in range(4)]
-        columns.append([from_lane(ctx, word, lane) for word in given.columns for lane in right])
+        columns.append([from_lane(ctx, word, lane) for word in matrices.columns for lane in right])
     return GatheredMatrices(rows, columns)
 
 
@@ -101,7 +103,7 @@ class _TwoWays(Protocol):
 class _Product:
     """A product of words of elements."""
 
-    given: Fragments
+    matrices: Fragments
     signs: tuple[bool, bool]
     """Which of A and B are signed."""
     sums: list[Value]
@@ -122,14 +124,14 @@ class _Product:
         LLVM drops what nobody reads in between.
         """
         unit = self._unit(ctx, instruction)
-        made, count = ctx.registers.made, len(self.sums)
-        earlier = made.get(("sums", *self.sums), []) if self.is_sum else []
+        block_values, count = ctx.registers.block_values, len(self.sums)
+        earlier = block_values.get(("sums", *self.sums), []) if self.is_sum else []
         sums, before = earlier[:count] or self.sums, earlier[count:] or None
-        found = unit.of(self.given, self.signs, before)
-        results = self.added(sums, unit.returned(found, len(self.given.rows)))
+        by_unit = unit.of(self.matrices, self.signs, before)
+        results = self.added(sums, unit.returned(by_unit, len(self.matrices.rows)))
         results = [ctx.ir.cast("bitcast", each, "i32") for each in results]
         if self.is_sum:
-            made["sums", *results] = [*sums, *found]
+            block_values["sums", *results] = [*sums, *by_unit]
         return results
 
     def _unit(self, ctx: LoweringContext, instruction: MatrixInstruction) -> WarpProduct:
@@ -164,7 +166,7 @@ def multiply(
     """By ``instruction``, if there is one: it needs all lanes of a wave."""
     pairs = ctx.environment.target.pairs_warps
     is_never_whole = pairs and ctx.environment.kernel.max_threads <= WARP_LANES
-    if instruction is None or ctx.turns is not None or is_never_whole:
+    if instruction is None or ctx.scheduler is not None or is_never_whole:
         ctx.write_words(i.operands[0], product.by_lanes())
     elif not pairs:
         ctx.write_words(i.operands[0], product.by_unit(ctx, instruction))
@@ -172,7 +174,7 @@ def multiply(
         # Fragments are gathered inside: a wave of which half is empty is spared that.
         product.prepare(ctx, instruction)
         are_all_here = ctx.ir.icmp("eq", ballot_of_wave(ctx, TRUE), i64(-1))
-        with ctx.registers.skipped_unless(are_all_here, keeps_made=True):
+        with ctx.registers.skipped_unless(are_all_here, keeps_values=True):
             ctx.write_words(i.operands[0], product.by_unit(ctx, instruction))
         with ctx.registers.skipped_unless(ctx.ir.invert(are_all_here)):
             ctx.write_words(i.operands[0], product.by_lanes())
@@ -204,10 +206,10 @@ class Dot:
 
 
 def multiply_integers(
-    ctx: LoweringContext, i: DecodedInstruction, given: Fragments, dot: Dot
+    ctx: LoweringContext, i: DecodedInstruction, matrices: Fragments, dot: Dot
 ) -> None:
-    """Write the product of ``given``, added to C."""
-    sums = plain_registers(ctx, i, i.operands[3], 2 * len(given.rows))
+    """Write the product of ``matrices``, added to C."""
+    sums = plain_registers(ctx, i, i.operands[3], 2 * len(matrices.rows))
 
     def plus(before: Value, total: Value) -> Value:
         if i.has("SAT"):
@@ -218,7 +220,7 @@ def multiply_integers(
         return [plus(*pair) for pair in zip(before, totals, strict=True)]
 
     def by_lanes() -> list[Value]:
-        gathered = gather(ctx, given)
+        gathered = gather(ctx, matrices)
         results = []
         for number, before in enumerate(sums):
             words = gathered.factors(number)
@@ -228,7 +230,7 @@ def multiply_integers(
             results.append(plus(before, total) if i.has("SAT") else total)
         return results
 
-    product = _Product(given, dot.signs, sums, added, by_lanes, is_sum=not i.has("SAT"))
+    product = _Product(matrices, dot.signs, sums, added, by_lanes, is_sum=not i.has("SAT"))
     multiply(ctx, i, dot.instruction, product)
 
 
@@ -253,18 +255,18 @@ def dot_of_bytes(
 
 
 def multiply_to_singles(
-    ctx: LoweringContext, i: DecodedInstruction, given: Fragments, kinds: tuple[str, str]
+    ctx: LoweringContext, i: DecodedInstruction, matrices: Fragments, kinds: tuple[str, str]
 ) -> None:
-    """Write the product of ``given``, whose A and B are of ``kinds``, added to C: words."""
+    """Write the product of ``matrices``, whose A and B are of ``kinds``, added to C: words."""
     sums = plain_registers(ctx, i, i.operands[3], 4)
 
     def added(before: list[Value], totals: list[Value]) -> list[Value]:
         return _float_sums(ctx, _singles(ctx, before), totals)
 
     def by_lanes() -> list[Value]:
-        return fused_singles(ctx, gather(ctx, given), sums, kinds)
+        return fused_singles(ctx, gather(ctx, matrices), sums, kinds)
 
-    product = _Product(given, (True, True), sums, added, by_lanes)
+    product = _Product(matrices, (True, True), sums, added, by_lanes)
     multiply(ctx, i, of_floats(ctx, kinds[0]), product)
 
 
@@ -276,7 +278,7 @@ def fused_singles(
 
 
 def multiply_to_halves(
-    ctx: LoweringContext, i: DecodedInstruction, given: Fragments, kinds: tuple[str, str]
+    ctx: LoweringContext, i: DecodedInstruction, matrices: Fragments, kinds: tuple[str, str]
 ) -> None:
     """As :func:`multiply_to_singles`, with sums in halves."""
     sums = plain_registers(ctx, i, i.operands[3], 2)
@@ -285,9 +287,9 @@ def multiply_to_halves(
         return _rounded(ctx, _float_sums(ctx, _halves(ctx, before), totals))
 
     def by_lanes() -> list[Value]:
-        return fused_halves(ctx, gather(ctx, given), sums, kinds)
+        return fused_halves(ctx, gather(ctx, matrices), sums, kinds)
 
-    product = _Product(given, (True, True), sums, added, by_lanes, is_sum=False)
+    product = _Product(matrices, (True, True), sums, added, by_lanes, is_sum=False)
     multiply(ctx, i, of_floats(ctx, kinds[0]), product)
 
 
@@ -323,12 +325,12 @@ def _fused_sums(
     ctx: LoweringContext, lines: Lines, totals: list[Value], kinds: tuple[str, str]
 ) -> list[Value]:
     """``kinds`` of numbers: of A and of B."""
-    known: dict[tuple[Value, str], list[Value]] = {}
+    earlier: dict[tuple[Value, str], list[Value]] = {}
 
     def numbers(word: Value, kind: str) -> list[Value]:
-        if (word, kind) not in known:
-            known[word, kind] = _numbers(ctx, word, kind)
-        return known[word, kind]
+        if (word, kind) not in earlier:
+            earlier[word, kind] = _numbers(ctx, word, kind)
+        return earlier[word, kind]
 
     results = []
     for number, before in enumerate(totals):

@@ -115,13 +115,13 @@ def arrive_with_transactions(ctx: LoweringContext, i: DecodedInstruction) -> Non
     before, after = _around_address(i)
     (target,), (operand,) = before.exactly(1), after.exactly(1)
     counts = i.one_of(*_COUNTS, default="A1TR")
-    given = ctx.integer(operand)
-    arrivals = {"1": i32(1), "R": given, "0": i32(0)}[counts[1]]
+    count = ctx.integer(operand)
+    arrivals = {"1": i32(1), "R": count, "0": i32(0)}[counts[1]]
     transactions = {
         "0": lambda: i32(0),
         "1": lambda: i32(1),
-        "R": lambda: given,
-        "X": lambda: ctx.ir.op("sub", i32(0), given),
+        "R": lambda: count,
+        "X": lambda: ctx.ir.op("sub", i32(0), count),
     }[counts[3]]()
     dropped = arrivals if i.has("OPTOUT") else i32(0)
     old = arrive(ctx, _place(ctx, i), arrivals, transactions, dropped)

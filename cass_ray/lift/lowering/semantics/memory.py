@@ -29,10 +29,10 @@ _SCOPES = {"CTA": "workgroup", "SM": "workgroup", "GPU": "agent", "SYS": ""}
 
 def address_of(i: DecodedInstruction) -> Address:
     """The one address among the operands."""
-    found = [operand for operand in i.operands if isinstance(operand, Address)]
-    if len(found) != 1:
+    addresses = [operand for operand in i.operands if isinstance(operand, Address)]
+    if len(addresses) != 1:
         raise i.unknown("not exactly one address")
-    return found[0]
+    return addresses[0]
 
 
 def wide_pointer(

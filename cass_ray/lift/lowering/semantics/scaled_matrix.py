@@ -55,16 +55,16 @@ def _multiply(
 ) -> None:
     """Each block's products are summed, scaled and added to C; as in tensor memory."""
     _, _, _, sums, words_of_a, words_of_b, selectors = i.operands.exactly(7)
-    given = gather(ctx, fragments(ctx, i, _SHAPE))
+    matrices = gather(ctx, fragments(ctx, i, _SHAPE))
     totals = [ctx.ir.cast("bitcast", word, "float") for word in plain_registers(ctx, i, sums, 4)]
     (of_a,) = plain_registers(ctx, i, words_of_a, 1)
     (of_b,) = plain_registers(ctx, i, words_of_b, 1)
     rows, columns = _scale_words(ctx, of_a, of_b, ctx.integer(selectors))
-    width = len(given.rows[0]) // blocks
+    width = len(matrices.rows[0]) // blocks
     for block in range(blocks):
         span = slice(block * width, (block + 1) * width)
         lines = GatheredMatrices(
-            [words[span] for words in given.rows], [words[span] for words in given.columns]
+            [words[span] for words in matrices.rows], [words[span] for words in matrices.columns]
         )
         parts = fused_singles(ctx, lines, [i32(0)] * 4, kinds)
         scales = [[_scale(ctx, i, word, block) for word in words] for words in (rows, columns)]
@@ -96,13 +96,13 @@ def _scale_words(
     first_column = ctx.ir.op("shl", ctx.ir.op("and", own, i32(3)), i32(3))
     column = ctx.ir.op("add", first_column, field(5, 3))
     shifts = [ctx.ir.op("shl", field(first, 3), i32(3)) for first in (0, 3)]
-    found = [
+    scales = [
         [from_lane(ctx, word, ctx.ir.op("add", start, i32(step * n))) for n in range(2)]
         for word, start, step in ((of_a, pair, 1), (of_b, column, 4))
     ]
     rows, columns = (
         [ctx.ir.op("lshr", word, shift) for word in words]
-        for words, shift in zip(found, shifts, strict=True)
+        for words, shift in zip(scales, shifts, strict=True)
     )
     return rows, columns
 

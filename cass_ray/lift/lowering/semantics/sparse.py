@@ -46,7 +46,7 @@ class Metadata:
     """Registers of a row of A, as it is stored."""
 
     def lane_of_wide(self, chunk: int) -> int:
-        """Of four lanes the one that has the nibbles of both rows, of 16 or 32 bits a number."""
+        """The lane, of four, that has the nibbles of both rows; for numbers of 16 or 32 bits."""
         return self.selector * self.words + chunk // 4
 
     def lane_of_narrow(self, row: int, chunk: int) -> int:
@@ -79,15 +79,15 @@ _NIBBLES = {"16864": 1, "168128": 2}
 @lowers("IMMA.SP.{16832,16864}.{U8,S8}.{U8,S8}{,.SAT}", has_effect=True)
 def multiply_bytes(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Bytes, two of four."""
-    given = _whole(ctx, i, _BYTES[i.modifiers[1]])
-    multiply_integers(ctx, i, given, of_bytes(ctx, i.modifiers[2:4]))
+    matrices = _whole(ctx, i, _BYTES[i.modifiers[1]])
+    multiply_integers(ctx, i, matrices, of_bytes(ctx, i.modifiers[2:4]))
 
 
 @lowers("IMMA.SP.{16864,168128}.{U4,S4}.{U4,S4}{,.SAT}", has_effect=True)
 def multiply_nibbles(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Pairs of nibbles, two of four."""
-    given = _whole(ctx, i, _NIBBLES[i.modifiers[1]])
-    multiply_integers(ctx, i, given, of_nibbles(ctx, i.modifiers[2:4]))
+    matrices = _whole(ctx, i, _NIBBLES[i.modifiers[1]])
+    multiply_integers(ctx, i, matrices, of_nibbles(ctx, i.modifiers[2:4]))
 
 
 def _whole(ctx: LoweringContext, i: DecodedInstruction, words: int) -> Fragments:
@@ -186,8 +186,8 @@ class _Choosing:
         for place in range(4):
             chunk = 2 * number + place // 2
             index = _index(self._ctx, self._narrow_nibble(row, chunk), place % 2)
-            found = self._ir.op("lshr", column[chunk], self._ir.op("shl", index, i32(3)))
-            byte = self._ir.op("and", found, i32(0xFF))
+            shifted = self._ir.op("lshr", column[chunk], self._ir.op("shl", index, i32(3)))
+            byte = self._ir.op("and", shifted, i32(0xFF))
             whole = self._ir.op("or", whole, self._ir.op("shl", byte, i32(8 * place)))
         return whole
 

@@ -44,8 +44,8 @@ _NIBBLE_SHAPES = {
 @lowers("IMMA.{8832,16832,16864}.{U4,S4}.{U4,S4}{,.SAT}", has_effect=True)
 def multiply_nibbles(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Integers of four bits, summed in words; with .SAT the last sum saturates."""
-    given = fragments(ctx, i, _NIBBLE_SHAPES[i.modifiers[0]])
-    multiply_integers(ctx, i, given, of_nibbles(ctx, i.modifiers[1:3]))
+    matrices = fragments(ctx, i, _NIBBLE_SHAPES[i.modifiers[0]])
+    multiply_integers(ctx, i, matrices, of_nibbles(ctx, i.modifiers[1:3]))
 
 
 def of_nibbles(ctx: LoweringContext, kinds: Sequence[str]) -> Dot:
@@ -101,8 +101,8 @@ def multiply_bits(ctx: LoweringContext, i: DecodedInstruction) -> None:
 @lowers("IMMA.{8816,16816,16832}.{U8,S8}.{U8,S8}{,.SAT}", has_effect=True)
 def multiply_bytes(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Bytes, summed in words; with .SAT the last sum, with what was there before, saturates."""
-    given = fragments(ctx, i, _SHAPES[i.modifiers[0]])
-    multiply_integers(ctx, i, given, of_bytes(ctx, i.modifiers[1:3]))
+    matrices = fragments(ctx, i, _SHAPES[i.modifiers[0]])
+    multiply_integers(ctx, i, matrices, of_bytes(ctx, i.modifiers[1:3]))
 
 
 def of_bytes(ctx: LoweringContext, kinds: Sequence[str]) -> Dot:
@@ -119,25 +119,25 @@ def of_bytes(ctx: LoweringContext, kinds: Sequence[str]) -> Dot:
 def multiply_halves(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """fp16 or bf16, summed in single precision."""
     kind = "bfloat" if i.has("BF16") else "half"
-    given = fragments(ctx, i, _HALF_SHAPES[i.modifiers[0]])
-    multiply_to_singles(ctx, i, given, (kind, kind))
+    matrices = fragments(ctx, i, _HALF_SHAPES[i.modifiers[0]])
+    multiply_to_singles(ctx, i, matrices, (kind, kind))
 
 
 @lowers("HMMA.{1684,1688}.F32.TF32", has_effect=True)
 def multiply_tf32(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Single precision cut to eleven bits, one number a word."""
-    given = fragments(ctx, i, MatrixShape(2, 1 if i.has("1684") else 2))
+    matrices = fragments(ctx, i, MatrixShape(2, 1 if i.has("1684") else 2))
 
-    multiply_to_singles(ctx, i, as_tf32(ctx, given), ("float", "float"))
+    multiply_to_singles(ctx, i, as_tf32(ctx, matrices), ("float", "float"))
 
 
-def as_tf32(ctx: LoweringContext, given: Fragments) -> Fragments:
+def as_tf32(ctx: LoweringContext, matrices: Fragments) -> Fragments:
     """Numbers of single precision without the bits that tensor cores do not look at."""
 
     def cut(words: Sequence[Value]) -> list[Value]:
         return [ctx.ir.op("and", word, i32(-1 << TF32_LOST_BITS)) for word in words]
 
-    return Fragments([cut(row) for row in given.rows], cut(given.columns))
+    return Fragments([cut(row) for row in matrices.rows], cut(matrices.columns))
 
 
 @lowers("DMMA.{884,8x8x4}", has_effect=True)
@@ -179,8 +179,8 @@ def _double_from(ctx: LoweringContext, words: list[Value], number: Value) -> Val
 @lowers("HMMA.{1688,16816}.F16", has_effect=True)
 def multiply_halves_to_halves(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """fp16, summed in single precision and rounded at the end."""
-    given = fragments(ctx, i, _HALF_SHAPES[i.modifiers[0]])
-    multiply_to_halves(ctx, i, given, ("half", "half"))
+    matrices = fragments(ctx, i, _HALF_SHAPES[i.modifiers[0]])
+    multiply_to_halves(ctx, i, matrices, ("half", "half"))
 
 
 _SMALL_FLOATS = "{E4M3,E5M2,E3M2,E2M3,E2M1}"
@@ -190,9 +190,9 @@ _SMALL_FLOATS = "{E4M3,E5M2,E3M2,E2M3,E2M1}"
 @lowers(f"QMMA.16832.{{F32,F16}}.{_SMALL_FLOATS}.{_SMALL_FLOATS}", has_effect=True)
 def multiply_small_floats(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Floating-point numbers of eight, six and four bits, summed as halves are."""
-    given = fragments(ctx, i, _SHAPES[i.modifiers[0]])
+    matrices = fragments(ctx, i, _SHAPES[i.modifiers[0]])
     kinds = i.modifiers[2], i.modifiers[3]
     if i.has("F16"):
-        multiply_to_halves(ctx, i, given, kinds)
+        multiply_to_halves(ctx, i, matrices, kinds)
     else:
-        multiply_to_singles(ctx, i, given, kinds)
+        multiply_to_singles(ctx, i, matrices, kinds)

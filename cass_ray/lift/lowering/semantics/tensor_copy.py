@@ -43,11 +43,11 @@ def _tile(
 
 def _map_and_shape(ctx: LoweringContext, i: DecodedInstruction) -> list[Value]:
     has_offsets = i.opcode == "UTMALDG" and i.has("IM2COL")
-    given = operands_of_copy(i, 3 if i.has("MULTICAST") or has_offsets else 2)
+    operands = operands_of_copy(i, 3 if i.has("MULTICAST") or has_offsets else 2)
     shape = i32(_axes(i) | (_OF_PIXELS if i.has("IM2COL") else 0))
     if has_offsets:
-        shape = ctx.ir.op("or", shape, ctx.ir.op("shl", ctx.integer(given[2]), i32(16)))
-    return [ctx.wide(only_register(i, given[1])), shape]
+        shape = ctx.ir.op("or", shape, ctx.ir.op("shl", ctx.integer(operands[2]), i32(16)))
+    return [ctx.wide(only_register(i, operands[1])), shape]
 
 
 def _axes(i: DecodedInstruction) -> int:
@@ -67,8 +67,8 @@ def load_tile(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """
     place = only_register(i, i.operands[0])
     with by_one_lane(ctx):
-        given = _tile(ctx, i, place, place.following(2))
-        count = ctx.ir.call("i32", f"{SUPPORT_PREFIX}tensor_load", *given)
+        arguments = _tile(ctx, i, place, place.following(2))
+        count = ctx.ir.call("i32", f"{SUPPORT_PREFIX}tensor_load", *arguments)
         complete_transactions(ctx, shared_word(ctx, place.following(1)), count)
 
 
@@ -78,19 +78,21 @@ def load_tile_to_blocks(ctx: LoweringContext, i: DecodedInstruction) -> None:
     place = only_register(i, i.operands[0])
     _, _, blocks = operands_of_copy(i, 3)
     with by_one_lane(ctx):
-        given = Multicast(
+        multicast = Multicast(
             ctx.register(place), ctx.register(place.following(1)), blocks_of(ctx, blocks)
         )
-        load_to_each(ctx, given, _map_and_shape(ctx, i), _coordinates(ctx, i, place.following(2)))
+        load_to_each(
+            ctx, multicast, _map_and_shape(ctx, i), _coordinates(ctx, i, place.following(2))
+        )
 
 
 def load_to_each(
-    ctx: LoweringContext, given: Multicast, tensor: list[Value], coordinates: list[Value]
+    ctx: LoweringContext, multicast: Multicast, tensor: list[Value], coordinates: list[Value]
 ) -> None:
-    """Load a tile to each block, whose barrier gets the bytes; ``given``: shared addresses."""
-    shift = ctx.ir.op("sub", place_in_first(ctx, given.place), given.place)
-    barrier = place_in_first(ctx, given.barrier)
-    where = given.place, shift, barrier, given.blocks, bytes_of_block(ctx)
+    """Load a tile to each block, whose barrier gets the bytes; ``multicast``: shared addresses."""
+    shift = ctx.ir.op("sub", place_in_first(ctx, multicast.place), multicast.place)
+    barrier = place_in_first(ctx, multicast.barrier)
+    where = multicast.place, shift, barrier, multicast.blocks, bytes_of_block(ctx)
     name = f"{SUPPORT_PREFIX}tensor_multicast"
     ctx.ir.call_void(name, *tensor, *where, *coordinates)
 
@@ -100,8 +102,8 @@ def store_tile(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """To global memory; after the tile's address come the coordinates."""
     place = only_register(i, i.operands[0])
     with by_one_lane(ctx):
-        given = _tile(ctx, i, place, place.following(1))
-        ctx.ir.call_void(f"{SUPPORT_PREFIX}tensor_store", *given)
+        arguments = _tile(ctx, i, place, place.following(1))
+        ctx.ir.call_void(f"{SUPPORT_PREFIX}tensor_store", *arguments)
 
 
 @lowers(
@@ -114,11 +116,11 @@ def reduce_tile(ctx: LoweringContext, i: DecodedInstruction) -> None:
     place = only_register(i, i.operands[0])
     how = i32(REDUCTIONS.index(i.one_of(*REDUCTIONS)))
     with by_one_lane(ctx):
-        given = _tile(ctx, i, place, place.following(1))
-        ctx.ir.call_void(f"{SUPPORT_PREFIX}tensor_reduce", *given, how)
+        arguments = _tile(ctx, i, place, place.following(1))
+        ctx.ir.call_void(f"{SUPPORT_PREFIX}tensor_reduce", *arguments, how)
 
 
 @lowers(f"UTMAPF.L2.{_AXES}", f"UTMAPF.L2.{_PIXELS}", "UTMACCTL.PF")
 def prefetch(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Of a tile, of pixels, or of a map: nothing that can be seen."""
+    """Prefetches a tile, pixels or a map, which changes nothing that a program can see."""
     del ctx, i

@@ -34,16 +34,16 @@ def allocate(ctx: LoweringContext, i: DecodedInstruction) -> None:
     if i.has("2CTA") and not ctx.environment.in_cluster:
         tensor_memory.traps(ctx)
         return
-    wanted = ctx.integer(count)
+    columns = ctx.integer(count)
     ctx.write(first, i32(0))
     ctx.write_predicate(success, FALSE)
     with by_one_lane(ctx):
         states = [tensor_memory.own_state(ctx)] * 2
         if i.has("2CTA"):
             states = [state for state, _ in tensor_memory.blocks_of_pair(ctx)]
-        found = ctx.ir.call("i64", f"{SUPPORT_PREFIX}tensor_allocate", *states, wanted)
-        ctx.write(first, ctx.ir.low(found))
-        ctx.write_predicate(success, ctx.ir.icmp("ne", ctx.ir.high(found), i32(0)))
+        allocation = ctx.ir.call("i64", f"{SUPPORT_PREFIX}tensor_allocate", *states, columns)
+        ctx.write(first, ctx.ir.low(allocation))
+        ctx.write_predicate(success, ctx.ir.icmp("ne", ctx.ir.high(allocation), i32(0)))
     own = ctx.ir.cast("zext", ctx.predicate(success), "i32")
     ctx.write(first, from_first_lane(ctx, ctx.register(first)))
     ctx.write_predicate(success, ctx.ir.icmp("ne", from_first_lane(ctx, own), i32(0)))
@@ -52,11 +52,11 @@ def allocate(ctx: LoweringContext, i: DecodedInstruction) -> None:
 @lowers("UTCATOMSWS.AND", has_effect=True)
 def free(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Keep those units alone whose bits are set."""
-    old, kept = i.operands.exactly(2)
+    old, new = i.operands.exactly(2)
     if not isinstance(old, Register) or not old.is_zero:
         raise i.unknown("units that were in use")
     with by_one_lane(ctx):
-        arguments = tensor_memory.own_state(ctx), ctx.integer(kept)
+        arguments = tensor_memory.own_state(ctx), ctx.integer(new)
         ctx.ir.call_void(f"{SUPPORT_PREFIX}tensor_free", *arguments)
 
 
@@ -76,11 +76,11 @@ class _Shape:
     words: int
     """That a lane has next to each other."""
     rows: int
-    """Of a lane: the second is eight below the first."""
+    """Rows that a lane has: the second is eight below the first."""
 
     @property
     def registers(self) -> int:
-        """Of one repetition."""
+        """Registers of one repetition."""
         return self.words * self.rows
 
     def position(self, number: int) -> tuple[int, int]:
@@ -113,7 +113,8 @@ class _Access:
     count: int
 
     def place(self, ctx: LoweringContext, number: int, scale: int, part: int = 0) -> Value:
-        """Of register ``number``; words are ``scale`` columns wide, of which this is ``part``."""
+        """Address of register ``number``, in part ``part`` of a word that is ``scale`` columns
+        wide."""
         row, column = self.shape.position(number)
         distance = _COLUMN_BYTES * (scale * column + part) + _WORD_BYTES * row
         return ctx.ir.offset(self.first, i32(distance))
@@ -140,12 +141,12 @@ def _access(ctx: LoweringContext, i: DecodedInstruction, operand: object, scale:
     name = i.one_of(*_SHAPES)
     shape = _SHAPES.get(name, _WHOLE)
     repetitions = next((int(m[1:]) for m in i.modifiers if m[0] == "x"), 1)
-    given, first_column = tensor_memory.lane_and_column(
+    lane, first_column = tensor_memory.lane_and_column(
         ctx, tensor_memory.address_in(ctx, i, operand)
     )
     row, column = _first_position(ctx, name)
     quarter = ctx.ir.op("and", warp_number(ctx), i32(_QUARTERS - 1))
-    inside = ctx.ir.op("and", given, i32(_QUARTER_LANES - 1))
+    inside = ctx.ir.op("and", lane, i32(_QUARTER_LANES - 1))
     row = ctx.ir.sum(row, inside, ctx.ir.op("mul", quarter, i32(_QUARTER_LANES)))
     column = ctx.ir.op("add", ctx.ir.op("mul", column, i32(scale)), first_column)
     number = ctx.ir.op("add", ctx.ir.op("mul", column, i32(tensor_memory.LANES)), row)
@@ -220,8 +221,8 @@ def commit(ctx: LoweringContext, i: DecodedInstruction) -> None:
             return
         # Alone, the block is the only one, and has the first bit.
         blocks = ctx.integer(operands[2]) if ctx.environment.in_cluster else i32(1)
-        given = place_in_first(ctx, address), blocks, bytes_of_block(ctx)
-        ctx.ir.call_void(f"{SUPPORT_PREFIX}mbarrier_arrive_each", *given)
+        arguments = place_in_first(ctx, address), blocks, bytes_of_block(ctx)
+        ctx.ir.call_void(f"{SUPPORT_PREFIX}mbarrier_arrive_each", *arguments)
 
 
 _COPIES = {
@@ -251,5 +252,5 @@ def copy(ctx: LoweringContext, i: DecodedInstruction) -> None:
         pair = i.has("2CTA")
         blocks = tensor_memory.blocks_of_pair(ctx) if pair else [tensor_memory.own_block(ctx)]
         for state, shift in blocks:
-            given = state, address, ctx.wide(matrix.first), shift, *shape
-            ctx.ir.call_void(f"{SUPPORT_PREFIX}tensor_copy", *given)
+            arguments = state, address, ctx.wide(matrix.first), shift, *shape
+            ctx.ir.call_void(f"{SUPPORT_PREFIX}tensor_copy", *arguments)

@@ -30,7 +30,7 @@ _FUNCTIONS = {"UTCHMMA": "halves", "UTCQMMA": "bytes", "UTCIMMA": "integers"}
 _A_IN_MEMORY, _KEEPS, _OF_TWO_BLOCKS, _KEEPS_WEIGHTS = (1 << bit for bit in range(4))
 """As ``Flag`` in ``llvm/device/tensor_products.hip``."""
 _MASK_WORDS = 4
-"""Of the lanes of a block."""
+"""Words of a mask of lanes, for a block of four warps."""
 _SPARSE = 4
 """The bit of a descriptor."""
 _COLLECTORS = frozenset({"A_KEEP", "A_REUSE", "B_KEEP", "B_REUSE"}) | {
@@ -164,12 +164,12 @@ def _multiply_scaled(
 def _flags(
     ctx: LoweringContext, i: DecodedInstruction, factors: _Factors, options: _Options
 ) -> Value:
-    known = {
+    flags = {
         _A_IN_MEMORY: isinstance(factors.a, TensorAddress),
         _OF_TWO_BLOCKS: i.has("2CTA"),
         _KEEPS_WEIGHTS: i.has("WS"),
     }
-    fixed = i32(sum(flag for flag, is_set in known.items() if is_set))
+    fixed = i32(sum(flag for flag, is_set in flags.items() if is_set))
     keeps = ctx.select(ctx.predicate(options.keeps), i32(_KEEPS), i32(0))
     return ctx.ir.op("or", fixed, keeps)
 
@@ -188,5 +188,7 @@ def _places(
 
 def _mask(ctx: LoweringContext, options: _Options, words: int) -> list[Value]:
     first = options.mask
-    given = [ctx.register(first.following(n)) for n in range(words)] if first is not None else []
-    return [*given, *[i32(0)] * (2 * _MASK_WORDS - len(given))]
+    words_of_mask = (
+        [ctx.register(first.following(n)) for n in range(words)] if first is not None else []
+    )
+    return [*words_of_mask, *[i32(0)] * (2 * _MASK_WORDS - len(words_of_mask))]

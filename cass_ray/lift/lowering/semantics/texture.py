@@ -85,10 +85,10 @@ def _descriptor(ctx: LoweringContext, place: Value, words: int, offset: int = 0)
     return ctx.ir.load(f"<{words} x i32>", ctx.ir.offset(place, i64(offset)), 4, note=INVARIANT)
 
 
-def _shape(i: DecodedInstruction, known: tuple[str, ...]) -> tuple[TextureShape, int]:
+def _shape(i: DecodedInstruction, modifiers: tuple[str, ...]) -> tuple[TextureShape, int]:
     """The dimension among the operands, and its place."""
     for place, operand in enumerate(i.operands):
-        if isinstance(operand, Name) and operand.text in known:
+        if isinstance(operand, Name) and operand.text in modifiers:
             return _SHAPES[operand.text], place
     raise i.unknown("a dimension that has no counterpart")
 
@@ -105,7 +105,11 @@ class TextureAccess:
 
 
 def _access(
-    ctx: LoweringContext, i: DecodedInstruction, known: tuple[str, ...], extra: int, bindless: bool
+    ctx: LoweringContext,
+    i: DecodedInstruction,
+    modifiers: tuple[str, ...],
+    extra: int,
+    bindless: bool,
 ) -> TextureAccess:
     """Read the operands between the two targets and the mask.
 
@@ -114,7 +118,7 @@ def _access(
     Without .SCR the first has the coordinates, the second the rest. A uniform register with the
     handle is followed by a zero before sm_100.
     """
-    shape, place = _shape(i, known)
+    shape, place = _shape(i, modifiers)
     rest, sources = i.operands[place + 1 :], i.operands[2:place]
     handle = () if bindless else sources[-1 if _handle_ends(i, place) else -2 :]
     registers = sources[: len(sources) - len(handle)]
@@ -129,8 +133,10 @@ def _access(
         raise i.unknown("coordinates that are no registers")
     later = [ctx.register(second.following(n)) for n in range(total - in_first + bindless)]
     words = [ctx.register(first.following(n)) for n in range(in_first)] + later[bindless:]
-    found = _pointer(ctx, i, later[0]) if bindless else _handle(ctx, i, *handle)
-    return TextureAccess(shape, words[: shape.words], words[shape.words :], found, (*rest, None)[0])
+    handle_value = _pointer(ctx, i, later[0]) if bindless else _handle(ctx, i, *handle)
+    return TextureAccess(
+        shape, words[: shape.words], words[shape.words :], handle_value, (*rest, None)[0]
+    )
 
 
 def _handle_ends(i: DecodedInstruction, place: int) -> bool:
@@ -145,14 +151,14 @@ def _write_texel(
     """Components that the mask names: the first two from the second target on, then the others."""
     if mask is not None and not isinstance(mask, Immediate):
         raise i.unknown("a mask of components that is no literal")
-    wanted = mask.integer if mask is not None else _ALL
+    components = mask.integer if mask is not None else _ALL
     later, earlier = i.operands[0], i.operands[1]
     if not (isinstance(later, Register) and isinstance(earlier, Register)):
         raise i.unknown("a target that is no register")
     words = [ctx.ir.cast("bitcast", ctx.ir.element(texel, n, "float"), "i32") for n in range(4)]
     for low, high in zip(words[::2], words[1::2], strict=True):
         ctx.handles.set_above(low, high)  # textures have handles in them, too: two words each
-    chosen = [word for n, word in enumerate(words) if wanted >> n & 1]
+    chosen = [word for n, word in enumerate(words) if components >> n & 1]
     for count, word in enumerate(chosen):
         target = earlier.following(count) if count < 2 else later.following(count - 2)
         ctx.write(target, word)
@@ -341,8 +347,8 @@ def _surface(
         (1, _FORMAT_MASK << shift, _RAW_FORMATS[size] << shift),
         (3, _SELECT_MASK, _SELECT_ALL),
     ):
-        kept = ctx.ir.op("and", ctx.ir.element(image, index, "i32"), i32(~cleared))
-        word = ctx.ir.op("or", kept, i32(put))
+        other_bits = ctx.ir.op("and", ctx.ir.element(image, index, "i32"), i32(~cleared))
+        word = ctx.ir.op("or", other_bits, i32(put))
         image = ctx.ir.result(image.type, f"insertelement {image}, {word}, i32 {index}")
     return image
 

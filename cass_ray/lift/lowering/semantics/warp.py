@@ -19,7 +19,7 @@ from cass_ray.lift.lowering.table import lowers
 @lowers("SHFL.{UP,DOWN,BFLY,IDX}", has_effect=True)
 def shuffle(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """A word of another lane of the same segment; the predicate says whether there is one."""
-    found, target, source, distance, limits = i.operands.exactly(5)
+    in_range, target, source, distance, limits = i.operands.exactly(5)
     own = lane(ctx)
     word, step, clamp = ctx.integer(source), ctx.integer(distance), ctx.integer(limits)
     segment = ctx.ir.op("and", ctx.ir.op("lshr", clamp, i32(8)), i32(31))
@@ -41,7 +41,7 @@ def shuffle(ctx: LoweringContext, i: DecodedInstruction) -> None:
         valid = TRUE if last.number == 31 else ctx.ir.icmp("sle", chosen, last)
     chosen = ctx.select(valid, chosen, own)
     ctx.write(target, from_lane(ctx, word, chosen))
-    ctx.write_predicate(found, valid)
+    ctx.write_predicate(in_range, valid)
 
 
 @lowers("VOTE{,.ANY,.ALL,.EQ}", "VOTEU{,.ANY,.ALL,.EQ}", has_effect=True)

@@ -151,7 +151,8 @@ class _Factors:
         return [ctx.register(self.a.following(n)) if self.a else i32(0) for n in range(4)]
 
     def descriptors(self, ctx: LoweringContext) -> tuple[Value, Value]:
-        """Of A, if it is in shared memory, and of B, which is in the second pair of registers."""
+        """Descriptors of A, if it is in shared memory, and of B, which is in the second pair of
+        registers."""
         first = self.matrices.first
         return i64(0) if self.a else ctx.wide(first), ctx.wide(first.following(2))
 
@@ -230,12 +231,12 @@ def _keeps(ctx: LoweringContext, i: DecodedInstruction, rest: Operands) -> Value
 
 
 def _flags(ctx: LoweringContext, i: DecodedInstruction, factors: _Factors, keeps: Value) -> Value:
-    known = {
+    flags = {
         _IN_REGISTERS: factors.a is not None,
         _IS_NEGATED: factors.is_negated,
         _TRANSPOSES_A: "tnspA" in factors.matrices.flags,
         _TRANSPOSES_B: "tnspB" in factors.matrices.flags,
         _SATURATES: i.has("SAT"),
     }
-    fixed = i32(sum(flag for flag, is_set in known.items() if is_set))
+    fixed = i32(sum(flag for flag, is_set in flags.items() if is_set))
     return ctx.ir.op("or", fixed, ctx.select(keeps, i32(_KEEPS_SUMS), i32(0)))

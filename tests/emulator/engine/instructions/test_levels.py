@@ -20,7 +20,7 @@ def test_instructions_at_a_lower_level(level: str, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-x", "-rs", "-p", "no:cacheprovider"]
     done = subprocess.run(
         [*command, f"--basetemp={tmp_path / 'inner'}", *files],
-        env={**os.environ, "CASS_RDNA3_SIMD": level},
+        env={**os.environ, "CASS_EMULATOR_SIMD": level},
         capture_output=True,
         text=True,
         check=False,

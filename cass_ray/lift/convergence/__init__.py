@@ -1,0 +1,1 @@
+"""Convergence: divergence, collectives, barriers and forward progress of the lanes of a warp."""
