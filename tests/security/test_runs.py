@@ -45,12 +45,11 @@ def run(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Monk
     except (ToolMissing, BuildFailed) as error:
         pytest.skip(str(error))
     monkeypatch.setattr(running, "shim_library", lambda *_: library)
-    monkeypatch.setattr(execution, "FOLDER_BYTES", FOLDER_BYTES, raising=False)
 
     def execute(script: str, options: RunOptions | None = None) -> Completed:
         program.write_text(f"#!/bin/sh\n{script}\n")
         program.chmod(0o755)
-        options = options or RunOptions(seconds=20)
+        options = options or RunOptions(seconds=20, file_bytes=FOLDER_BYTES)
         if request.param == "cass run":
             return execution.execute(program, [], library, options)
         ported = PortedExecutable(Executable(program, 13, (), ()), ())
