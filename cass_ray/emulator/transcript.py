@@ -19,6 +19,8 @@ class MovementKind(IntEnum):
     TO_HOST = 2
     LAUNCH = 3
     FAILED_LAUNCH = 4
+    SHARED = 5
+    """Memory that the host wrote directly; how much of it at once is a matter of time."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,12 @@ class Transcript:
     def to_host(self) -> list[Movement]:
         """What the host got, in order."""
         return [each for each in self.movements if each.kind is MovementKind.TO_HOST]
+
+    @property
+    def receives(self) -> bool:
+        """Whether anything moved from the host to the device."""
+        inward = (MovementKind.TO_DEVICE, MovementKind.SHARED)
+        return any(each.kind in inward for each in self.movements)
 
     @property
     def to_device(self) -> list[Movement]:

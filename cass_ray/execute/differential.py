@@ -54,7 +54,7 @@ def plan(transcript: Transcript, seconds: float) -> list[Perturbation]:
     """
     if not transcript.kernels:
         return []
-    receives = bool(transcript.to_device)
+    receives = transcript.receives
     launches = len(transcript.kernels)
     changes = [Perturbation(Where.OUT, 1)]
     changes += [Perturbation(Where.IN, 1)] if receives else []

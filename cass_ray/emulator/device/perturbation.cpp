@@ -264,7 +264,7 @@ void Perturbation::shared_before(const Block& block) {
   const auto range = changed_range(block.start, seen.data(), block.bytes);
   if (range.empty()) return;
   const MemoryPlace place{block.key, static_cast<std::uint64_t>(range.data() - block.start)};
-  transcript_->host_to_device(place, range);
+  transcript_->shared_with_device(place, range);
   const bool all = request_.where == Where::in_all;
   if (!all && request_.where != Where::in) return;
   const Choice choice(request_.seed, {block.key, 0}, block.bytes, in_share, Choice::Kind::inputs);

@@ -35,6 +35,10 @@ void Transcript::host_to_device(MemoryPlace place, std::span<const std::byte> da
   append(Kind::in, place, data, 0, false);
 }
 
+void Transcript::shared_with_device(MemoryPlace place, std::span<const std::byte> data) {
+  append(Kind::shared, place, data, 0, false);
+}
+
 void Transcript::device_to_host(MemoryPlace place, std::span<const std::byte> data,
                                 std::uint64_t written) {
   append(Kind::out, place, data, written, true);
