@@ -17,7 +17,6 @@ MAXIMUM_FILES = 60_000
 MAXIMUM_BYTES = 1 << 30
 _LEFT_OUT = ("usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/info", "etc", "var")
 _STATIC = ".a"
-_EMPTY_LIBRARY = b"/* stands for a library whose package is not unpacked */\n"
 
 
 def fetch_debian_package(package: HeaderPackage, target: Path) -> None:
@@ -31,6 +30,8 @@ def fetch_debian_package(package: HeaderPackage, target: Path) -> None:
 
     def receive(_: Package, file: Path) -> None:
         unpack_deb(file, target)
+        for place, destination in package.links:
+            (target / place).symlink_to(destination)
         file.unlink()
 
     try:
@@ -61,8 +62,8 @@ def unpack_deb(file: Path, target: Path) -> None:
 def unpack_tar(stream: IO[bytes], target: Path) -> None:
     """Unpack files, folders and links that stay inside; anything else is an error.
 
-    A link to a file of another package becomes an empty file where it is a library's (it is only
-    looked for), and is left out elsewhere. Raises :class:`HeadersError`.
+    A link to a file of another package leads to where that would be installed, below ``/usr``;
+    others that lead nowhere are left out. Raises :class:`HeadersError`.
     """
     total = count = 0
     links: list[tuple[PurePosixPath, PurePosixPath]] = []
@@ -100,12 +101,13 @@ def _make_links(target: Path, links: list[tuple[PurePosixPath, PurePosixPath]]) 
         path.parent.mkdir(parents=True, exist_ok=True)
         inside = os.path.relpath(target / destination, path.parent)
         path.symlink_to(inside)
-    for place, _ in links:
+    for place, destination in links:
         path = target / place
-        if not path.exists():
-            path.unlink()
-            if ".so" in path.name:
-                path.write_bytes(_EMPTY_LIBRARY)
+        if path.exists():
+            continue
+        path.unlink()
+        if destination.parts[:1] == ("usr",):
+            path.symlink_to(f"/{destination}")  # where packages look installed
 
 
 def _safe(name: str) -> PurePosixPath:

@@ -48,9 +48,7 @@ def _pin(name: str, kind: str, version: str) -> dict[str, str]:
     if kind == WHEEL:
         wheel = find_wheel(f"{name}{version}")
         return dict(
-            zip(
-                _COLUMNS, (name, kind, wheel.version, "", record_digest(wheel.url)), strict=True
-            )
+            zip(_COLUMNS, (name, kind, wheel.version, "", record_digest(wheel.url)), strict=True)
         )
     command = ["apt-cache", "show", name]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

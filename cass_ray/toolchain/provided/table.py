@@ -20,7 +20,7 @@ PINS = _HERE / "pins.csv"
 WHEEL, DEBIAN = "wheel", "debian"
 _FOLDERS = {WHEEL: ["include"], DEBIAN: ["usr/include", "usr/include/x86_64-linux-gnu"]}
 
-_RECIPE = "1"
+_RECIPE = "3"
 """Part of a folder's name: raise it when what is unpacked changes."""
 
 
@@ -34,6 +34,7 @@ class Described(BaseModel):
     needs: list[str] = []
     programs: list[str] = []
     version: str = ""
+    links: dict[str, str] = {}
 
 
 class _Table(BaseModel):
@@ -61,11 +62,13 @@ class HeaderPackage:
     folders: tuple[str, ...]
     needs: tuple[str, ...]
     programs: tuple[str, ...]
+    links: tuple[tuple[str, str], ...] = ()
 
     @property
     def key(self) -> str:
         """Name of its folder: by content."""
-        return f"{self.name}-{self.version}-{digest([_RECIPE, self.kind, self.digest])[:12]}"
+        content = digest([_RECIPE, self.kind, self.digest, *map(str, self.links)])
+        return f"{self.name}-{self.version}-{content[:12]}"
 
 
 def described() -> dict[str, tuple[str, Described]]:
@@ -91,6 +94,7 @@ def packages() -> dict[str, HeaderPackage]:
             folders=tuple(entry.folders or _FOLDERS[kind]),
             needs=tuple(entry.needs),
             programs=tuple(entry.programs),
+            links=tuple(entry.links.items()),
         )
         for name, (kind, entry) in described().items()
         if name in pins
