@@ -32,7 +32,7 @@ ROOT = "/cass/source"
 CUDA = Path("/cass/cuda")
 _RECORDERS = Path("/cass/recorders")
 _RECORD = Path("/cass/record")
-_TORCH = Path(__file__).parent / "python"
+_HERE = Path(__file__).parent
 
 COMPILERS = ("gcc", "g++", "cc", "c++", "clang", "clang++", "nvcc", "ar", "ranlib")
 _TRIPLE = "x86_64-linux-gnu-"
@@ -152,7 +152,8 @@ class Recording:
             Mount(rooms / "cuda", CUDA),
             Mount(rooms / "record", _RECORD, writable=True),
             Mount(tree, Path(ROOT), writable=True),
-            Mount(_TORCH, Path("/cass/python")),
+            Mount(_HERE / "python", Path("/cass/python")),
+            Mount(_HERE / "cmake", Path("/cass/cmake")),
             *(Mount(root, PACKAGES / root.name) for root in roots),
         ]
         shown = [self.toolkit, *self.library_directories]
@@ -245,7 +246,6 @@ def _environment() -> dict[str, str]:
         "FORCE_CUDA": "1",
         "MMCV_WITH_OPS": "1",
         "TORCH_CUDA_ARCH_LIST": "8.0",
-        "PYTHONPATH": "/cass/python",
         "PYTHONDONTWRITEBYTECODE": "1",
         "GIT_CEILING_DIRECTORIES": "/",
     }

@@ -274,16 +274,19 @@ class ProgramReader:
 
 @dataclass(frozen=True)
 class _FirstGiven:
-    """The folders of a command line, then what is found by search."""
+    """The folders of a command line alone; what neither they nor a package have is searched for.
+
+    A tree may hold another system's copy of a header that the project takes from outside."""
 
     given: tuple[str, ...]
     rest: IncludePaths
 
     def directories(self, path: str) -> Sequence[str]:
-        return tuple(dict.fromkeys((*self.given, *self.rest.directories(path))))
+        del path
+        return self.given
 
     def search(self, name: str, includer: str) -> str | None:
-        return self.rest.search(name, includer)
+        return self.rest.search(name, includer) if package_of_header(name) is None else None
 
 
 def _license_tag(source: str) -> str:

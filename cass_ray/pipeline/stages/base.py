@@ -21,7 +21,7 @@ import pyarrow as pa
 from cass_ray.cache import ContentCache
 from cass_ray.corpus.dialect import source_of
 from cass_ray.dataset.schema import REJECT_SCHEMA, Reason, Stage, is_rejected, rejected
-from cass_ray.pipeline.provided import provided_folders
+from cass_ray.pipeline.provided import UNIT_RECIPE, provided_folders, unit_definitions
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.workspace import Workspace
 from cass_ray.toolchain.errors import ToolMissing
@@ -137,7 +137,7 @@ def unit_of(row: Row, trees: Workspace, translator: Translator | None) -> Unit:
         root=root,
         main=PurePosixPath(row["path"]),
         include_directories=tuple(map(PurePosixPath, row["include_directories"] or ())),
-        definitions=tuple(row.get("definitions") or ()),
+        definitions=unit_definitions(row, translated=translator is not None),
         system_directories=provided_folders(row.get("header_packages") or (), translator),
     )
 
@@ -146,7 +146,8 @@ def unit_key(row: Row) -> list[str]:
     """What of a row decides what compilers make of it: its tree, path, source and include path."""
     key = [row["tree"], row["path"], source_of(row), *(row["include_directories"] or ())]
     definitions = [f"-D{each}" for each in row.get("definitions") or ()]
-    return [*key, *definitions, *(row.get("header_packages") or ())]
+    configured = [f"configured {UNIT_RECIPE}"] if row.get("configured") else []
+    return [*key, *definitions, *(row.get("header_packages") or ()), *configured]
 
 
 @dataclass

@@ -16,6 +16,9 @@ from cass_ray.toolchain.provided.wheels import fetch_wheel_headers
 
 _FOLDER = "provided-headers"
 
+AMD_HEADERS = Path(__file__).parent / "amd"
+"""Ours, for the AMD side: what PyTorch's headers name and few installations have."""
+
 
 @dataclass(frozen=True)
 class HeaderStore:
