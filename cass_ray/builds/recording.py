@@ -32,6 +32,7 @@ ROOT = "/cass/source"
 CUDA = Path("/cass/cuda")
 _RECORDERS = Path("/cass/recorders")
 _RECORD = Path("/cass/record")
+_SYSTEM_PYTHON = Path("/usr/bin/python3")
 _HERE = Path(__file__).parent
 
 COMPILERS = ("gcc", "g++", "cc", "c++", "clang", "clang++", "nvcc", "ar", "ranlib")
@@ -144,7 +145,6 @@ class Recording:
         self._write_recorders(rooms / "recorders")
         self._write_toolkit(rooms / "cuda", wheels)
         (rooms / "record").mkdir()
-        python = Path(sys.base_prefix)
         mounts = [
             Mount(rooms / "usr", Path("/usr")),
             Mount(Path("/usr"), HOST),
@@ -157,8 +157,8 @@ class Recording:
             *(Mount(root, PACKAGES / root.name) for root in roots),
         ]
         shown = [self.toolkit, *self.library_directories]
-        if not python.is_relative_to("/usr"):
-            shown.append(python)
+        if not _SYSTEM_PYTHON.exists():
+            shown.append(Path(sys.base_prefix))
         read_only = tuple(path for path in shown if not path.is_relative_to("/usr"))
         system = tuple(path for path in SYSTEM_PATHS if path != Path("/usr"))
         return View(
@@ -267,9 +267,8 @@ def _on_host(name: str) -> str | None:
 
 def _interpreter() -> str:
     real = Path(sys.executable).resolve()
-    system = Path("/usr/bin/python3")
-    if system.exists():
-        return str(HOST / system.resolve().relative_to("/usr"))
+    if _SYSTEM_PYTHON.exists():
+        return str(_shown(_SYSTEM_PYTHON.resolve()))
     return str(real)
 
 

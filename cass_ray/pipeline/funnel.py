@@ -89,7 +89,7 @@ class Funnel:
         """The table, where there was a project."""
         if not self.steps:
             return
-        table = Table(title="Repositories", title_justify="left", min_width=60)
+        table = Table(title="Repositories", title_justify="left", min_width=60, pad_edge=False)
         table.add_column("repository")
         for step in STEPS:
             table.add_column(step, justify="right")

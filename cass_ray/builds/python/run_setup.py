@@ -60,7 +60,7 @@ class Nothing:
     def __str__(self):
         return ""
 
-    __repr__ = __str__
+    __repr__ = __fspath__ = __str__
 
 
 class Extension:
@@ -86,7 +86,8 @@ def setup(*arguments, **named):
 def note(extension):
     options = extension.extra_compile_args
     options = options.get("nvcc", []) if isinstance(options, dict) else options
-    words = [f"-I{os.fspath(path)}" for path in extension.include_dirs]
+    folders = [os.fspath(path) for path in extension.include_dirs]
+    words = [f"-I{path}" for path in folders if path]
     for macro in extension.define_macros:
         name, value = macro if isinstance(macro, (tuple, list)) else (macro, None)
         words.append(f"-D{name}" if value is None else f"-D{name}={value}")

@@ -149,7 +149,7 @@ def finished_run(
         elif place in lines:
             found.append(marked(row, lines[place]))
         else:
-            found.append(next(worked))
+            found.append({**next(worked), "configured": row.get("configured") or ""})
     assert next(worked, None) is None, f"run {run} of piece {piece.key} has rows to spare"
     return found
 
