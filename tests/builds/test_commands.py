@@ -108,7 +108,7 @@ def test_compile_commands_of_another_machine_are_matched_by_the_end_of_their_pat
         [
             {
                 "directory": "/home/who/project/build",
-                "command": "/opt/cuda/bin/nvcc -DX=1 -I/home/who/project/inc -I/opt/y -c ../src/a.cu",
+                "command": "nvcc -DX=1 -I/home/who/project/inc -I/opt/y -c ../src/a.cu",
                 "file": "../src/a.cu",
             },
             {"directory": "/home/who/project/build", "file": 7},

@@ -291,7 +291,8 @@ execute_process(COMMAND sh -c "echo > /dev/tcp/127.0.0.1/{port}")
     ) -> None:
         needs("make")
         forged = (
-            '{"compiler": "nvcc", "directory": "/etc", "arguments": ["-I/etc", "-I/cass/source/.."],'
+            '{"compiler": "nvcc", "directory": "/etc", '
+            '"arguments": ["-I/etc", "-I/cass/source/.."],'
             ' "sources": ["/etc/passwd", "/cass/source/../x.cu", "/cass/source/b.cu"]}'
         )
         makefile = f"all:\n\techo '{forged}' >> $$CASS_RECORD\n\tnvcc -c a.cu\n"
