@@ -72,8 +72,8 @@ def _folders(root: Path) -> list[str]:
         for parent in reversed(inside.parents):
             if not _SKIPPED & set(parent.parts):
                 found[str(parent)] = None
-    names = (*_MAKEFILES, "CMakeLists.txt", "meson.build", "configure.ac", "configure.in")
-    names += ("configure", "setup.py")
+    names: tuple[str, ...] = (*_MAKEFILES, "CMakeLists.txt", "meson.build", "configure.ac")
+    names += ("configure.in", "configure", "setup.py")
     built = [name for name in found if any((root / name / each).is_file() for each in names)]
     return sorted(built, key=lambda name: (name.count("/") + (name != "."), name))[
         :_MAXIMUM_FOLDERS

@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+from typing import Any
 
 TRIALS = (
     "conftest",
@@ -30,7 +31,7 @@ ASKS = ("--version", "-v", "-V", "-dumpversion", "-dumpmachine", "-dumpfullversi
 OPTION_FILES = ("--options-file", "-optf")
 
 
-def main():
+def main() -> None:
     here = os.path.dirname(os.path.realpath(__file__))
     with open(os.path.join(here, "real.json")) as file:
         settings = json.load(file)
@@ -60,9 +61,9 @@ def main():
     make_dependencies(value_of(arguments, "-MF"))
 
 
-def expanded(arguments, depth=0):
+def expanded(arguments: "list[str]", depth: int = 0) -> "list[str]":
     """Arguments with files of arguments read: ``@FILE``, nvcc's ``--options-file FILE``."""
-    done = []
+    done: list[str] = []
     words = iter(arguments)
     for word in words:
         if word in OPTION_FILES:
@@ -80,7 +81,7 @@ def expanded(arguments, depth=0):
     return done
 
 
-def words_of(path):
+def words_of(path: str) -> "list[str]":
     import shlex
 
     try:
@@ -90,12 +91,12 @@ def words_of(path):
         return []
 
 
-def is_trial(arguments):
+def is_trial(arguments: "list[str]") -> bool:
     text = " ".join([os.getcwd(), *arguments])
     return any(word in text for word in TRIALS)
 
 
-def run_real(name, real, arguments, settings):
+def run_real(name: str, real: str, arguments: "list[str]", settings: "dict[str, Any]") -> None:
     environment = dict(os.environ, PATH=settings["path"])
     command = [real, *sys.argv[1:]]
     if name == "nvcc":
@@ -112,14 +113,14 @@ def run_real(name, real, arguments, settings):
     os.execve(real, command, environment)
 
 
-def note(name, arguments, sources):
+def note(name: str, arguments: "list[str]", sources: "list[str]") -> None:
     entry = {"compiler": name, "directory": os.getcwd(), "arguments": arguments, "sources": sources}
     descriptor = os.open(os.environ["CASS_RECORD"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     os.write(descriptor, (json.dumps(entry) + "\n").encode())
     os.close(descriptor)
 
 
-def value_of(arguments, option):
+def value_of(arguments: "list[str]", option: str) -> "str | None":
     for index, word in enumerate(arguments):
         if word == option and index + 1 < len(arguments):
             return arguments[index + 1]
@@ -130,7 +131,7 @@ def value_of(arguments, option):
     return None
 
 
-def outputs(arguments, sources):
+def outputs(arguments: "list[str]", sources: "list[str]") -> "list[str]":
     output = value_of(arguments, "-o") or value_of(arguments, "--output-file")
     if output is not None:
         return [output]
@@ -144,7 +145,7 @@ def outputs(arguments, sources):
     return ["a.out"] if sources else []
 
 
-def make_archive(name, arguments):
+def make_archive(name: str, arguments: "list[str]") -> None:
     if name == "ar":
         for word in arguments[1:]:
             if word.endswith((".a", ".lib")):
@@ -152,12 +153,12 @@ def make_archive(name, arguments):
                 return
 
 
-def make_dependencies(path):
+def make_dependencies(path: "str | None") -> None:
     if path is not None:
         make_empty(path)
 
 
-def make_empty(path):
+def make_empty(path: "str | None") -> None:
     if path is None or path in ("-", "/dev/null"):
         return
     folder = os.path.dirname(path)

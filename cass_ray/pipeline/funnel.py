@@ -16,6 +16,9 @@ from cass_ray.toolchain.unit import unopened_file
 STEPS = ("units", "configured", "distinct", "translated", "cuda", "amd", "pairs", "executed")
 """``configured``: with the project's own command. ``cuda``, ``amd``: compiled, with device code."""
 
+UNIT_COLUMNS = ("configured", "header_packages")
+"""Working columns that are counted here."""
+
 _SHOWN = 12
 _UNLOCKS_SHOWN = 15
 _STAGE_OF_STEP = {
@@ -43,9 +46,12 @@ class Funnel:
     steps: dict[str, Counter[str]] = field(default_factory=dict)
     unlocks: Counter[tuple[str, str]] = field(default_factory=Counter)
     """(repository, what) -> rows."""
+    headers: set[str] = field(default_factory=set)
+    """Folders of provided headers that rows were compiled with."""
 
     def add(self, row: dict[str, Any]) -> None:
         """Count a finished row; those that belong to no project are left out."""
+        self.headers.update(row.get("header_packages") or ())
         if not row.get("configured"):
             return
         name = row.get("repository") or ""
@@ -71,6 +77,7 @@ class Funnel:
         for name, counts in other.steps.items():
             self.steps.setdefault(name, Counter()).update(counts)
         self.unlocks.update(other.unlocks)
+        self.headers |= other.headers
 
     def as_dict(self) -> dict[str, Any]:
         """For ``report.json``."""

@@ -61,8 +61,8 @@ class LocalSource:
     path: str
     limits: ReadLimits = field(default_factory=ReadLimits)
     dialect: Dialect = CUDA
-    units: UnitSettings = NOTHING
     origin: Origin = Origin.LOCAL
+    units: UnitSettings = NOTHING
 
     @property
     def _kind(self) -> str:

@@ -94,8 +94,8 @@ class RepositorySource:
     address: str
     limits: ReadLimits = field(default_factory=ReadLimits)
     dialect: Dialect = CUDA
-    units: UnitSettings = NOTHING
     origin: Origin = Origin.REPOSITORY
+    units: UnitSettings = NOTHING
 
     def iterate(self, workdir: Path, trees: TreeStore) -> Iterator[Program | ReadReject]:
         """One item for each CUDA file of the revision, in the order of git's listing.

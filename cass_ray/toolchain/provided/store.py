@@ -16,6 +16,9 @@ from cass_ray.toolchain.provided.wheels import fetch_wheel_headers
 
 _FOLDER = "provided-headers"
 
+LOCK = "headers.lock.json"
+"""Beside a data set: the packages of headers that it was made with."""
+
 AMD_HEADERS = Path(__file__).parent / "amd"
 """Ours, for the AMD side: what PyTorch's headers name and few installations have."""
 

@@ -31,10 +31,9 @@ def fetch_wheel_headers(package: HeaderPackage, target: Path) -> None:
     wheel = find_wheel(f"{package.name}=={package.version}")
     try:
         with open_remote(wheel.url) as file:
-            record = extract_headers(file, target / "include", package.digest)
+            extract_headers(file, target / "include", package.digest)
     except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError) as error:
         raise HeadersError(f"{package.name} {package.version}: {error}") from error
-    del record
 
 
 def record_digest(url: str) -> str:
@@ -49,7 +48,7 @@ def extract_headers(file: IO[bytes] | io.BufferedIOBase, target: Path, digest: s
     ``digest`` is what the wheel's RECORD must have. Raises :class:`HeadersError` for another
     RECORD, a file that is not the one in it, an unsafe path or too much.
     """
-    with zipfile.ZipFile(file) as wheel:  # type: ignore[arg-type]
+    with zipfile.ZipFile(file) as wheel:
         record = _record(wheel)
         if hashlib.sha256(record).hexdigest() != digest:
             raise HeadersError("the wheel's RECORD is not the pinned one")
