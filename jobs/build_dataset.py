@@ -54,6 +54,7 @@ from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.storage.location import absolute
 from cass_ray.storage.store import StorageError
 from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.provided.store import LOCK, lock_file, package_of_key
 from cass_ray.version import __version__
 
 if TYPE_CHECKING:
@@ -140,6 +141,8 @@ class Build:
         }
         self.output.store.put(CARD, card(card_facts(self.settings, tally)).encode())
         self.output.store.put(REPORT, report_json(report))
+        if keys := tally.funnel.headers:
+            self.output.store.put(LOCK, lock_file(map(package_of_key, keys)))
         print_summary(self.console, tally, seconds, self.settings.out)
         return tally
 

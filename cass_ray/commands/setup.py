@@ -15,6 +15,13 @@ from cass_ray.toolchain.archive.library_root import (
     install_libraries,
     missing_packages,
 )
+from cass_ray.toolchain.provided.store import HeaderStore
+from cass_ray.toolchain.provided.table import (
+    HeaderPackage,
+    package_of_header,
+    packages,
+    with_needs,
+)
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True)
 
@@ -61,6 +68,53 @@ def libraries(
     except ArchiveError as error:
         fail("setup", f"{error}\nRun it again to go on from there.", EXIT_TOOL_MISSING)
     typer.echo(f"{root.path}: {', '.join(root.libraries)}")
+
+
+@app.command()
+def headers(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME]...",
+            help="Packages or headers, such as torch or boost/version.hpp. [default: all]",
+        ),
+    ] = None,
+) -> None:
+    """Headers that projects take for granted: Nvidia's libraries, PyTorch, Boost and others.
+
+    Of packages by their pinned versions and digests, unpacked into the cache for compilers alone;
+    nothing is installed. Builds fetch what they need by themselves: this is for machines that have
+    no network later.
+    """
+    try:
+        wanted = _wanted(names or list(packages()))
+    except KeyError as error:
+        message = f"no package has {error.args[0]}: docs/corpora.md says which there are"
+        fail("setup", message, EXIT_USAGE)
+    store = HeaderStore(default_directory())
+    left = [package for package in wanted if not store.has(package)]
+    done = 0
+
+    def progress(package: HeaderPackage) -> None:
+        nonlocal done
+        done += 1
+        typer.echo(f"[{done}/{len(left)}] {package.name} {package.version}", err=True)
+
+    problems = store.fetch_all(left, progress)
+    there = sum(store.has(package) for package in wanted)
+    typer.echo(f"{there} of {len(wanted)} packages of headers are in {store.cache}")
+    if problems:
+        fail("setup", "\n".join(problems.values()), EXIT_TOOL_MISSING)
+
+
+def _wanted(names: list[str]) -> list[HeaderPackage]:
+    found = []
+    for name in names:
+        package = packages().get(name) or package_of_header(name)
+        if package is None:
+            raise KeyError(name)
+        found.append(package.name)
+    return with_needs(found)
 
 
 def _mib(size: int) -> str:

@@ -37,6 +37,9 @@ ROW_SCHEMA = pa.schema(
         ("revision", pa.string()),
         ("tree", pa.string()),
         ("include_directories", pa.list_(pa.string())),
+        ("definitions", pa.list_(pa.string())),
+        ("header_packages", pa.list_(pa.string())),
+        ("configured", pa.string()),
         ("header_kernels", pa.int64()),
         ("forbidden_includes", pa.list_(pa.string())),
         ("encoding", pa.string()),
@@ -80,6 +83,13 @@ class Program:
     """Digest of the tree archive, or "" when the program includes no local file."""
     include_directories: tuple[str, ...] = ()
     """Directories for ``-I``, in order, relative to the root of the tree ("." is the root)."""
+    definitions: tuple[str, ...] = ()
+    """``NAME`` or ``NAME=VALUE`` for ``-D``."""
+    header_packages: tuple[str, ...] = ()
+    """Folders of provided headers (``HeaderPackage.key``)."""
+    configured: str = ""
+    """Where the command is from: ``recorded``, ``compile_commands.json``, ``inferred``; empty for
+    a file that belongs to no project."""
     header_kernels: int = 0
     """Number of kernel definitions in the include closure, the main file not counted."""
     forbidden_includes: tuple[str, ...] = ()
@@ -104,6 +114,9 @@ class Program:
             self.dialect.column: self.source,
             "tree": self.tree,
             "include_directories": list(self.include_directories),
+            "definitions": list(self.definitions),
+            "header_packages": list(self.header_packages),
+            "configured": self.configured,
             "header_kernels": self.header_kernels,
             "forbidden_includes": list(self.forbidden_includes),
             "encoding": self.encoding,
@@ -164,6 +177,9 @@ def _row(provenance: Provenance, path: str) -> dict[str, Any]:
         "revision": provenance.revision,
         "tree": "",
         "include_directories": [],
+        "definitions": [],
+        "header_packages": [],
+        "configured": "",
         "header_kernels": 0,
         "forbidden_includes": [],
         "encoding": "",

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from cass_ray.dataset.card import CardFacts
 from cass_ray.dataset.schema import DUPLICATE_REASONS, Reason, is_rejected
+from cass_ray.pipeline.funnel import Funnel
 from cass_ray.pipeline.settings import BuildSettings
 
 
@@ -31,9 +32,11 @@ class Tally:
         self.domains: Counter[str] = Counter()
         self.verified: Counter[str] = Counter()
         self.kernels = 0
+        self.funnel = Funnel()
 
     def add(self, row: dict[str, Any]) -> None:
         self.rows += 1
+        self.funnel.add(row)
         self.origins[row.get("origin") or "unknown"] += 1
         if not is_rejected(row):
             self.pairs += 1
@@ -55,6 +58,7 @@ class Tally:
         self.origins.update(other.origins)
         self.domains.update(other.domains)
         self.verified.update(other.verified)
+        self.funnel.merge(other.funnel)
 
     def check_conservation(self, rows_in: int) -> None:
         """Raise ``ConservationError`` unless every input row ended in exactly one place."""
@@ -79,6 +83,7 @@ class Tally:
             "origins": dict(sorted(self.origins.items())),
             "domains": dict(sorted(self.domains.items())),
             "verified": dict(sorted(self.verified.items())),
+            "funnel": self.funnel.as_dict(),
         }
 
 
@@ -129,5 +134,6 @@ def print_summary(console: Console, tally: Tally, seconds: float, out: Path | st
         for domain, count in tally.domains.most_common():
             domains.add_row(str(count), domain.replace("_", " "))
         console.print(domains)
+    tally.funnel.print(console)
     console.print(f"{tally.rows} rows in {seconds:.1f} s -> [bold]{out}[/bold]", soft_wrap=True)
     console.print(f"Look at a pair: cass inspect {out} --index 0", soft_wrap=True, highlight=False)

@@ -14,11 +14,13 @@ from cass_ray.architectures import (
     NVIDIA_ARCHITECTURES,
     known_architecture,
 )
+from cass_ray.builds.settings import UnitSettings
 from cass_ray.config import StrictModel
 from cass_ray.corpus.reading.limits import ReadLimits
 from cass_ray.corpus.screening.selection import SelectionSettings
 from cass_ray.corpus.screening.settings import ScreeningSettings
 from cass_ray.storage.location import Location
+from cass_ray.toolchain.provided.table import packages
 from cass_ray.translate.engines.registry import IN_PROCESS_ENGINES
 
 
@@ -70,9 +72,33 @@ class BuildSettings(ScreeningSettings):
     lifted_reference: bool = True
     """With ``execute``: where no GPU has run the CUDA side, compare with its machine code, lifted.
     Takes nvcc and clang for AMDGPU on the same node; elsewhere rows stay ``compiled``."""
+    headers: Literal["auto", "listed", "none"] = "auto"
+    """Headers that projects take for granted (Nvidia's libraries, PyTorch, Boost …): found by what
+    files include and fetched once, those of ``header_packages``, or none."""
+    header_packages: list[str] = Field(default_factory=list)
+    """Names of packages, for ``headers: listed``; ``cass setup headers`` fetches them."""
+    recorded_builds: bool = True
+    """Build each repository once with compilers that only write down their commands: flags and
+    generated headers are then those of the project."""
     lift: bool = False
     """Also lift each architecture's machine code to RDNA3 (column ``lifted``); with ``execute``,
     what was lifted runs too."""
+
+    @property
+    def units(self) -> UnitSettings:
+        """How much is found out about the way a project compiles its files."""
+        return UnitSettings(
+            headers=self.headers,
+            header_packages=tuple(self.header_packages),
+            recorded_builds=self.recorded_builds,
+        )
+
+    @field_validator("header_packages")
+    @classmethod
+    def _known_packages(cls, value: list[str]) -> list[str]:
+        if unknown := [name for name in value if name not in packages()]:
+            raise ValueError(f"no package of headers is called {unknown[0]!r}")
+        return value
 
     @model_validator(mode="after")
     def _sources_alone(self) -> Self:

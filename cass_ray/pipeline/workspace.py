@@ -17,6 +17,7 @@ from cass_ray.cache import digest
 from cass_ray.corpus.dialect import source_of
 from cass_ray.corpus.reading.trees import unpack
 from cass_ray.temporary import temporary_prefix
+from cass_ray.translate.declared import declared_names
 from cass_ray.translate.project.tree import source_files, translate_tree
 from cass_ray.translate.protocol import Translator
 
@@ -37,6 +38,7 @@ class Workspace:
         self._kept = kept
         self._folder = tempfile.TemporaryDirectory(prefix=temporary_prefix("trees"))
         self._trees: OrderedDict[str, Path] = OrderedDict()
+        self._declared: dict[str, frozenset[str]] = {}
 
     def original(self, row: Row) -> Path:
         """The root of the CUDA tree of ``row``."""
@@ -62,6 +64,16 @@ class Workspace:
             return frozenset()
         root = self._tree(row)
         return frozenset(path.relative_to(root).as_posix() for path in source_files(root))
+
+    def declared(self, row: Row) -> frozenset[str]:
+        """Names of CUDA's kind that files of the tree declare themselves."""
+        tree = row["tree"]
+        if not tree:
+            return frozenset()
+        if tree not in self._declared:
+            texts = (path.read_text("utf-8", "replace") for path in source_files(self._tree(row)))
+            self._declared[tree] = declared_names(texts)
+        return self._declared[tree]
 
     def _tree(self, row: Row) -> Path:
         tree = row["tree"]

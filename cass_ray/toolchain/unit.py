@@ -20,7 +20,9 @@ class Unit:
     """One translation unit. ``root`` is all that its compilation sees beside the toolchain.
 
     ``main`` and ``include_directories`` are relative to ``root``; ``definitions`` are ``NAME`` or
-    ``NAME=VALUE``. Raises :class:`CompileFailure` for a name that compilers take for options:
+    ``NAME=VALUE``. ``system_directories`` are folders of this machine with headers that the unit
+    takes for granted: searched after all others, and shown to compilers alone. Raises
+    :class:`CompileFailure` for a name that compilers take for options:
     ``@NAME`` is a file of further arguments, which may load a plugin.
     """
 
@@ -28,6 +30,7 @@ class Unit:
     main: PurePosixPath
     include_directories: tuple[PurePosixPath, ...] = ()
     definitions: tuple[str, ...] = ()
+    system_directories: tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:
         for path in (self.main, *self.include_directories):
@@ -49,6 +52,7 @@ class Unit:
         return [
             *(f"-I{directory}" for directory in self.include_directories),
             *(f"-D{definition}" for definition in self.definitions),
+            *(word for folder in self.system_directories for word in ("-idirafter", str(folder))),
         ]
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 _LOOKS_LIKE_CUDA = (
     r"(?:cuda|cu[A-Z]|CU[a-z]|CU_|CUB_|CUDA_|CUDART_|CUBLAS_|CUFFT_|CURAND_|CUSPARSE_|CUSOLVER_"
-    r"|cublas|cufft|curand|cusparse|cusolver|nvtx|NVTX_|nvrtc|NVRTC_|nvml|__shfl)\w*"
+    r"|CUDNN_|NCCL_|NPP_|cudnn|cublas|cufft|curand|cusparse|cusolver|nvtx|NVTX_|nvrtc|NVRTC_|nvml|__shfl)\w*"
 )
 _NO_TYPE = (
     r"(?!(?:return|case|goto|new|else|delete|throw|do|define|undef|ifdef|ifndef|if|elif|defined"

@@ -18,6 +18,7 @@ HEADER_SUFFIXES = (
 """Extensions of files that are included rather than compiled."""
 
 CONVENTIONAL_DIRECTORIES = ("include", "inc", "common", "Common", "includes", "headers")
+_MAKEFILES = ("Makefile", "makefile", "GNUmakefile", "Makefile.am", "Makefile.in")
 _BUILD_FILE_BYTES = 1_000_000
 _COMPILE_COMMANDS_BYTES = 64_000_000
 
@@ -134,7 +135,7 @@ def _directories_of_build_file(
         return
     if name == "CMakeLists.txt" or name.endswith(".cmake"):
         candidates = _from_cmake(_read_text(tree, path, _BUILD_FILE_BYTES), directory)
-    elif name in ("Makefile", "makefile", "GNUmakefile") or name.endswith((".mk", ".mak")):
+    elif name in _MAKEFILES or name.endswith((".mk", ".mak")):
         candidates = _from_makefile(_read_text(tree, path, _BUILD_FILE_BYTES), directory)
     else:
         return
@@ -203,7 +204,8 @@ _MAKE_VARIABLE = re.compile(r"\$[({](\w+)[)}]")
 def _from_makefile(text: str, directory: str) -> Iterator[str]:
     text = text.replace("\\\n", " ")
     values = {name: value.strip() for name, value in _MAKE_ASSIGNMENT.findall(text)}
-    values["CURDIR"] = "."
+    values["CURDIR"] = values["srcdir"] = "."
+    values.setdefault("top_srcdir", "/".join(".." for _ in directory.split("/")) or ".")
     for flag in _MAKE_INCLUDE.finditer(text):
         word = flag[1].strip("\"'")
         for _ in range(4):

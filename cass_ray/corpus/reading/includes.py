@@ -129,6 +129,8 @@ class Closure:
     """Include directories needed to reach them, in search order."""
     system: tuple[str, ...]
     """Names left to the toolchain (``cuda_runtime.h``, ``vector``)."""
+    unresolved: tuple[str, ...]
+    """Names that no file of the tree has: the toolchain's, other packages' and missing ones."""
     missing: tuple[str, ...]
     """``path:line: operand`` of includes found neither in the tree nor among known headers."""
     computed: tuple[str, ...]
@@ -148,6 +150,7 @@ def include_closure(
     is_file: Callable[[str], bool],
     search: IncludeSearch,
     definitions: Sequence[str] = (),
+    provided: Callable[[str], bool] = lambda name: False,
 ) -> Closure:
     """Follow the includes of ``main`` through its tree, as a compiler would.
 
@@ -157,12 +160,13 @@ def include_closure(
         is_file: whether a path of the tree is a readable file.
         search: include directories, and the last resort of searching the tree by name.
         definitions: macros of the command line, ``NAME="file.h"``.
+        provided: whether a header that the tree lacks comes from elsewhere.
 
     A quoted name is looked for beside the file that includes it, then in the include
     directories; a name in angle brackets only in the latter. What no directory holds is
     searched for in the whole tree, and the directory found then counts for later includes.
     """
-    walk = _ClosureWalk(main, is_file, search)
+    walk = _ClosureWalk(main, is_file, search, provided)
     walk.visit(main, [item for text in definitions for item in scan_includes(_as_line(text))])
     walk.visit(main, includes_of(main) or ())
     position = 0
@@ -184,15 +188,23 @@ def _as_line(definition: str) -> str:
 
 
 class _ClosureWalk:
-    def __init__(self, main: str, is_file: Callable[[str], bool], search: IncludeSearch) -> None:
+    def __init__(
+        self,
+        main: str,
+        is_file: Callable[[str], bool],
+        search: IncludeSearch,
+        provided: Callable[[str], bool],
+    ) -> None:
         self.main = main
         self.files: list[str] = []
         self._seen = {main}
         self._is_file = is_file
         self._search = search
+        self._provided = provided
         self._configured: list[str] | None = None
         self._used: set[str] = set()
         self._system: dict[str, None] = {}
+        self._unresolved: dict[str, None] = {}
         self._missing: dict[str, None] = {}
         self._computed: dict[str, None] = {}
         self._forbidden: dict[str, None] = {}
@@ -238,11 +250,13 @@ class _ClosureWalk:
 
     def _visit_name(self, includer: str, include: Include, where: str) -> None:
         found = self._resolve(includer, include)
+        if found is None:
+            self._unresolved[include.name] = None
         if found is not None:
             if found not in self._seen:
                 self._seen.add(found)
                 self.files.append(found)
-        elif is_system_header(include.name):
+        elif is_system_header(include.name) or self._provided(include.name):
             self._system[include.name] = None
         elif _escapes(includer, include.name):
             self._forbidden[f"{where}: #include {include.operand} leaves the source tree"] = None
@@ -293,6 +307,7 @@ class _ClosureWalk:
             files=tuple(self.files),
             directories=tuple(dict.fromkeys(directories)),
             system=tuple(sorted(self._system)),
+            unresolved=tuple(self._unresolved),
             missing=tuple(self._missing),
             computed=tuple(self._computed),
             forbidden=tuple(self._forbidden),

@@ -7,10 +7,11 @@ import posixpath
 import re
 import traceback
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from cass_ray.builds.commands import UnitCommand
 from cass_ray.corpus.dialect import CUDA, Dialect
 from cass_ray.corpus.domains import classify
 from cass_ray.corpus.parsing.kernels import kernel_definitions
@@ -21,9 +22,12 @@ from cass_ray.corpus.reading.filetree import FileProblemError, FileTree, Listed
 from cass_ray.corpus.reading.include_paths import HEADER_SUFFIXES, IncludePaths
 from cass_ray.corpus.reading.includes import Closure, Include, include_closure, scan_includes
 from cass_ray.corpus.reading.limits import ReadLimits
+from cass_ray.corpus.reading.overlay import OverlaidTree
 from cass_ray.corpus.reading.trees import TreeStore, combined_digest, pack
+from cass_ray.corpus.reading.units import TreeUnits
 from cass_ray.dataset.schema import Reason
 from cass_ray.printable import printable
+from cass_ray.toolchain.provided.table import package_of_header
 
 _CACHED_HEADERS = 4096
 _SPDX_TAG = re.compile(r"SPDX-License-Identifier:[ \t]*([^\n*]+)")
@@ -58,6 +62,7 @@ class ProgramReader:
         limits: sizes above which files are rejected or left out.
         search: whether includes may be looked for in the whole tree, which is then walked.
         dialect: the language of the programs.
+        units: how files of the tree are compiled.
     """
 
     def __init__(
@@ -68,7 +73,11 @@ class ProgramReader:
         limits: ReadLimits | None = None,
         search: bool = True,
         dialect: Dialect = CUDA,
+        units: TreeUnits | None = None,
     ) -> None:
+        self._units = units or TreeUnits()
+        if self._units.generated:
+            tree = OverlaidTree(tree, self._units.generated)
         self._tree = tree
         self._provenance = provenance
         self._trees = trees
@@ -124,9 +133,13 @@ class ProgramReader:
         return ReadReject(self._provenance, printable(path), reason, message)
 
     def _close(self, path: str, source: str, encoding: str) -> Program:
-        closure = self._closure(path, source)
+        command = self._units.command(path)
+        closure = self._closure(path, source, command)
         headers = [header for name in closure.files if (header := self._header(name))]
         tree, directories = self._store(path, source, closure)
+        if command is not None:
+            ordered = (*command.include_directories, *directories)
+            directories = tuple(dict.fromkeys(ordered)) if tree else ()
         return Program(
             id=program_id(source_digest(source), (header.digest for header in headers)),
             provenance=self._provenance,
@@ -135,6 +148,9 @@ class ProgramReader:
             license=_license_tag(source),
             tree=tree,
             include_directories=directories,
+            definitions=command.definitions if command else (),
+            header_packages=tuple(x.key for x in self._units.packages(closure.unresolved)),
+            configured=self._units.configured(path),
             header_kernels=sum(header.kernels for header in headers),
             forbidden_includes=closure.forbidden,
             encoding=encoding,
@@ -142,7 +158,7 @@ class ProgramReader:
             dialect=self._dialect,
         )
 
-    def _closure(self, path: str, source: str) -> Closure:
+    def _closure(self, path: str, source: str, command: UnitCommand | None) -> Closure:
         main_includes = scan_includes(source)
 
         def includes_of(name: str) -> tuple[Include, ...] | list[Include] | None:
@@ -152,7 +168,12 @@ class ProgramReader:
             return header.includes if header else None
 
         return include_closure(
-            path, includes_of, lambda name: self._header(name) is not None, self._paths
+            path,
+            includes_of,
+            lambda name: self._header(name) is not None,
+            _FirstGiven(command.include_directories, self._paths) if command else self._paths,
+            command.definitions if command else (),
+            lambda name: package_of_header(name) is not None,
         )
 
     def _header(self, path: str) -> _Header | None:
@@ -249,6 +270,23 @@ class ProgramReader:
             if len(files) > self._limits.tree_files or total > self._limits.tree_bytes:
                 return {}
         return files
+
+
+@dataclass(frozen=True)
+class _FirstGiven:
+    """The folders of a command line alone; what neither they nor a package have is searched for.
+
+    A tree may hold another system's copy of a header that the project takes from outside."""
+
+    given: tuple[str, ...]
+    rest: IncludePaths
+
+    def directories(self, path: str) -> Sequence[str]:
+        del path
+        return self.given
+
+    def search(self, name: str, includer: str) -> str | None:
+        return self.rest.search(name, includer) if package_of_header(name) is None else None
 
 
 def _license_tag(source: str) -> str:

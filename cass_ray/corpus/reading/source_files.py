@@ -36,6 +36,7 @@ class Sources:
     files: dict[str, bytes]
     include_directories: tuple[PurePosixPath, ...] = ()
     definitions: tuple[str, ...] = ()
+    system_directories: tuple[Path, ...] = ()
 
     @property
     def digest(self) -> str:
@@ -47,7 +48,9 @@ class Sources:
 
     def unit(self, root: Path) -> Unit:
         """The translation unit when the files lie under ``root``."""
-        return Unit(root, self.main, self.include_directories, self.definitions)
+        return Unit(
+            root, self.main, self.include_directories, self.definitions, self.system_directories
+        )
 
     def write(self, root: Path) -> Unit:
         """Write the files under ``root``, an empty folder; the unit to compile.
@@ -112,7 +115,13 @@ def gather(unit: Unit) -> Sources:
         unit.definitions,
     )
     read(main)
-    return Sources(unit.main, contents, unit.include_directories, unit.definitions)
+    return Sources(
+        unit.main,
+        contents,
+        unit.include_directories,
+        unit.definitions,
+        unit.system_directories,
+    )
 
 
 @dataclass(frozen=True)

@@ -20,13 +20,14 @@ class _Table(BaseModel):
 
     names: dict[str, list[str]]
     prefixes: list[str]
+    c_library_folders: list[str]
 
 
 @cache
-def _known() -> tuple[frozenset[str], tuple[str, ...]]:
+def _known() -> tuple[frozenset[str], tuple[str, ...], tuple[str, ...]]:
     table = _Table.model_validate(yaml.safe_load(_TABLE.read_text(encoding="utf-8")))
     names = frozenset(f"{name}.h" for group in table.names.values() for name in group)
-    return names, tuple(table.prefixes)
+    return names, tuple(table.prefixes), tuple(table.c_library_folders)
 
 
 def is_standard_header(name: str) -> bool:
@@ -34,7 +35,8 @@ def is_standard_header(name: str) -> bool:
 
     A name without an extension or a folder is one of the C++ library (``vector``).
     """
-    return name in _known()[0] or ("." not in name and "/" not in name)
+    names, _, folders = _known()
+    return name in names or name.startswith(folders) or ("." not in name and "/" not in name)
 
 
 def is_system_header(name: str) -> bool:

@@ -48,9 +48,9 @@ def too_long(row: Row, settings: FilterSettings) -> Objection:
 
 
 def too_short(row: Row, settings: FilterSettings) -> Objection:
-    """Fewer lines than ``min_lines``."""
+    """Fewer lines than ``min_lines``; a project's unit may instantiate what its headers hold."""
     lines = _line_count(source_of(row))
-    if lines >= settings.min_lines:
+    if lines >= settings.min_lines or row.get("configured"):
         return None
     return Reason.TOO_SHORT, f"{lines} lines; at least {settings.min_lines} are wanted"
 
@@ -73,8 +73,10 @@ def boilerplate(row: Row, settings: FilterSettings) -> Objection:
 
 
 def no_kernel(row: Row, settings: FilterSettings) -> Objection:
-    """No kernel is defined in the file or in its local includes."""
-    if not settings.require_kernel or row.get("header_kernels"):
+    """No kernel is defined in the file or in its local includes.
+
+    Of a project's unit the compiler says so."""
+    if not settings.require_kernel or row.get("header_kernels") or row.get("configured"):
         return None
     dialect = dialect_of(row)
     if kernel_definitions(source_of(row), dialect):

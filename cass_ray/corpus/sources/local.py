@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby, islice
 from pathlib import Path
 
+from cass_ray.builds.settings import NOTHING, UnitSettings
 from cass_ray.corpus.dialect import CUDA, Dialect
 from cass_ray.corpus.program import Program, Provenance, ReadReject, SourceError
 from cass_ray.corpus.reading.archives import is_archive, unpack_archive
@@ -18,6 +19,7 @@ from cass_ray.corpus.reading.limits import ReadLimits
 from cass_ray.corpus.reading.programs import ProgramReader, must_become_row
 from cass_ray.corpus.reading.state import file_state, tree_state
 from cass_ray.corpus.reading.trees import TreeStore
+from cass_ray.corpus.reading.units import find_units
 from cass_ray.corpus.screening.licenses import license_of_tree
 from cass_ray.corpus.sources.repositories import repository_name
 from cass_ray.corpus.sources.splits import Readable, WholeSource
@@ -60,6 +62,7 @@ class LocalSource:
     limits: ReadLimits = field(default_factory=ReadLimits)
     dialect: Dialect = CUDA
     origin: Origin = Origin.LOCAL
+    units: UnitSettings = NOTHING
 
     @property
     def _kind(self) -> str:
@@ -126,7 +129,10 @@ class LocalSource:
             else repository_name(url or str(folder.path))
         )
         provenance = Provenance(self.origin, name, license_of_tree(tree))
-        return ProgramReader(tree, provenance, trees, self.limits, dialect=self.dialect)
+        units = find_units(tree, self.units, is_project=tree.is_clone and not folder.of_pattern)
+        return ProgramReader(
+            tree, provenance, trees, self.limits, dialect=self.dialect, units=units
+        )
 
     def _found(self) -> Iterator[_Found]:
         path = Path(self.path).expanduser()

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from cass_ray.builds.settings import NOTHING, UnitSettings
 from cass_ray.corpus.dialect import CUDA, Dialect
 from cass_ray.corpus.program import Program, Provenance, ReadReject, SourceError
 from cass_ray.corpus.reading.archives import is_archive, unpack_archive
@@ -25,6 +26,7 @@ from cass_ray.corpus.reading.limits import ReadLimits
 from cass_ray.corpus.reading.programs import ProgramReader
 from cass_ray.corpus.reading.state import file_state
 from cass_ray.corpus.reading.trees import TreeStore
+from cass_ray.corpus.reading.units import find_units
 from cass_ray.corpus.screening.licenses import license_of_tree
 from cass_ray.dataset.schema import Origin
 
@@ -93,6 +95,7 @@ class RepositorySource:
     limits: ReadLimits = field(default_factory=ReadLimits)
     dialect: Dialect = CUDA
     origin: Origin = Origin.REPOSITORY
+    units: UnitSettings = NOTHING
 
     def iterate(self, workdir: Path, trees: TreeStore) -> Iterator[Program | ReadReject]:
         """One item for each CUDA file of the revision, in the order of git's listing.
@@ -117,7 +120,10 @@ class RepositorySource:
             name = repository_name(origin_url(git_directory) or address.location)
         with GitTree(git_directory, commit, self.limits) as tree:
             provenance = Provenance(self.origin, name, license_of_tree(tree), commit)
-            reader = ProgramReader(tree, provenance, trees, self.limits, dialect=self.dialect)
+            units = find_units(tree, self.units, is_project=True)
+            reader = ProgramReader(
+                tree, provenance, trees, self.limits, dialect=self.dialect, units=units
+            )
             yield from reader.read_all()
 
     def state(self) -> str:
@@ -146,7 +152,10 @@ class RepositorySource:
             provenance = Provenance(self.origin, name, license_of_tree(tree), revision)
             for problem in unpacked.problems:
                 yield ReadReject(provenance, problem.path, problem.reason, problem.message)
-            reader = ProgramReader(tree, provenance, trees, self.limits, dialect=self.dialect)
+            units = find_units(tree, self.units, is_project=True)
+            reader = ProgramReader(
+                tree, provenance, trees, self.limits, dialect=self.dialect, units=units
+            )
             yield from reader.read_all()
         finally:
             shutil.rmtree(unpacked.root, ignore_errors=True)

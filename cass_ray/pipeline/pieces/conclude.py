@@ -19,6 +19,7 @@ from cass_ray.corpus.screening.screening import removed
 from cass_ray.corpus.screening.selection import SELECTION_SCHEMA, Selection
 from cass_ray.dataset.duplicates_report import RemovedRow, removed_table
 from cass_ray.dataset.schema import is_rejected
+from cass_ray.pipeline.funnel import UNIT_COLUMNS
 from cass_ray.pipeline.pieces.blocks import blocks_of_run, live_runs
 from cass_ray.pipeline.pieces.duplicates import duplicates_of, marked
 from cass_ray.pipeline.pieces.read import compared_part, rows_part, screening_of
@@ -149,7 +150,7 @@ def finished_run(
         elif place in lines:
             found.append(marked(row, lines[place]))
         else:
-            found.append(next(worked))
+            found.append({**next(worked), **{name: row.get(name) for name in UNIT_COLUMNS}})
     assert next(worked, None) is None, f"run {run} of piece {piece.key} has rows to spare"
     return found
 

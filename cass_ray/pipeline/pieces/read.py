@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from cass_ray.corpus.dialect import CUDA_WITH_HEADERS
 from cass_ray.corpus.screening.screening import Screened, Screening
+from cass_ray.corpus.sources.local import LocalSource
 from cass_ray.corpus.sources.registry import Source, parse_source
 from cass_ray.corpus.sources.repositories import RepositorySource
 from cass_ray.corpus.sources.splits import splits_of
@@ -47,6 +48,8 @@ def pieces_of(settings: BuildSettings, folder: Path) -> Iterator[Piece]:
 def _sources(settings: BuildSettings) -> Iterator[Source]:
     for specification in settings.sources:
         source = parse_source(specification, settings.read)
+        if settings.compile and isinstance(source, RepositorySource | LocalSource):
+            source = replace(source, units=settings.units)
         if not settings.compile and isinstance(source, RepositorySource):
             source = replace(source, dialect=CUDA_WITH_HEADERS)
         yield source

@@ -26,7 +26,8 @@ from cass_ray.storage.store import Files, Subfolder
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.version import __version__
 
-_READ = {*ScreeningSettings.model_fields, "sources", "read", "compile"}
+_UNITS = ("headers", "header_packages", "recorded_builds")
+_READ = {*ScreeningSettings.model_fields, "sources", "read", "compile", *_UNITS}
 _FINISHED = {
     "nvidia_architectures",
     "amd_architectures",

@@ -21,6 +21,7 @@ import pyarrow as pa
 from cass_ray.cache import ContentCache
 from cass_ray.corpus.dialect import source_of
 from cass_ray.dataset.schema import REJECT_SCHEMA, Reason, Stage, is_rejected, rejected
+from cass_ray.pipeline.provided import UNIT_RECIPE, provided_folders, unit_definitions
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.workspace import Workspace
 from cass_ray.toolchain.errors import ToolMissing
@@ -42,12 +43,16 @@ WORK_SCHEMA = pa.schema(
         (BLOCK_COLUMN, pa.string()),
         ("tree", pa.string()),
         ("include_directories", pa.list_(pa.string())),
+        ("definitions", pa.list_(pa.string())),
+        ("header_packages", pa.list_(pa.string())),
+        ("configured", pa.string()),
         (CUBINS_COLUMN, pa.list_(_CUBIN)),
     ]
 )
 """``block``: key of the block that the row is worked on in. ``tree``: digest of the archive that
-holds the program. ``include_directories``: relative to the tree. ``cubins``: for the lifter, with
-their listings."""
+holds the program. ``include_directories``: relative to the tree. ``definitions``,
+``header_packages``, ``configured``: as of a :class:`~cass_ray.corpus.program.Program`. ``cubins``:
+for the lifter, with their listings."""
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
@@ -132,12 +137,17 @@ def unit_of(row: Row, trees: Workspace, translator: Translator | None) -> Unit:
         root=root,
         main=PurePosixPath(row["path"]),
         include_directories=tuple(map(PurePosixPath, row["include_directories"] or ())),
+        definitions=unit_definitions(row, translated=translator is not None),
+        system_directories=provided_folders(row.get("header_packages") or (), translator),
     )
 
 
 def unit_key(row: Row) -> list[str]:
     """What of a row decides what compilers make of it: its tree, path, source and include path."""
-    return [row["tree"], row["path"], source_of(row), *(row["include_directories"] or ())]
+    key = [row["tree"], row["path"], source_of(row), *(row["include_directories"] or ())]
+    definitions = [f"-D{each}" for each in row.get("definitions") or ()]
+    configured = [f"configured {UNIT_RECIPE}"] if row.get("configured") else []
+    return [*key, *definitions, *(row.get("header_packages") or ()), *configured]
 
 
 @dataclass

@@ -17,6 +17,7 @@ from cass_ray.cache import digest
 from cass_ray.emulator.build import BuildFailed
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.hip.root import header_version
+from cass_ray.toolchain.provided.store import AMD_HEADERS
 from cass_ray.translate.protocol import Translator
 
 LIBRARIES = ("libc10_hip.so", "libtorch_hip.so")
@@ -25,7 +26,6 @@ LIBRARIES = ("libc10_hip.so", "libtorch_hip.so")
 _PACKAGE = Path(__file__).parent
 _SOURCES = _PACKAGE / "csrc"
 _STARTUP = _PACKAGE / "startup"
-_HEADERS = _PACKAGE / "headers"
 _LAUNCHER = _STARTUP / "cass_precompile.py"
 _LAUNCHED = "launched"
 _HOST_COMPILERS = ("c++", "g++", "cc", "gcc")
@@ -163,8 +163,8 @@ def translated_headers(install: TorchInstall, translator: Translator) -> dict[st
     by which PyTorch for ROCm calls its translated ones (``c10/hip/HIPStream.h``).
     """
     found = {
-        path.relative_to(_HEADERS).as_posix(): path.read_text()
-        for path in sorted(_HEADERS.rglob("*.h"))
+        path.relative_to(AMD_HEADERS).as_posix(): path.read_text()
+        for path in sorted(AMD_HEADERS.rglob("*.h"))
     }
     include = install.folder / "include"
     for part in _CUDA_HEADERS:

@@ -375,7 +375,8 @@ class AmdToolchain:
         headers = self._precompiled[header]
         precompiled = headers.get(side, common)
         rest = [*unit.preprocessor_arguments(), "-S", "-o", "-", str(unit.main)]
-        view = View(read_only=self._visible, mounts=(Mount(unit.root, SOURCE_TREE),))
+        visible = (*self._visible, *unit.system_directories)
+        view = View(read_only=visible, mounts=(Mount(unit.root, SOURCE_TREE),))
         done = None
         if precompiled is not None:
             include = ["-Xclang", "-include-pch", "-Xclang", str(precompiled)]

@@ -76,7 +76,9 @@ def may_change_header(unit: Unit) -> bool:
     The compiler looks into the tree first. A link that leads nowhere here may lead somewhere there.
     """
     own_header = os.path.lexists(unit.root / _FORCED_HEADER)
-    return bool(unit.definitions or unit.include_directories or own_header)
+    return bool(
+        unit.definitions or unit.include_directories or unit.system_directories or own_header
+    )
 
 
 def header_macros(steps: NvccSteps, bench: CompilerWorkbench, header: bytes) -> bytes | None:

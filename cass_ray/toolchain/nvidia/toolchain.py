@@ -245,7 +245,7 @@ class NvidiaToolchain:
 
     def _view(self, unit: Unit, folder: Path) -> View:
         mounts = (Mount(unit.root, SOURCE_TREE), Mount(folder, WORK_FOLDER, writable=True))
-        return View(read_only=self._visible, mounts=mounts)
+        return View(read_only=(*self._visible, *unit.system_directories), mounts=mounts)
 
     @cached_property
     def _visible(self) -> tuple[Path, ...]:

@@ -44,6 +44,10 @@ _ATTRIBUTES = re.compile(
 _ATTRIBUTE = re.compile(
     r"\b[A-Za-z_]\w*(?:\.|->)(?P<member>ptxVersion|binaryVersion)\b(?!\s*=[^=])"
 )
+_BUILTIN_DECLARATION = re.compile(
+    r"\bextern[ \t]+(?:const[ \t]+)?(?:dim3|uint3)[ \t]+(?:const[ \t]+)?"
+    r"(?:threadIdx|blockIdx|blockDim|gridDim)[ \t]*;"
+)
 _LONGEST_GAP = 64
 """Characters from a directive to its first word."""
 
@@ -59,9 +63,18 @@ def rewrite_guards(unit: Rewrite) -> None:
     _define_architecture(unit)
     _rewrite_attributes(unit)
     _report_features(unit)
+    _remove_declarations(unit)
     for macro, value in {**VERSION_MACROS, _LIST: str(unit.architecture)}.items():
         for offset in unit.words.get(macro, ()):
             _rewrite_version(unit, offset, macro, value)
+
+
+def _remove_declarations(unit: Rewrite) -> None:
+    """Programs declare ``threadIdx`` for the host, where CUDA does not; HIP has it there too."""
+    if unit.is_hip:
+        return
+    for found in _BUILTIN_DECLARATION.finditer(unit.source.code):
+        unit.edits.replace(found.start(), found.end(), "")
 
 
 def _rewrite_attributes(unit: Rewrite) -> None:

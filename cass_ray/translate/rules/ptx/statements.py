@@ -22,7 +22,8 @@ from cass_ray.translate.rules.text import Span
 
 _WORDS = ("asm", "__asm", "__asm__")
 _HEAD = re.compile(r"\s*(?:(?:volatile|__volatile__|__volatile)\s*)?\(")
-_STRING = re.compile(r'\s*(?:\\\r?\n\s*)*("(?:[^"\\\n]|\\.)*")', re.DOTALL)
+_GAP = re.compile(r"(?:\s|\\\r?\n|/\*.*?\*/|//[^\n]*)*", re.DOTALL)
+_STRING = re.compile(_GAP.pattern + r'("(?:[^"\\\n]|\\.)*")', re.DOTALL)
 _CONSTRAINT = re.compile(r'\s*(?:\[\s*(\w+)\s*\])?\s*"([=+]?)&?([rlhfdnbC])"\s*\(')
 _CONSTRAINTS = {"r": "b32", "l": "b64", "h": "b16", "f": "f32", "d": "f64"}
 _REGISTER = re.compile(r"\.reg\s+\.(\w+)\s+(.+)", re.DOTALL)
@@ -199,7 +200,7 @@ def _template(text: str, start: int, end: int) -> str:
         except (SyntaxError, ValueError) as error:
             raise UnknownInstructionError("a template that is not plain text") from error
         position = match.end()
-    if text[position:end].strip(" \t\r\n\\"):
+    if not _GAP.fullmatch(text, position, end):
         raise UnknownInstructionError("a template that macros build")
     return "".join(pieces)
 

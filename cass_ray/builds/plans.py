@@ -1,0 +1,130 @@
+"""Which commands build a project, as its build files say: tried in this order."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+BUILD_FOLDER = "cass-build"
+"""Where CMake and Meson build: in the tree, so that headers they write are in it too."""
+
+_MAXIMUM_FOLDERS = 12
+_SKIPPED = frozenset(
+    {".git", "third_party", "thirdparty", "3rdparty", "extern", "external", "deps"}
+)
+_TEXT_BYTES = 1 << 20
+_PROJECT = re.compile(r"^[ \t]*project[ \t]*\(", re.MULTILINE | re.IGNORECASE)
+_MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+
+_SWITCH = re.compile(
+    r"^[ \t]*#?[ \t]*((?:USE_|ENABLE_|WITH_|BUILD_|HAVE_)?(?:CUDA|GPU|NVCC|CUBLAS)(?:_SUPPORT)?)"
+    r"[ \t]*[:?]?=[ \t]*(0|no|NO|off|OFF|false|n)[ \t]*$",
+    re.MULTILINE,
+)
+_OPTION = re.compile(r"\b(?:caffe_)?option\s*\(\s*([A-Z]\w*)\b([^()]*)\)", re.IGNORECASE)
+_CMAKE_SWITCH = re.compile(r"(?:^|_)(?:CUDA|GPU)(?:_SUPPORT|_BACKEND|S)?$", re.IGNORECASE)
+_NOT_NEEDED = re.compile(
+    r"PYTHON|TEST|DOC|EXAMPLE|BENCH|TUTORIAL|MATLAB|JAVA|RUBY|SWIG|OPENCV|MKL|DNNL|ONEDNN|CUDNN|"
+    r"RAFT|CUVS|ROCM|HIP|METAL|VULKAN|WERROR|LTO|CLI\b|TOOLS|GUI|VIEWER|OPENMP|INTEL|OMP|NCCL|MPI",
+    re.IGNORECASE,
+)
+_COMMON_VALUES = {"OPENMP_RUNTIME": "NONE"}
+_CMAKE_STRING = re.compile(r"\bset\s*\(\s*(OPENMP_RUNTIME)\b")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Shell ``commands`` for a build in ``folder`` (relative to the project), one after another.
+
+    The first that fails does not end the others: what is written by then still counts.
+    """
+
+    system: str
+    folder: str
+    commands: tuple[str, ...]
+
+
+def plans(root: Path) -> Iterator[Plan]:
+    """The plans for the project at ``root``, outer folders first, the fullest build first."""
+    for folder in _folders(root):
+        place = root / folder
+        if _PROJECT.search(_text(place / "CMakeLists.txt")):
+            yield from _cmake(root, folder)
+        if (place / "meson.build").is_file():
+            commands = (f"meson setup {BUILD_FOLDER}", f"ninja -k 0 -C {BUILD_FOLDER}")
+            yield Plan("meson", folder, commands)
+        if any((place / name).is_file() for name in ("configure.ac", "configure.in", "configure")):
+            yield from _autotools(place, folder)
+        if any((place / name).is_file() for name in _MAKEFILES):
+            yield from _make(place, folder)
+        if (place / "setup.py").is_file():
+            yield Plan("setup.py", folder, ("python3 /cass/python/run_setup.py setup.py",))
+
+
+def _folders(root: Path) -> list[str]:
+    """Folders with a build file and CUDA sources below, outer ones first."""
+    found: dict[str, None] = {}
+    for path in sorted(root.rglob("*.cu"), key=lambda each: (len(each.parts), str(each))):
+        inside = PurePosixPath(path.relative_to(root).as_posix())
+        for parent in reversed(inside.parents):
+            if not _SKIPPED & set(parent.parts):
+                found[str(parent)] = None
+    names: tuple[str, ...] = (*_MAKEFILES, "CMakeLists.txt", "meson.build", "configure.ac")
+    names += ("configure.in", "configure", "setup.py")
+    built = [name for name in found if any((root / name / each).is_file() for each in names)]
+    return sorted(built, key=lambda name: (name.count("/") + (name != "."), name))[
+        :_MAXIMUM_FOLDERS
+    ]
+
+
+def _cmake(root: Path, folder: str) -> Iterator[Plan]:
+    """With what switches CUDA on; then without what is optional, and past what is missing."""
+    place = root / folder
+    files = [place / "CMakeLists.txt", *sorted(place.glob("cmake/*.cmake"))]
+    text = "\n".join(map(_text, files))
+    options = dict.fromkeys(match[1] for match in _OPTION.finditer(text))
+    on = [f"-D{name}=ON" for name in options if _CMAKE_SWITCH.search(name)]
+    left = [name for name in options if not _CMAKE_SWITCH.search(name)]
+    off = [f"-D{name}=OFF" for name in left if _NOT_NEEDED.search(name)]
+    off += [f"-D{m[1]}={_COMMON_VALUES[m[1]]}" for m in _CMAKE_STRING.finditer(text)]
+    fixed = ["-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", "-DCMAKE_CUDA_ARCHITECTURES=80"]
+    fixed += ["-DCUDA_ARCH_NAME=Manual", "-DCUDA_TOOLKIT_ROOT_DIR=/cass/cuda", "-Wno-dev"]
+    build = f"cmake --build {BUILD_FOLDER} -- -k -j2"
+    lenient = [*on, *off, "-DCMAKE_PROJECT_INCLUDE_BEFORE=/cass/cmake/lenient.cmake"]
+    for name, words in (("cmake", on), ("cmake, lenient", lenient)):
+        configure = shlex.join(["cmake", "-S", ".", "-B", BUILD_FOLDER, *fixed, *words])
+        yield Plan(name, folder, (f"rm -rf {BUILD_FOLDER}", configure, build))
+
+
+def _autotools(place: Path, folder: str) -> Iterator[Plan]:
+    prepare: tuple[str, ...] = ()
+    if not (place / "configure").is_file():
+        prepare = ("NOCONFIGURE=1 sh ./autogen.sh",) if (place / "autogen.sh").is_file() else ()
+        prepare = (*prepare, "test -f configure || autoreconf -fi")
+    cuda = "--with-cuda=/cass/cuda"
+    configure = f"sh ./configure {cuda} || sh ./configure"
+    yield Plan("autotools", folder, (*prepare, configure, "make -k -i -j2"))
+
+
+def _make(place: Path, folder: str) -> Iterator[Plan]:
+    """With what switches CUDA on, and with the example of a configuration that is missing."""
+    text = "\n".join(_text(place / name) for name in _MAKEFILES)
+    commands = []
+    for example in sorted(place.glob("*.example")) + sorted(place.glob("*.sample")):
+        wanted = example.with_suffix("")
+        if wanted.name in text and not wanted.exists():
+            commands.append(shlex.join(["cp", example.name, wanted.name]))
+    switches = " ".join(f"{match[1]}=1" for match in _SWITCH.finditer(text))
+    home = "CUDA_DIR=/cass/cuda CUDA_HOME=/cass/cuda CUDA_PATH=/cass/cuda"
+    yield Plan("make", folder, (*commands, f"make -k -i -j2 {switches} {home}".strip()))
+
+
+def _text(path: Path) -> str:
+    try:
+        with path.open(errors="replace") as file:
+            return file.read(_TEXT_BYTES)
+    except OSError:
+        return ""

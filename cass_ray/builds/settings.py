@@ -1,0 +1,23 @@
+"""How much is found out about the way a project compiles its files."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+
+class UnitSettings(BaseModel):
+    """``headers``: packages are found by the headers that files include, are those of
+    ``header_packages``, or none are given. ``recorded_builds``: whether projects are built once
+    with compilers that write down their commands."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    headers: Literal["auto", "listed", "none"] = "none"
+    header_packages: tuple[str, ...] = ()
+    recorded_builds: bool = False
+
+
+NOTHING = UnitSettings()
+"""A file is what it is."""

@@ -1,0 +1,206 @@
+"""With which commands a tree's files are compiled, and which headers from outside they need.
+
+Asked in this order: the project's ``compile_commands.json``, a recorded build, else nothing is
+known and include folders are found by search.
+"""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from cass_ray.builds.commands import UnitCommand, is_cuda, read_compile_commands
+from cass_ray.builds.recording import RecordedBuild, Recording
+from cass_ray.builds.settings import NOTHING, UnitSettings
+from cass_ray.cache import ContentCache, default_directory, digest
+from cass_ray.corpus.reading.filetree import FileProblemError, FileTree
+from cass_ray.corpus.reading.includes import scan_includes
+from cass_ray.temporary import temporary_prefix
+from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.locate import find_nvidia
+from cass_ray.toolchain.provided.store import HeaderStore
+from cass_ray.toolchain.provided.table import (
+    HeaderPackage,
+    packages_of_headers,
+    packages_of_programs,
+    with_needs,
+)
+
+_LOG = logging.getLogger(__name__)
+
+COMPILE_COMMANDS = "compile_commands.json"
+RECORDED, LISTED, INFERRED = "recorded", COMPILE_COMMANDS, "inferred"
+
+_RECIPE = "1"
+_FILE_BYTES = 64 << 20
+_TREE_BYTES = 3 << 30
+_SOURCES = (".cu", ".cuh", ".h", ".hh", ".hpp", ".hxx", ".c", ".cc", ".cpp", ".cxx", ".inl")
+_PROGRAMS_OF_FILES = {
+    "configure.ac": ("autoconf", "automake", "libtoolize", "pkg-config"),
+    "configure.in": ("autoconf", "automake", "libtoolize", "pkg-config"),
+    "meson.build": ("meson", "pkg-config"),
+}
+_PROGRAMS_OF_ENDINGS = {".proto": ("protoc",), ".y": ("bison",), ".l": ("flex",)}
+_ALWAYS = ("pkg-config",)
+
+
+@dataclass
+class TreeUnits:
+    """What is known of the files of one tree.
+
+    ``generated`` are files that belong over the tree; ``log`` is what was tried.
+    """
+
+    settings: UnitSettings = NOTHING
+    commands: dict[str, UnitCommand] = field(default_factory=dict)
+    generated: dict[str, bytes] = field(default_factory=dict)
+    origin: str = INFERRED
+    log: list[str] = field(default_factory=list)
+    compiler_decides: bool = False
+    """Whether what has device code is left to the compiler, not to a look at the text."""
+
+    def command(self, path: str) -> UnitCommand | None:
+        """How the file at ``path`` is compiled, where that is known."""
+        return self.commands.get(path)
+
+    def configured(self, path: str) -> str:
+        """Where the command of ``path`` is from; empty where text decides."""
+        if path in self.commands:
+            return self.origin
+        return INFERRED if self.compiler_decides else ""
+
+    def packages(self, headers: Iterable[str]) -> list[HeaderPackage]:
+        """Packages for a file that includes ``headers``, which its tree does not have; fetched.
+
+        What cannot be fetched is left out: the compiler will say which header is missing.
+        """
+        wanted = self._wanted(headers)
+        problems = _store().fetch_all(wanted)
+        for name, problem in problems.items():
+            _LOG.warning("headers of %s: %s", name, problem)
+        return [package for package in wanted if package.name not in problems]
+
+    def _wanted(self, headers: Iterable[str]) -> list[HeaderPackage]:
+        if self.settings.headers == "none":
+            return []
+        if self.settings.headers == "listed":
+            return with_needs(self.settings.header_packages)
+        return packages_of_headers(headers)
+
+    @cached_property
+    def has_generated(self) -> bool:
+        return bool(self.generated)
+
+
+def _store() -> HeaderStore:
+    return HeaderStore(default_directory())
+
+
+def find_units(tree: FileTree, settings: UnitSettings, is_project: bool) -> TreeUnits:
+    """What is known of ``tree``; a project is built once, or its record is in the cache."""
+    found = TreeUnits(settings, compiler_decides=is_project and settings.recorded_builds)
+    if not (is_project and settings.recorded_builds):
+        return found
+    if (commands := _listed(tree)) is not None:
+        found.commands, found.origin = commands, LISTED
+        return found
+    build = _recorded(tree, found)
+    if build is not None:
+        found.commands, found.generated, found.log = build.units, build.generated, build.log
+        found.origin = RECORDED
+        for entry in build.log:
+            _LOG.info("recorded build: %s", entry)
+    return found
+
+
+def _listed(tree: FileTree) -> dict[str, UnitCommand] | None:
+    for path in (COMPILE_COMMANDS, f"build/{COMPILE_COMMANDS}"):
+        if tree.is_file(path):
+            text = tree.read(path).decode("utf-8", "replace")
+            units = read_compile_commands(text, tree.is_file)
+            cuda = {name: unit for name, unit in units.items() if is_cuda(unit)}
+            if cuda:
+                return cuda
+    return None
+
+
+def _recorded(tree: FileTree, found: TreeUnits) -> RecordedBuild | None:
+    """The recorded build of ``tree``; None where there is no nvcc, or no CUDA in the tree."""
+    try:
+        nvidia = find_nvidia()
+    except ToolMissing:
+        return None
+    with tempfile.TemporaryDirectory(prefix=temporary_prefix("project")) as name:
+        root = Path(name) / "source"
+        headers, programs, content = _export(tree, root)
+        if headers is None:
+            return None
+        packages = {
+            package.name: package
+            for package in [*found.packages(headers), *_of_programs(programs, found)]
+        }
+        key = digest(
+            [_RECIPE, *_code(), nvidia.version, content, *sorted(x.key for x in packages.values())]
+        )
+        cache = ContentCache(default_directory() / "recorded-builds")
+        if (known := cache.get(key)) is not None:
+            return RecordedBuild.model_validate_json(known)
+        recording = Recording(nvidia.nvcc, nvidia.home, nvidia.library_directories, _store())
+        made = recording.record(root, list(packages.values()))
+    cache.put(key, made.model_dump_json().encode())
+    return made
+
+
+def _of_programs(programs: set[str], found: TreeUnits) -> list[HeaderPackage]:
+    if found.settings.headers != "auto":
+        return []
+    wanted = packages_of_programs({*programs, *_ALWAYS})
+    problems = _store().fetch_all(wanted)
+    return [package for package in wanted if package.name not in problems]
+
+
+def _code() -> list[bytes]:
+    """What decides how a build is recorded."""
+    from cass_ray import builds
+
+    folder = Path(builds.__file__).parent
+    return [path.read_bytes() for path in sorted(folder.rglob("*.py"))]
+
+
+def _export(tree: FileTree, root: Path) -> tuple[set[str] | None, set[str], str]:
+    """Write ``tree`` below ``root``; what its files include, programs that its build calls, and a
+    digest of all of it. None in place of the first where there is no CUDA source."""
+    headers, programs = set[str](), set[str]()
+    parts: list[str] = []
+    total, has_cuda = 0, False
+    for listed in tree.walk():
+        path = listed.path
+        if listed.problem is not None or listed.is_repository:
+            continue
+        try:
+            if tree.size(path) > _FILE_BYTES:
+                continue
+            content = tree.read(path)
+        except FileProblemError:
+            continue
+        total += len(content)
+        if total > _TREE_BYTES:
+            break
+        target = root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+        if content.startswith(b"#!"):
+            target.chmod(0o755)
+        parts.append(f"{path} {digest([content])}")
+        lowered = path.lower()
+        has_cuda = has_cuda or lowered.endswith(".cu")
+        if lowered.endswith(_SOURCES):
+            text = content.decode("utf-8", "replace")
+            headers |= {include.name for include in scan_includes(text) if include.name}
+        programs |= set(_PROGRAMS_OF_FILES.get(target.name, ()))
+        programs |= set(_PROGRAMS_OF_ENDINGS.get(target.suffix, ()))
+    return (headers if has_cuda else None), programs, digest(parts)

@@ -1,0 +1,137 @@
+"""How far the files of each repository came, and what would take most of them further."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from cass_ray.dataset.schema import DUPLICATE_REASONS, Reason, Stage, Verified, is_rejected
+from cass_ray.toolchain.unit import unopened_file
+
+STEPS = ("units", "configured", "distinct", "translated", "cuda", "amd", "pairs", "executed")
+"""``configured``: with the project's own command. ``cuda``, ``amd``: compiled, with device code."""
+
+UNIT_COLUMNS = ("configured", "header_packages")
+"""Working columns that are counted here."""
+
+_SHOWN = 12
+_UNLOCKS_SHOWN = 15
+_STAGE_OF_STEP = {
+    "translated": (Stage.TRANSLATE,),
+    "cuda": (Stage.TRANSLATE, Stage.COMPILE_NVIDIA),
+    "amd": (Stage.TRANSLATE, Stage.COMPILE_NVIDIA, Stage.COMPILE_AMD),
+}
+_BEFORE = (Stage.READ, Stage.FILTER, Stage.DEDUPLICATE, Stage.DECONTAMINATE)
+
+_NAMES = (
+    re.compile(r"error: (\S+) (?:looks like CUDA and is not known|has no counterpart in HIP)"),
+    re.compile(r"use of undeclared identifier '([^']+)'"),
+    re.compile(r"unknown type name '([^']+)'"),
+    re.compile(r"no member named '([^']+)' in"),
+    re.compile(r"identifier \"([^\"]+)\" is undefined"),
+    re.compile(r"has no member \"([^\"]+)\""),
+)
+_ERROR = re.compile(r"error(?: #\d+)?: (.{1,120})")
+
+
+@dataclass
+class Funnel:
+    """Counts by repository; what stopped rows, by words that a person can act on."""
+
+    steps: dict[str, Counter[str]] = field(default_factory=dict)
+    unlocks: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """(repository, what) -> rows."""
+    headers: set[str] = field(default_factory=set)
+    """Folders of provided headers that rows were compiled with."""
+
+    def add(self, row: dict[str, Any]) -> None:
+        """Count a finished row; those that belong to no project are left out."""
+        self.headers.update(row.get("header_packages") or ())
+        if not row.get("configured"):
+            return
+        name = row.get("repository") or ""
+        counts = self.steps.setdefault(name, Counter())
+        counts["units"] += 1
+        counts["configured"] += row["configured"] != "inferred"
+        if not is_rejected(row):
+            counts.update(("distinct", "translated", "cuda", "amd", "pairs"))
+            counts["executed"] += row["verified"] == Verified.EXECUTED.value
+            return
+        stage, reason = Stage(row["stage"]), Reason(row["reason"])
+        if reason in DUPLICATE_REASONS or stage in _BEFORE:
+            return
+        counts["distinct"] += 1
+        for step, stages in _STAGE_OF_STEP.items():
+            counts[step] += stage not in stages
+        counts["no device code"] += reason is Reason.NO_DEVICE_CODE
+        if reason is not Reason.NO_DEVICE_CODE:
+            self.unlocks[name, what_stopped(row)] += 1
+
+    def merge(self, other: Funnel) -> None:
+        """Add the counts of other rows."""
+        for name, counts in other.steps.items():
+            self.steps.setdefault(name, Counter()).update(counts)
+        self.unlocks.update(other.unlocks)
+        self.headers |= other.headers
+
+    def as_dict(self) -> dict[str, Any]:
+        """For ``report.json``."""
+        return {
+            "repositories": {
+                name: {step: counts[step] for step in (*STEPS, "no device code")}
+                for name, counts in sorted(self.steps.items())
+            },
+            "unlocks": [
+                {"repository": name, "what": what, "rows": rows}
+                for (name, what), rows in self.unlocks.most_common(100)
+            ],
+        }
+
+    def print(self, console: Console) -> None:
+        """The table, where there was a project."""
+        if not self.steps:
+            return
+        table = Table(title="Repositories", title_justify="left", min_width=60, pad_edge=False)
+        table.add_column("repository")
+        for step in STEPS:
+            table.add_column(step, justify="right")
+        most = sorted(self.steps.items(), key=lambda item: -item[1]["units"])
+        for name, counts in most[:_SHOWN]:
+            table.add_row(name, *(str(counts[step]) for step in STEPS))
+        if len(most) > 1:
+            total = sum((counts for _, counts in most), Counter[str]())
+            table.add_row(f"all {len(most)}", *(str(total[step]) for step in STEPS), style="bold")
+        console.print(table)
+        if self.unlocks:
+            whole: Counter[str] = Counter()
+            for (_, what), rows in self.unlocks.items():
+                whole[what] += rows
+            left = Table(
+                title="What stopped most units",
+                title_justify="left",
+                show_header=False,
+                min_width=60,
+            )
+            left.add_column(justify="right")
+            left.add_column()
+            for what, rows in whole.most_common(_UNLOCKS_SHOWN):
+                left.add_row(str(rows), what)
+            console.print(left)
+
+
+def what_stopped(row: dict[str, Any]) -> str:
+    """A header, a name or a message that a rejected row stopped at."""
+    diagnostic = row.get("diagnostic") or ""
+    if header := unopened_file(diagnostic):
+        return f"header {header}"
+    for pattern in _NAMES:
+        if match := pattern.search(diagnostic):
+            return f"name {match[1]} ({row['stage']})"
+    if match := _ERROR.search(diagnostic):
+        return f"{row['stage']}: {match[1].strip()}"
+    return f"{row['stage']}: {row['reason']}"

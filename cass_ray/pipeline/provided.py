@@ -1,0 +1,104 @@
+"""Provided headers on the node that compiles: fetched where they are not there yet.
+
+For the AMD side, what speaks of CUDA's runtime in PyTorch's headers is translated once, at the same
+paths: the names that extensions use (``at::cuda::getCurrentCUDAStream``) stay what they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from cass_ray.cache import default_directory, digest
+from cass_ray.toolchain.hip.packages import unpack_once
+from cass_ray.toolchain.provided.errors import HeadersError
+from cass_ray.toolchain.provided.store import AMD_HEADERS, HeaderStore, package_of_key
+from cass_ray.toolchain.provided.table import WHEEL, HeaderPackage
+from cass_ray.translate.declared import declared_names
+from cass_ray.translate.protocol import Context, Translator
+
+UNIT_RECIPE = "1"
+"""Part of keys of a project's units: raise it when what is given to compilers here changes."""
+_TRANSLATED = ("torch",)
+"""Packages that are written for both sides, by way of a translation of their headers."""
+_NVIDIA = ("nvidia-", "cutensor-")
+"""Begins the names of packages whose counterparts are in the HIP root."""
+_OF_CUDA = re.compile(
+    r"\bcuda[A-Z]\w+|cuda_runtime|\bcu(?:blas|sparse|solver|fft|rand|dnn)|cub::|<cub/"
+)
+_REMOVED = tuple(
+    f"{old}={new}"
+    for old, new in {
+        "cudaThreadSynchronize": "cudaDeviceSynchronize",
+        "cudaThreadExit": "cudaDeviceReset",
+        "cudaThreadSetLimit": "cudaDeviceSetLimit",
+        "cudaThreadGetLimit": "cudaDeviceGetLimit",
+        "cudaThreadSetCacheConfig": "cudaDeviceSetCacheConfig",
+        "cudaThreadGetCacheConfig": "cudaDeviceGetCacheConfig",
+    }.items()
+)
+"""Names that CUDA 13 took away, for the Nvidia side of projects: what the documentation of CUDA 12
+says to call in their place, which does the same."""
+_ENDINGS = (".h", ".cuh", ".hpp")
+
+
+def provided_folders(keys: Iterable[str], translator: Translator | None) -> tuple[Path, ...]:
+    """Folders for compilers of the packages ``keys``; with a translator, of the AMD side.
+
+    What cannot be fetched is left out: the compiler says which header is missing.
+    """
+    store = HeaderStore(default_directory())
+    folders: list[Path] = []
+    for key in keys:
+        try:
+            package = package_of_key(key)
+            root = store.fetch(package)
+        except HeadersError:
+            continue
+        if translator is not None:
+            if package.name.startswith(_NVIDIA) and package.kind == WHEEL:
+                continue
+            if package.name in _TRANSLATED:
+                made = _translated(store, package, root, translator)
+                folders += [made / folder for folder in package.folders]
+                folders.append(AMD_HEADERS)
+        folders += store.include_folders(package)
+    return tuple(folder for folder in folders if folder.is_dir())
+
+
+def unit_definitions(row: Mapping[str, Any], *, translated: bool) -> tuple[str, ...]:
+    """The definitions of a row's command; of the AMD side with what PyTorch's own builds for ROCm
+    change (``torch.utils.cpp_extension``)."""
+    definitions = tuple(row.get("definitions") or ())
+    if not translated:
+        return (*definitions, *_REMOVED) if row.get("configured") else definitions
+    renamed = tuple(each.replace("__CUDA_NO_HALF", "__HIP_NO_HALF") for each in definitions)
+    of_torch = any(key.startswith("torch-") for key in row.get("header_packages") or ())
+    return (*renamed, "USE_ROCM=1") if of_torch else renamed
+
+
+def _translated(
+    store: HeaderStore, package: HeaderPackage, root: Path, translator: Translator
+) -> Path:
+    """Folder with those headers of ``package`` that a translation changes."""
+    name = digest([package.key, translator.name, translator.version])[:12]
+    folder = store.cache / "provided-headers-hip" / f"{package.name}-{name}"
+
+    def fill(target: Path) -> None:
+        texts = {}
+        for path in sorted(root.rglob("*")):
+            if path.suffix in _ENDINGS and path.is_file():
+                text = path.read_text("utf-8", "replace")
+                if _OF_CUDA.search(text):
+                    texts[path.relative_to(root)] = text
+        paths = frozenset(str(path.relative_to(root)) for path in root.rglob("*.h"))
+        context = Context(paths, declared_names(texts.values()))
+        for inside, text in texts.items():
+            made = translator.translate(text, filename=str(inside), context=context)
+            place = target / inside
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(made.source)
+
+    return unpack_once(folder, fill)

@@ -1,0 +1,325 @@
+"""Builds of each kind, recorded: real make and CMake, on projects of our own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+from pathlib import Path
+
+import pytest
+
+from cass_ray.builds.recording import RecordedBuild, Recording
+from cass_ray.cache import default_directory
+from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.locate import find_nvidia
+from cass_ray.toolchain.provided.store import HeaderStore
+from cass_ray.toolchain.provided.table import packages_of_programs
+from cass_ray.toolchain.sandbox import isolation
+from cass_ray.toolchain.sandbox.process import Limits
+
+pytestmark = pytest.mark.skipif(not isolation.available(), reason="bubblewrap does not work here")
+
+KERNEL = "__global__ void k(int *a) { a[0] = N; }\n"
+LIMITS = Limits(
+    cpu_seconds=120, wall_seconds=240, memory_bytes=4 << 30, address_space_bytes=None, processes=128
+)
+
+
+@pytest.fixture(scope="module")
+def recording() -> Recording:
+    try:
+        nvidia = find_nvidia()
+    except ToolMissing as missing:
+        pytest.skip(str(missing))
+    store = HeaderStore(default_directory())
+    return Recording(nvidia.nvcc, nvidia.home, nvidia.library_directories, store, LIMITS)
+
+
+def project(root: Path, **files: str) -> Path:
+    for name, text in files.items():
+        path = root / name.replace("__", "/").replace("_dot_", ".")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return root
+
+
+def needs(program: str) -> None:
+    if shutil.which(program) is None:
+        pytest.skip(f"{program} is not installed")
+
+
+def test_make_with_a_switch_that_is_off_and_a_compiler_by_its_path(
+    recording: Recording, tmp_path: Path
+) -> None:
+    needs("make")
+    makefile = """\
+GPU=0
+CUDA_DIR ?= /usr/local/cuda
+NVCC = $(CUDA_DIR)/bin/nvcc
+all: config.h
+ifeq ($(GPU), 1)
+all: a.o b.o
+endif
+config.h:
+\techo '#define N 7' > config.h
+a.o: src/a.cu
+\t$(NVCC) -DGPU -Iinclude -gencode arch=compute_30,code=sm_30 -c $< -o $@
+b.o: src/b.cu
+\tfalse
+"""
+    tree = project(
+        tmp_path, Makefile=makefile, src__a_dot_cu=KERNEL, src__b_dot_cu=KERNEL, include__x_dot_h=""
+    )
+
+    made = recording.record(tree, [])
+
+    assert made.units["src/a.cu"].definitions == ("GPU",)
+    assert made.units["src/a.cu"].include_directories == ("include",)
+    assert made.generated == {"config.h": b"#define N 7\n"}
+    assert "src/b.cu" not in made.units
+
+
+def test_cmake_with_cudas_language_a_generated_header_and_an_option(
+    recording: Recording, tmp_path: Path
+) -> None:
+    needs("cmake")
+    lists = """\
+cmake_minimum_required(VERSION 3.18)
+project(p LANGUAGES CXX)
+option(WITH_CUDA "use the GPU" OFF)
+configure_file(config.h.in generated/config.h)
+if(WITH_CUDA)
+  enable_language(CUDA)
+  add_library(kernels src/a.cu)
+  target_include_directories(kernels PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/generated inc)
+  target_compile_definitions(kernels PRIVATE COUNT=3)
+  add_executable(generate generate.cpp)
+endif()
+"""
+    tree = project(
+        tmp_path,
+        CMakeLists_dot_txt=lists,
+        config_dot_h_dot_in="#define N 5\n",
+        src__a_dot_cu=KERNEL,
+        inc__x_dot_h="",
+        generate_dot_cpp="int main() {}\n",
+    )
+
+    made = recording.record(tree, [])
+
+    unit = made.units["src/a.cu"]
+    assert unit.include_directories == ("cass-build/generated", "inc")
+    assert "COUNT=3" in unit.definitions
+    assert made.generated["cass-build/generated/config.h"] == b"#define N 5\n"
+
+
+def test_cmake_goes_on_past_packages_and_submodules_that_are_missing(
+    recording: Recording, tmp_path: Path
+) -> None:
+    needs("cmake")
+    lists = """\
+cmake_minimum_required(VERSION 3.18)
+project(p LANGUAGES CXX CUDA)
+find_package(NoSuchPackageAnywhere REQUIRED)
+add_subdirectory(third_party/absent)
+if(NOT EXISTS /opt/nothing)
+  message(FATAL_ERROR "install something")
+endif()
+add_library(kernels a.cu)
+target_link_libraries(kernels PRIVATE NoSuch::Target absent)
+target_include_directories(absent PUBLIC x)
+install(TARGETS kernels DESTINATION lib)
+"""
+    tree = project(tmp_path, CMakeLists_dot_txt=lists, a_dot_cu=KERNEL)
+
+    made = recording.record(tree, [])
+
+    assert list(made.units) == ["a.cu"]
+    assert any("install something" in entry for entry in made.log)
+
+
+def test_configure_tries_compilers_for_real(recording: Recording, tmp_path: Path) -> None:
+    needs("make")
+    configure = """\
+#!/bin/sh
+echo 'int main(void) { return 0; }' > conftest.c
+${CC-cc} conftest.c -o conftest && ./conftest && echo '#define WORKS 1' > config.h
+echo 'int main(void) { return absent_function(); }' > conftest.c
+${CC-cc} -Werror conftest.c -o conftest 2>/dev/null || echo '#define ABSENT 1' >> config.h
+printf 'all:\\n\\tnvcc -DHAVE_CONFIG_H -I. -c a.cu\\n' > Makefile
+"""
+    tree = project(tmp_path, configure=configure, a_dot_cu=KERNEL)
+
+    made = recording.record(tree, [])
+
+    assert made.generated == {"config.h": b"#define WORKS 1\n#define ABSENT 1\n"}
+    assert made.units["a.cu"].definitions == ("HAVE_CONFIG_H",)
+
+
+def test_autotools_from_their_sources(recording: Recording, tmp_path: Path) -> None:
+    packages = packages_of_programs(["autoconf", "automake"])
+    if not all(recording.store.has(package) for package in packages):
+        pytest.skip("cass setup headers has not been run")
+    tree = project(
+        tmp_path,
+        configure_dot_ac="AC_INIT([p],[1])\nAM_INIT_AUTOMAKE([foreign])\nAC_PROG_CC\n"
+        "AC_CONFIG_HEADERS([config.h])\nAC_CONFIG_FILES([Makefile])\nAC_OUTPUT\n",
+        config_dot_h_dot_in="#undef PACKAGE\n",
+        Makefile_dot_am="bin_PROGRAMS = p\np_SOURCES = a.cu\n.cu.o:\n"
+        "\tnvcc -I$(top_srcdir)/inc -c $< -o $@\n",
+        a_dot_cu=KERNEL,
+        inc__x_dot_h="",
+    )
+
+    made = recording.record(tree, packages)
+
+    assert made.units["a.cu"].include_directories == ("inc",)
+    assert b'#define PACKAGE "p"' in made.generated["config.h"]
+
+
+def test_extensions_of_a_setup_script(recording: Recording, tmp_path: Path) -> None:
+    setup = """\
+import os
+from setuptools import find_packages, setup
+import numpy
+import torch
+from torch.utils.cpp_extension import BuildExtension, CUDAExtension, CUDA_HOME
+assert torch.cuda.is_available() and CUDA_HOME and torch.__version__ >= "2"
+here = os.path.dirname(os.path.abspath(__file__))
+setup(
+    name="x",
+    packages=find_packages(),
+    ext_modules=[
+        CUDAExtension(
+            "x._C",
+            ["csrc/a.cpp", os.path.join(here, "csrc/a.cu")],
+            include_dirs=[os.path.join(here, "csrc"), numpy.get_include()],
+            define_macros=[("WITH_CUDA", None), ("COUNT", "3")],
+            extra_compile_args={"cxx": ["-O3"], "nvcc": ["-O3", "-DINNER"]},
+        )
+    ],
+    cmdclass={"build_ext": BuildExtension.with_options(use_ninja=False)},
+)
+"""
+    tree = project(tmp_path, setup_dot_py=setup, csrc__a_dot_cu=KERNEL, csrc__a_dot_cpp="")
+
+    made = recording.record(tree, [])
+
+    unit = made.units["csrc/a.cu"]
+    assert unit.include_directories == ("csrc",)
+    assert {"WITH_CUDA", "COUNT=3", "INNER", "TORCH_EXTENSION_NAME=_C"} <= set(unit.definitions)
+
+
+def test_what_cannot_be_built_says_why_and_keeps_what_there_is(
+    recording: Recording, tmp_path: Path
+) -> None:
+    needs("make")
+    makefile = "all:\n\techo '#define N 1' > made.h\n\tnvcc -c a.cu\n\tthere-is-no-such-program\n"
+    tree = project(tmp_path, Makefile=makefile, a_dot_cu=KERNEL, c_dot_cu=KERNEL)
+
+    made = recording.record(tree, [])
+
+    assert set(made.units) == {"a.cu"}
+    assert set(made.generated) == {"made.h"}
+    assert "there-is-no-such-program" in made.log[0]
+
+
+def test_a_record_comes_back_from_the_cache_as_it_was() -> None:
+    made = RecordedBuild(generated={"a.h": bytes(range(256))}, log=["make"])
+
+    assert RecordedBuild.model_validate_json(made.model_dump_json()) == made
+
+
+class TestHostile:
+    """A project's build is a stranger's program."""
+
+    def test_it_sees_and_writes_nothing_of_this_machine(
+        self, recording: Recording, tmp_path: Path
+    ) -> None:
+        needs("make")
+        secret = tmp_path / "secret.h"
+        secret.write_text("secret")
+        outside = tmp_path / "outside"
+        outside.mkdir()
+        makefile = f"""\
+all:
+\t-cat {secret} > stolen.h
+\t-ln -s {secret} linked.h
+\t-ln {secret} hard.h
+\t-mkfifo pipe.h
+\t-cp /etc/passwd passwd.h
+\t-ls -a {Path.home()} > home.h
+\t-touch {outside}/written /usr/written /cass/recorders/written /cass/cuda/written
+\t-env > environment.h
+\tnvcc -c a.cu
+"""
+        tree = project(tmp_path / "tree", Makefile=makefile, a_dot_cu=KERNEL)
+        os.environ["CASS_TEST_SECRET"] = "secret"
+
+        made = recording.record(tree, [])
+
+        del os.environ["CASS_TEST_SECRET"]
+        assert list(outside.iterdir()) == []
+        assert not Path("/usr/written").exists()
+        assert made.generated.get("home.h", b"") == b""
+        assert set(made.generated) == {"environment.h"}
+        assert b"secret" not in made.generated["environment.h"]
+        assert set(made.units) == {"a.cu"}
+
+    def test_it_has_no_network(self, recording: Recording, tmp_path: Path) -> None:
+        needs("cmake")
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            port = server.getsockname()[1]
+            lists = f"""\
+cmake_minimum_required(VERSION 3.18)
+project(p LANGUAGES NONE)
+file(DOWNLOAD http://127.0.0.1:{port}/x ${{CMAKE_SOURCE_DIR}}/x.h TIMEOUT 3)
+execute_process(COMMAND sh -c "echo > /dev/tcp/127.0.0.1/{port}")
+"""
+            tree = project(tmp_path, CMakeLists_dot_txt=lists, a_dot_cu=KERNEL)
+
+            made = recording.record(tree, [])
+
+            server.settimeout(0)
+            with pytest.raises(BlockingIOError):
+                server.accept()
+        assert made.generated == {}
+
+    def test_records_that_it_forges_name_no_file_outside(
+        self, recording: Recording, tmp_path: Path
+    ) -> None:
+        needs("make")
+        forged = (
+            '{"compiler": "nvcc", "directory": "/etc", '
+            '"arguments": ["-I/etc", "-I/cass/source/.."],'
+            ' "sources": ["/etc/passwd", "/cass/source/../x.cu", "/cass/source/b.cu"]}'
+        )
+        makefile = f"all:\n\techo '{forged}' >> $$CASS_RECORD\n\tnvcc -c a.cu\n"
+        tree = project(tmp_path, Makefile=makefile, a_dot_cu=KERNEL, b_dot_cu=KERNEL)
+
+        made = recording.record(tree, [])
+
+        assert set(made.units) == {"a.cu", "b.cu"}
+        assert made.units["b.cu"].include_directories == ()
+
+    def test_a_build_without_end_is_ended(self, recording: Recording, tmp_path: Path) -> None:
+        needs("make")
+        makefile = "all: a.o\n\twhile :; do :; done\na.o:\n\tnvcc -c a.cu\n"
+        tree = project(tmp_path, Makefile=makefile, a_dot_cu=KERNEL, b_dot_cu=KERNEL)
+        short = Limits(cpu_seconds=3, wall_seconds=30, address_space_bytes=None)
+        from dataclasses import replace
+
+        made = replace(recording, limits=short).record(tree, [])
+
+        assert set(made.units) == {"a.cu"}
+        assert "time_limit" in made.log[0]
+
+    def test_a_record_that_is_a_link_is_not_read(
+        self, recording: Recording, tmp_path: Path
+    ) -> None:
+        needs("make")
+        makefile = "all:\n\tln -sf /etc/passwd $$CASS_RECORD; nvcc -c a.cu\n"
+        tree = project(tmp_path, Makefile=makefile, a_dot_cu=KERNEL)
+
+        assert recording.record(tree, []).units == {}
