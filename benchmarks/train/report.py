@@ -22,12 +22,13 @@ PAYS = 1.03
 """What a piece of ours has to gain on what it is for."""
 
 MEASURE = """\
-Every row ran in a process of its own, the next one not before its memory was free. Models have the
-published shapes of Qwen2.5-Coder and random weights, tokens are random, the second half of every
-example is the answer. A step is 8 rows of up to 16,384 tokens, then clipping and the optimizer
-(bitsandbytes' paged AdamW, bf16 weights updated in place unless the row says masters); 2 (7B) or 3
-(1.5B) steps are measured after at least two rows and one update to warm up. *Real lengths* are
-those of the shipped programs' pairs (`lengths.json`: source, assembly, or both), packed best-fit.
+Every row ran in a process of its own (in the third call, the next one not before all of its memory
+was free). Models have the published shapes of Qwen2.5-Coder and random weights, tokens are random,
+the second half of every example is the answer. A step is 8 rows of up to 16,384 tokens, then
+clipping and the optimizer (bitsandbytes' paged AdamW, bf16 weights updated in place unless the row
+says masters); 2 (7B; 1 where every layer is checkpointed) or 3 (1.5B) steps are measured after at
+least two rows and one update to warm up. *Real lengths* are those of the shipped programs' pairs
+(`lengths.json`: source, assembly, or both), packed best-fit.
 
 - **ordinary loop**: transformers' Qwen2, `layer.compile(dynamic=False)`, attention as PyTorch
   chooses it (cuDNN here), a compiled cross entropy on the answers' tokens
@@ -104,7 +105,7 @@ def _system(row: Row) -> str:
     any_size = ", compiled for any size" if row.get("compiled") is True else ""
     kept = row.get("recompute", "").split("; budget")[0]
     partly = f" ({kept})" if "products" in kept or "nothing" in kept else ""
-    return row["system"] + any_size + partly
+    return f"{row['system']}{any_size}{partly}"
 
 
 def _throughput(calls: list[dict[str, Any]]) -> Iterator[str]:
