@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from benchmarks.train.gpu_measurements import ACCUMULATION, IN_PLACE, Products, checks, ours
 from benchmarks.train.muon import compare_muon
@@ -54,7 +54,8 @@ def _ours(
     def run() -> dict[str, Any]:
         options: dict[str, Any] = {} if masters else IN_PLACE
         optimizer = OptimizerSettings(kind=kind, **options)  # type: ignore[arg-type]
-        rows = packed_rows(task) if task else [(WINDOW,)] * ACCUMULATION
+        whole: list[tuple[int, ...]] = [(WINDOW,)] * ACCUMULATION
+        rows = packed_rows(task) if task else whole
         found = ours(shape, optimizer, rows, _steps(shape), products, None if task else 2)
         return {**labels(shape, title, task, kind, more), **found}
 
@@ -128,7 +129,8 @@ def _large() -> dict[str, Part]:
     eight = replace(ORDINARY, optimizer="paged-adamw-8bit")
     every = replace(ORDINARY, checkpointing="every layer")
     base, loop, one = "7b-ordinary", partial(_loop, "7b"), partial(_ours, "7b")
-    chosen, kind = "activation checkpointing by choice (ours)", "paged-adamw-8bit"
+    chosen = "activation checkpointing by choice (ours)"
+    kind: Literal["paged-adamw-8bit"] = "paged-adamw-8bit"
     return {
         base: loop("ordinary loop", eight),
         "7b-ours": one("ours", kind, against=base),
