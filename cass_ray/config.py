@@ -26,6 +26,8 @@ class StrictModel(BaseModel):
 
     RENAMED: ClassVar[Mapping[str, str]] = {}
     """Keys of earlier versions and what they are called now: the error for one names the other."""
+    REMOVED: ClassVar[Mapping[str, str]] = {}
+    """Keys of earlier versions that are gone, and what to do instead, for the error."""
 
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -67,9 +69,10 @@ def _model_at(model: type[BaseModel], location: Sequence[int | str]) -> type[Bas
 
 def _hint(key: str, model: type[BaseModel]) -> str:
     """What to write instead of ``key``, which ``model`` does not have."""
-    renamed = model.RENAMED if issubclass(model, StrictModel) else {}
-    if key in renamed:
-        return f"it is called `{renamed[key]}` now"
+    if issubclass(model, StrictModel) and key in model.RENAMED:
+        return f"it is called `{model.RENAMED[key]}` now"
+    if issubclass(model, StrictModel) and key in model.REMOVED:
+        return model.REMOVED[key]
     return did_you_mean(key, model.model_fields)
 
 

@@ -1,5 +1,7 @@
-"""What ``benchmarks.train.gpu`` measures, one function a part: the plain loop, ours, the checks,
-and several GPUs. Without a GPU the parts run on toy shapes."""
+"""What ``benchmarks.train.gpu`` measures of ours: throughput, the checks, and several GPUs.
+
+Without a GPU the parts run on toy shapes.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,12 @@ from typing import Any, Literal
 import torch
 
 from benchmarks.train.shapes import REHEARSAL, WINDOW, make_batch, make_model, sizes_of
-from cass_ray.train.data.collate import Batch, share_of
+from cass_ray.train.data.collate import Batch, padded, share_of
 from cass_ray.train.distributed import DistributedContext, distributed_context
 from cass_ray.train.engines.base import TrainingEngine
 from cass_ray.train.engines.replicated import ReplicatedEngine
 from cass_ray.train.meters import EnergyMeter, Operations
-from cass_ray.train.model import activation_checkpoint, attention, gated_products, sequence_parallel
+from cass_ray.train.model import activation_checkpoint, attention, sequence_parallel
 from cass_ray.train.model.build import PreparedModel, prepare
 from cass_ray.train.model.flash_packages import flash_package
 from cass_ray.train.model.memory import resident_gib
@@ -31,6 +33,7 @@ from cass_ray.train.settings import (
     TrainSettings,
     ZeroSettings,
 )
+from cass_ray.train.setup import keep_what_fits
 
 PEAK = 990e12
 ACCUMULATION = 2 if REHEARSAL else 8
@@ -47,33 +50,62 @@ def this_device() -> torch.device:
     return torch.device("cpu") if REHEARSAL else torch.device("cuda", torch.cuda.current_device())
 
 
-def measure(
-    step: Callable[[], None], work: Callable[[], None], passes: int, steps: int
-) -> dict[str, float]:
-    """Seconds of ``steps`` optimizer steps of ``passes`` passes each, after one to warm up."""
+STARTED = time.perf_counter()
+"""When this process began to import what it needs …"""
 
-    def one() -> None:
+
+def begin() -> None:
+    """… or when it had the GPU for itself: what start-up times count from."""
+    global STARTED
+    STARTED = time.perf_counter()
+
+
+def measure(
+    step: Callable[[], None],
+    work: Callable[[], None],
+    passes: int,
+    steps: int,
+    warm: int | None = None,
+) -> dict[str, float]:
+    """Seconds of ``steps`` optimizer steps of ``passes`` passes each, after one to warm up.
+
+    ``warm``: passes of the first step, where not all are needed to see every size of row.
+    """
+
+    def one(passes: int) -> None:
         for _ in range(passes):
             work()
         step()
         if not REHEARSAL:
             torch.cuda.synchronize()
 
-    one()
+    one(passes if warm is None else warm)
+    startup = time.perf_counter() - STARTED
     if not REHEARSAL:
         torch.cuda.reset_peak_memory_stats()
     energy = EnergyMeter(this_device())
-    times = []
+    times, used = [], 0.0
     for _ in range(steps):
         started = time.perf_counter()
-        one()
+        one(passes)
         times.append(time.perf_counter() - started)
+        used = max(used, device_gib())
     return {
         "seconds_a_step": min(times),
         "seconds_of_steps": sum(times),
+        "startup_seconds": startup,
         "peak_gib": 0.0 if REHEARSAL else torch.cuda.max_memory_allocated() / 2**30,
+        "device_gib": used,
         "kwh": energy.kilowatt_hours,
     }
+
+
+def device_gib() -> float:
+    """What the device itself says is in use: the allocator's reserve, kernels, paged moments."""
+    if REHEARSAL:
+        return 0.0
+    free, total = torch.cuda.mem_get_info()
+    return (total - free) / 2**30
 
 
 def rates(
@@ -87,56 +119,6 @@ def rates(
         "tokens_per_second": tokens / mean,
         "mfu": operations / mean / PEAK,
         "tokens_per_kwh": tokens * steps / kwh if kwh else 0.0,
-    }
-
-
-# --- The plain loop -----------------------------------------------------------------------------
-
-
-def plain_model(shape: str, checkpointing: bool) -> tuple[Any, Any]:
-    """Model and optimizer of the plain loop."""
-    import bitsandbytes
-
-    model = make_model(shape, this_device())
-    if not REHEARSAL:
-        from liger_kernel.transformers import apply_liger_kernel_to_qwen2
-
-        apply_liger_kernel_to_qwen2(model=model)
-    if checkpointing:
-        model.gradient_checkpointing_enable({"use_reentrant": False})
-    model.train()
-    return model, bitsandbytes.optim.PagedAdamW32bit(model.parameters(), lr=1e-5)
-
-
-def baseline(shape: str, checkpointing: bool, steps: int) -> dict[str, Any]:
-    """The plain loop; see the module's docstring."""
-    from torch.nn.attention import SDPBackend, sdpa_kernel
-
-    model, optimizer = plain_model(shape, checkpointing)
-    batch = make_batch((WINDOW,), model.config.vocab_size, this_device())
-    labels = torch.full_like(batch.input_ids, -100)
-    labels[0, batch.predictors + 1] = batch.targets
-
-    def work() -> None:
-        with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
-            loss = model(input_ids=batch.input_ids, labels=labels).loss
-            (loss / ACCUMULATION).backward()
-
-    def step() -> None:
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
-
-    operations = Operations.of(model.config, list(model.model.layers))
-    found = measure(step, work, ACCUMULATION, steps)
-    # Logits of every token are computed here, but the same operations are counted as for ours.
-    total = operations((WINDOW,), len(batch.targets)) * ACCUMULATION
-    return {
-        "system": "plain loop",
-        "shape": shape,
-        "checkpointing": "every layer" if checkpointing else "none",
-        "optimizer": "paged AdamW 32-bit",
-        **rates(found, WINDOW * ACCUMULATION, total, steps),
     }
 
 
@@ -162,7 +144,8 @@ class Products:
 
     compiled: Compiled = False
     fp8: bool = False
-    fused_mlp: bool = False
+    pad: bool = False
+    """Rows are padded to the window, as training pads them for code of one size."""
 
 
 PLAIN = Products()
@@ -173,28 +156,35 @@ def prepared_model(shape: str, products: Products = PLAIN) -> PreparedModel:
     device = this_device()
     settings = ModelSettings(
         base="unused",
-        compile=products.compiled,
+        compile=False if REHEARSAL else products.compiled,
         fp8=products.fp8,
-        fused_mlp=products.fused_mlp and not REHEARSAL,
     )
     prepared = prepare(make_model(shape, device), settings, device)
     prepared.model.train()
     return prepared
 
 
-def choose_recomputation(prepared: PreparedModel, batch: Any, optimizer: OptimizerSettings) -> str:
+def choose_recomputation(
+    prepared: PreparedModel, batch: Any, optimizer: OptimizerSettings, compiled: Compiled
+) -> str:
     """As the training loop does; returns its note."""
     parameters = sum(p.numel() for p in prepared.model.parameters())
     if REHEARSAL:
         return "rehearsal"
     resident = resident_gib(settings_of(optimizer), parameters, 1) * 2**30
-    _, note = activation_checkpoint.choose(
-        prepared.model.layers,
-        prepared.model.model.config.intermediate_size,
-        lambda: prepared.model(batch),
-        int(BUDGET * torch.cuda.get_device_properties(prepared.device).total_memory),
-        int(resident - 2 * parameters),
-    )
+
+    def choose() -> tuple[list[activation_checkpoint.Keep], str]:
+        return activation_checkpoint.choose(
+            prepared.model.layers,
+            prepared.model.model.config.intermediate_size,
+            lambda: prepared.model(batch),
+            int(BUDGET * torch.cuda.get_device_properties(prepared.device).total_memory),
+            int(resident - 2 * parameters),
+        )
+
+    model = ModelSettings(base="unused", compile=compiled)
+    alone = DistributedContext(0, 1, prepared.device)
+    _, note = keep_what_fits(prepared, choose, model, alone)
     for parameter in prepared.model.parameters():
         parameter.grad = None
     gc.collect()
@@ -208,15 +198,22 @@ def ours(
     batches: list[tuple[int, ...]],
     steps: int,
     products: Products = PLAIN,
+    warm: int | None = None,
 ) -> dict[str, Any]:
     """One GPU, ZeRO 0, ``batches`` (lengths of the examples of each forward pass) a step."""
     prepared = prepared_model(shape, products)
     device, vocabulary = prepared.device, prepared.model.model.config.vocab_size
     made = [make_batch(lengths, vocabulary, device, n) for n, lengths in enumerate(batches)]
+    useful = sum(batch.tokens for batch in made)
+    operations = Operations.of(prepared.model.model.config, prepared.model.layers)
+    total = sum(operations(batch.lengths, len(batch.targets)) for batch in made)
+    if products.pad:
+        made = [fill(batch, WINDOW) for batch in made]
     longest = max(made, key=lambda batch: batch.tokens)
-    note = choose_recomputation(prepared, longest, optimizer)
+    note = choose_recomputation(prepared, longest, optimizer, products.compiled)
     engine = ReplicatedEngine(prepared.model, optimizer, DistributedContext(0, 1, device))
-    found = run_engine(engine, prepared, made, steps, 1)
+    found = run_engine(engine, prepared, made, steps, 1, warm=warm)
+    found |= rates(found, useful, total, steps)
     return {
         "shape": shape,
         "optimizer": optimizer.kind,
@@ -226,11 +223,18 @@ def ours(
         "recompute": note,
         "compiled": products.compiled,
         "fp8": products.fp8,
-        "fused_mlp": products.fused_mlp,
-        "mlp_tiles": gated_products.chosen_tiles(),
         "windows_at_once": round(sum(batches[0]) / WINDOW, 2),
         **found,
     }
+
+
+def fill(batch: Batch, tokens: int) -> Batch:
+    """``batch`` in a row of so many tokens."""
+    device = batch.input_ids.device
+    names = ("input_ids", "position_ids", "predictors", "targets")
+    here = replace(batch, **{name: getattr(batch, name).cpu() for name in names})
+    row = padded(here, tokens, 0)
+    return replace(row, **{name: getattr(row, name).to(device) for name in names})
 
 
 def run_engine(
@@ -240,6 +244,7 @@ def run_engine(
     steps: int,
     workers: int,
     shared: int = 1,
+    warm: int | None = None,
 ) -> dict[str, float]:
     """Throughput of ``engine`` on ``batches``, one optimizer step a round.
 
@@ -257,7 +262,7 @@ def run_engine(
     def update() -> None:
         engine.update(1e-6)
 
-    found = measure(update, work, len(batches), steps)
+    found = measure(update, work, len(batches), steps, warm)
     total = sum(operations(batch.lengths, len(batch.targets) * shared) for batch in batches)
     total /= shared
     return rates(found, sum(batch.tokens for batch in batches), total, steps)
@@ -269,7 +274,7 @@ def run_engine(
 def checks() -> dict[str, Any]:
     """Relative difference of all gradients to plain transformers, on a small model."""
     device = this_device()
-    lengths = (230, 70, 30, 6) if REHEARSAL else (2300, 700, 300, 60)
+    lengths = (230, 70, 30, 6) if REHEARSAL else (4300, 700, 300, 60)
     vocabulary = sizes_of("toy")["vocab_size"]
     batch = make_batch(lengths, vocabulary, device)
     reference = make_model("toy", device).float()
@@ -290,9 +295,6 @@ def checks() -> dict[str, Any]:
     computed: dict[str, ModelSettings] = {
         name: ModelSettings(base="unused", attention=name) for name in backends
     }
-    if not gated_products.problem(device):
-        fused = ModelSettings(base="unused", attention=backends[-1], fused_mlp=True)
-        computed[f"{backends[-1]}, MLP fused"] = fused
     for name, settings in computed.items():
         model = make_model("toy", device)
         prepared = prepare(model, settings, device)

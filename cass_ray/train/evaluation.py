@@ -27,6 +27,8 @@ class Evaluator:
         recipe = settings.data.recipe
         self._row_tokens = recipe.row_tokens if recipe is not None else 0
         capacity = self._row_tokens or settings.data.window
+        if recipe is None and settings.row_tokens:
+            self._row_tokens = settings.data.window
         windows = best_fit(lengths, range(len(lengths)), capacity)
         # The packing begins with the longest examples: a sample of all lengths takes every so many.
         every = max(1, len(windows) // settings.evaluation.max_windows)

@@ -156,6 +156,10 @@ class ModelSettings(StrictModel):
     """The model, how it is computed, and what of it is trained."""
 
     RENAMED = {"recompute": "activation_checkpointing"}
+    REMOVED = {
+        "fused_mlp": "it gained less than 2% and is gone: `compile: static` fuses SwiGLU, and "
+        "`activation_checkpointing` saves memory"
+    }
 
     base: str | None = None
     """A Hugging Face name or a folder; None: ``fresh``."""
@@ -173,13 +177,10 @@ class ModelSettings(StrictModel):
     activation_checkpointing: Literal["auto", "all", "none"] = "auto"
     """What the backward pass recomputes; ``auto``: as little as ``memory_gib`` allows."""
     compile: bool | Literal["static"] = False
-    """``torch.compile`` of the decoder layers (pays for small models; recompiles by shape).
-    ``static``: for rows of one size (``data.recipe``)."""
+    """``torch.compile`` of the decoder layers, where they keep everything for the backward pass.
+    ``static``: for rows of one size, to which windows are padded; the fastest."""
     fp8: bool = False
     """Products of the decoder layers in FP8 (Hopper, Ada and later)."""
-    fused_mlp: bool = False
-    """SwiGLU inside the matrix products of the MLP (Hopper and later, ``pip install
-    quack-kernels``): faster, and a third less is kept of the MLP for the backward pass."""
     lora: LoraSettings | None = None
     load_bits: Literal[4, 8] | None = None
     """Frozen weights quantized through bitsandbytes; only with ``lora``."""
@@ -192,17 +193,7 @@ class ModelSettings(StrictModel):
             raise ValueError("`load_bits` freezes the weights: it needs `lora`")
         if self.fp8 and self.lora is not None:
             raise ValueError("`fp8` is for training all weights: it goes without `lora`")
-        if self.fused_mlp:
-            self._check_fused_mlp()
         return self
-
-    def _check_fused_mlp(self) -> None:
-        if self.precision != "bf16":
-            raise ValueError("`fused_mlp` has kernels for bf16 alone: `precision: bf16`")
-        if self.lora is not None:
-            raise ValueError("`fused_mlp` is for training all weights: it goes without `lora`")
-        if self.fp8:
-            raise ValueError("`fused_mlp` has the MLP's products in bf16: it goes without `fp8`")
 
 
 class OptimizerSettings(StrictModel):
@@ -428,8 +419,6 @@ class TrainSettings(StrictModel):
             raise ValueError("`optimizer.kind: muon` needs whole matrices: `zero.stage: 0`")
         if self.data.recipe is not None and self.steps is None:
             raise ValueError("`data.recipe` makes examples without end: set `steps`")
-        if self.zero.stage == 3 and self.model.fused_mlp:
-            raise ValueError("`model.fused_mlp` needs whole weights: `zero.stage: 0`, 1 or 2")
         if self.share is not None and self.rejection is not None:
             raise ValueError("`rejection` needs an `out` that every node sees, without `share`")
         if self.zero.stage and not self.optimizer.master_weights:
@@ -442,6 +431,12 @@ class TrainSettings(StrictModel):
                     f"model.fresh.max_position_embeddings = {positions}"
                 )
         return self
+
+    @property
+    def row_tokens(self) -> int:
+        """Tokens that every row of stored windows is padded to; 0: none is."""
+        is_static = self.model.compile == "static" and self.data.recipe is None
+        return self.data.window * self.batch.micro_batch_size if is_static else 0
 
     @property
     def checkpoint_url(self) -> str:

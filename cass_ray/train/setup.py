@@ -20,10 +20,11 @@ from cass_ray.train.model.build import (
     fresh_config,
     inner_model,
     prepare,
+    stop_compiling,
 )
 from cass_ray.train.model.memory import resident_gib
 from cass_ray.train.run_files import RunFiles
-from cass_ray.train.settings import TrainSettings
+from cass_ray.train.settings import ModelSettings, TrainSettings
 
 _UNCOUNTED_BYTES = 6 << 30
 """GPU memory left for what PyTorch's allocator does not count, and for fragmentation."""
@@ -85,13 +86,17 @@ def choose_activation_checkpoints(
     batch = share_of(longest_batch(), distributed).to(distributed.device)
     total = torch.cuda.get_device_properties(distributed.device).total_memory
     budget = int((model.memory_gib or 0.94 * total / 2**30) * 2**30)
-    keeps, note = activation_checkpoint.choose(
-        layers,
-        int(config.intermediate_size),
-        lambda: prepared.model(batch),
-        budget - _UNCOUNTED_BYTES,
-        _reserved_bytes(settings, prepared.parameters, distributed.world_size),
-    )
+
+    def choose() -> tuple[list[activation_checkpoint.Keep], str]:
+        return activation_checkpoint.choose(
+            layers,
+            int(config.intermediate_size),
+            lambda: prepared.model(batch),
+            budget - _UNCOUNTED_BYTES,
+            _reserved_bytes(settings, prepared.parameters, distributed.world_size),
+        )
+
+    keeps, note = keep_what_fits(prepared, choose, model, distributed)
     if distributed.sequence_size > 1:
         # What is recomputed exchanges once more: workers that share rows have to do it together.
         least = [activation_checkpoint.Keep(-int(distributed.all_max(-each))) for each in keeps]
@@ -100,6 +105,22 @@ def choose_activation_checkpoints(
         parameter.grad = None
     torch.cuda.empty_cache()
     prepared.notes.append(f"recomputation: {note}")
+
+
+def keep_what_fits(
+    prepared: PreparedModel,
+    choose: Callable[[], tuple[list[activation_checkpoint.Keep], str]],
+    model: ModelSettings,
+    distributed: DistributedContext,
+) -> tuple[list[activation_checkpoint.Keep], str]:
+    """Of ``choose``; where layers have to recompute on any worker, of layers not compiled."""
+    keeps, note = choose()
+    recomputes = min(keeps) < activation_checkpoint.Keep.EVERYTHING
+    if model.compile and distributed.all_max(float(recomputes)):
+        stop_compiling(prepared, liger=model.liger)
+        keeps, note = choose()
+        note += "; not compiled, for layers that recompute are faster without"
+    return keeps, note
 
 
 def _reserved_bytes(settings: TrainSettings, parameters: int, workers: int) -> int:

@@ -59,6 +59,7 @@ def values(**changes):
         ),
         ({"batch": {"windows": 4}}, "`batch.windows`; it is called `global_batch_size` now"),
         ({"batch": {"at_once": 4}}, "it is called `micro_batch_size` now"),
+        ({"model": {"base": "x", "fused_mlp": True}}, "`model.fused_mlp`; it gained less than 2%"),
         ({"model": {"base": "m", "recompute": "all"}}, "called `activation_checkpointing` now"),
     ],
 )
@@ -91,3 +92,23 @@ def test_advice_names_settings_that_need_less():
         "data.window: 256",
     ):
         assert line in text
+
+
+@pytest.mark.parametrize(
+    ("compiled", "at_once", "recipe", "tokens"),
+    [
+        ("static", 1, None, 512),
+        ("static", 2, None, 1024),
+        (True, 1, None, 0),
+        (False, 1, None, 0),
+        ("static", 1, {"row_tokens": 2048, "longest": 512}, 0),
+    ],
+)
+def test_rows_have_one_size_where_code_is_compiled_for_one(compiled, at_once, recipe, tokens):
+    given = values(
+        model={"base": "x", "compile": compiled},
+        batch={"global_batch_size": 4, "micro_batch_size": at_once},
+        steps=1,
+    )
+    given["data"] = {**given["data"], "window": 512, "recipe": recipe}
+    assert validate(TrainSettings, given, "t").row_tokens == tokens

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from cass_ray.train.data.ahead import Ahead
-from cass_ray.train.data.collate import Batch, collate, share_of
+from cass_ray.train.data.collate import Batch, collate, padded, share_of
 from cass_ray.train.data.packing import Plan, Window, worker_windows
 from cass_ray.train.data.token_store import TokenStore
 from cass_ray.train.distributed import DistributedContext
@@ -31,12 +31,19 @@ class BatchLoader:
     """Yields each step and then its batches, in order."""
 
     def __init__(
-        self, store: TokenStore, plan: Plan, distributed: DistributedContext, micro_batch_size: int
+        self,
+        store: TokenStore,
+        plan: Plan,
+        distributed: DistributedContext,
+        micro_batch_size: int,
+        row_tokens: int = 0,
     ) -> None:
+        """``row_tokens``: rows are padded to so many tokens, for code compiled for one size."""
         self._store = store
         self._plan = plan
         self._distributed = distributed
         self._micro_batch_size = micro_batch_size
+        self._row_tokens = row_tokens
 
     def steps(self, first: int, last: int) -> Iterator[OptimizerStep]:
         """Steps ``first`` to ``last - 1``; between two of them take all of the step's batches."""
@@ -70,4 +77,5 @@ class BatchLoader:
             )
             yield OptimizerStep(number, len(mine), predicted, windows)
             for part in mine:
-                yield share_of(collate(self._store, part), self._distributed)
+                batch = padded(collate(self._store, part), self._row_tokens, 0)
+                yield share_of(batch, self._distributed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-from cass_ray.train.data.collate import Batch, collate
+from cass_ray.train.data.collate import Batch, collate, padded
 from cass_ray.train.data.loader import BatchLoader, OptimizerStep
 from cass_ray.train.data.packing import Plan, fill_rate
 from cass_ray.train.data.token_store import TokenStore
@@ -95,7 +95,8 @@ class StoredSource:
     def longest_batch(self) -> Batch:
         lengths = self._store.lengths
         windows = sorted(self._plan.epoch(0), key=lambda w: -sum(int(lengths[e]) for e in w))
-        return collate(self._store, windows[: self._settings.batch.micro_batch_size])
+        batch = collate(self._store, windows[: self._settings.batch.micro_batch_size])
+        return padded(batch, self._settings.row_tokens, 0)
 
     def outline(self) -> str:
         windows, store = self._plan.epoch(0), self._store
@@ -107,7 +108,11 @@ class StoredSource:
 
     def loader(self) -> StepLoader:
         return BatchLoader(
-            self._store, self._plan, self._distributed, self._settings.batch.micro_batch_size
+            self._store,
+            self._plan,
+            self._distributed,
+            self._settings.batch.micro_batch_size,
+            self._settings.row_tokens,
         )
 
     def pairs_of(self, step: OptimizerStep) -> list[str]:

@@ -58,11 +58,9 @@ _PRODUCTS = frozenset({torch.ops.aten.mm.default, torch.ops.aten.addmm.default, 
 
 def _policy(keep: Keep, last_width: int) -> Callable[..., CheckpointPolicy]:
     attention = _attention_operations()
-    # Of :mod:`cass_ray.train.model.gated_mlp`: its result, and the product that gradients need.
-    fused_mlp = _operations("cass_ray", "gated_mlp")
 
     def decide(_: Any, operation: Any, *arguments: Any, **__: Any) -> CheckpointPolicy:
-        if operation in attention or (keep >= Keep.PRODUCTS and operation in fused_mlp):
+        if operation in attention:
             return CheckpointPolicy.MUST_SAVE
         # The last product of a layer (the one that takes `last_width` numbers) is only added to
         # the residual: no gradient needs it. In FP8 it is a part of a function of our own, which
@@ -100,12 +98,15 @@ def _measured(layers: Sequence[torch.nn.Module]) -> Iterator[list[int]]:
     for layer in layers:
         handles.append(
             layer.register_forward_pre_hook(
-                lambda *_: before.append(torch.cuda.memory_allocated()), prepend=True
+                torch.compiler.disable(lambda *_: before.append(torch.cuda.memory_allocated())),
+                prepend=True,
             )
         )
         handles.append(
             layer.register_forward_hook(
-                lambda *_: kept.append(torch.cuda.memory_allocated() - before[-1])
+                torch.compiler.disable(
+                    lambda *_: kept.append(torch.cuda.memory_allocated() - before[-1])
+                )
             )
         )
     try:

@@ -21,7 +21,7 @@ from cass_ray.train.model.flash_packages import example_bounds, flash_package
 NAME = "cass_packed"
 """The value of ``attn_implementation``."""
 
-CUDNN_LENGTH = 2048
+CUDNN_LENGTH = 4096
 """Examples at least so long go through cuDNN, which plans anew for every length …"""
 
 CUDNN_STEP = 512

@@ -10,7 +10,7 @@ from torch import nn
 
 from cass_ray.llm.pretrained import ModelError, not_found
 from cass_ray.train.data.collate import Batch
-from cass_ray.train.model import attention, fp8, gated_mlp, kernels
+from cass_ray.train.model import attention, fp8, kernels
 from cass_ray.train.settings import FreshModel, LoraSettings, ModelSettings
 
 
@@ -159,6 +159,18 @@ class AnswerModel(nn.Module):
         return loss
 
 
+def stop_compiling(prepared: PreparedModel, *, liger: bool) -> None:
+    """Take ``torch.compile`` back, before the first step.
+
+    Compiled code hides its products from what chooses the ones to keep for the backward pass, so
+    that a layer which recomputes is faster without.
+    """
+    for layer in prepared.model.layers:
+        layer._compiled_call_impl = None
+    if liger:
+        prepared.notes.append(kernels.apply_liger(inner_model(prepared.model.model)))
+
+
 @dataclass
 class PreparedModel:
     """A model ready to train, and what was chosen for it."""
@@ -174,8 +186,8 @@ class PreparedModel:
 def prepare(model: Any, settings: ModelSettings, device: torch.device) -> PreparedModel:
     """Choose attention and kernels, and wrap ``model`` for training.
 
-    Raises ``cass_ray.train.model.attention.AttentionUnavailable``, and ``ModelError`` where FP8 or
-    fused MLPs are asked for and there are no such products.
+    Raises ``cass_ray.train.model.attention.AttentionUnavailable``, and ``ModelError`` where FP8
+    is asked for and there are no such products.
     """
     base = inner_model(model)
     config = base.config
@@ -192,8 +204,6 @@ def prepare(model: Any, settings: ModelSettings, device: torch.device) -> Prepar
         notes.append(kernels.apply_liger(base, elementwise=not settings.compile))
     elif on_gpu:
         notes.append("no Liger kernels: not wanted")
-    if settings.fused_mlp:
-        notes.append(f"{gated_mlp.use_fused_mlp(base, device)} MLPs with SwiGLU in their products")
     kernels.add_loss_to_head(base.get_output_embeddings(), fused)
     wrapped = AnswerModel(model)
     if settings.fp8:

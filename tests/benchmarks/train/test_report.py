@@ -1,4 +1,4 @@
-"""The page of training throughput, of results that lie in several folders."""
+"""The page of training throughput: what a row is compared with, and what a piece gains."""
 
 from __future__ import annotations
 
@@ -6,30 +6,64 @@ import json
 from pathlib import Path
 from typing import Any
 
-from benchmarks.train.report import page, read_run
+import pytest
+import torch
+
+from benchmarks.train.gpu import wanted
+from benchmarks.train.ordinary import borders
+from benchmarks.train.parts import PARTS
+from benchmarks.train.report import base_of, page, read_call
 
 
-def write(folder: Path, gpus: int, *rows: dict[str, Any]) -> None:
-    folder.mkdir(parents=True)
-    environment = {"gpu": "a card", "gpus": gpus, "versions": {"torch": "2"}, "command": "measure"}
-    (folder / "environment.json").write_text(json.dumps(environment))
-    (folder / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-
-
-def zero(system: str, gpus: int, rate: float, window: int = 16384) -> dict[str, Any]:
+def row(part: str, rate: float, against: str = "", piece: str = "") -> dict[str, Any]:
     return {
-        "part": "", "system": system, "window": window, "gpus": gpus, "tokens_per_second": rate,
-        "mfu": 0.4, "peak_gib": 1.0, "tokens_per_kwh": 1e6,
+        "part": part, "system": part, "section": "S", "shape": "7b", "rows": "whole",
+        "tokens_per_second": rate, "mfu": 0.4, "peak_gib": 1.0, "device_gib": 2.0,
+        "startup_seconds": 3.0, "tokens_per_kwh": 1e6, "against": against, "piece": piece,
     }  # fmt: skip
 
 
-def test_two_gpus_are_compared_with_one_of_the_same_run(tmp_path: Path) -> None:
-    write(tmp_path / "old/all", 2, zero("ZeRO-3", 1, 10_000), zero("ZeRO-3", 2, 9_000))
-    write(tmp_path / "new/one", 1, zero("ZeRO-3", 1, 8_000))
-    write(tmp_path / "new/two", 2, zero("ZeRO-3, weights gathered once a pass", 2, 7_600))
-    write(tmp_path / "new/long", 2, zero("ZeRO-3, rows shared", 2, 5_000, 65536))
-    text = "\n".join(page([read_run(tmp_path / name) for name in ("old", "new")]))
-    assert "Run 2: 2 a card" in text
-    assert "| ZeRO-3 | 2 | 9,000 | 90.0% |" in text
-    assert "| ZeRO-3, weights gathered once a pass | 2 | 7,600 | 95.0% |" in text
-    assert "| ZeRO-3, rows shared | 2 | 5,000 | – |" in text
+def written(folder: Path, *rows: dict[str, Any]) -> dict[str, Any]:
+    folder.mkdir()
+    environment = {"gpu": "a card", "gpus": 1, "versions": {"torch": "2"}, "command": "measure"}
+    (folder / "environment.json").write_text(json.dumps(environment))
+    (folder / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return read_call(folder)
+
+
+def test_rows_are_compared_within_their_call_with_the_faster_variant(tmp_path: Path) -> None:
+    first = written(tmp_path / "a", row("base", 100), row("ours", 110, "base", "a piece"))
+    second = written(
+        tmp_path / "b",
+        row("base", 200),
+        row("base-dynamic", 220, "base"),
+        row("base-fp8", 400, "base"),
+        row("ours", 209, "base", "a piece"),
+        row("alone", 1, "not measured here"),
+    )
+    text = "\n".join(page({"calls": [first, second], "several": [], "bounds": []}))
+    assert "| 1 | ours | base | **1.10** | 110 |" in text
+    assert "| 2 | ours | base-dynamic | **0.95** | 209 |" in text
+    assert "| 2 | base-dynamic | base | **1.10** | 220 |" in text
+    assert "| 2 | alone | – | – | 1 |" in text
+    assert "| a piece | 1.10 (7B whole), 0.95 (7B whole) | yes |" in text
+
+
+def test_a_piece_that_gains_less_than_3_percent_is_named(tmp_path: Path) -> None:
+    call = written(tmp_path / "a", row("base", 100), row("ours", 102, "base", "a piece"))
+    text = "\n".join(page({"calls": [call], "several": [], "bounds": []}))
+    assert "| a piece | 1.02 (7B whole) | **no** |" in text
+
+
+def test_every_part_is_compared_with_one_that_there_is() -> None:
+    assert base_of(row("a", 1), []) is None
+    names = wanted(["1.5b-ours", "7b-every"], False)
+    assert names == ["1.5b-ours", "7b-every-ordinary", "7b-every-budget", "7b-every-plain"]
+    assert set(names) <= set(PARTS)
+
+
+def test_borders_end_in_empty_examples() -> None:
+    assert borders((3, 2), torch.device("cpu"), 5).tolist() == [0, 3, 5, 5, 5]
+    assert borders((3, 2), torch.device("cpu")).tolist() == [0, 3, 5]
+    with pytest.raises(ValueError, match="at most 2"):
+        borders((1, 1, 1), torch.device("cpu"), 3)
