@@ -19,8 +19,9 @@ class MovementKind(IntEnum):
     TO_HOST = 2
     LAUNCH = 3
     FAILED_LAUNCH = 4
-    SHARED = 5
-    """Memory that the host wrote directly; how much of it at once is a matter of time."""
+    SHARED_IN = 5
+    SHARED_OUT = 6
+    """Memory that both sides write directly; how much of it at once is a matter of time."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +65,14 @@ class Transcript:
     @property
     def receives(self) -> bool:
         """Whether anything moved from the host to the device."""
-        inward = (MovementKind.TO_DEVICE, MovementKind.SHARED)
+        inward = (MovementKind.TO_DEVICE, MovementKind.SHARED_IN)
         return any(each.kind in inward for each in self.movements)
+
+    @property
+    def shares_memory(self) -> bool:
+        """Whether both sides write some memory directly."""
+        shared = (MovementKind.SHARED_IN, MovementKind.SHARED_OUT)
+        return any(each.kind in shared for each in self.movements)
 
     @property
     def to_device(self) -> list[Movement]:

@@ -288,7 +288,7 @@ void Perturbation::shared_after(const Snapshot& snapshot) {
   const auto range = changed_range(block.start, before, block.bytes);
   if (!range.empty()) {
     const MemoryPlace place{block.key, static_cast<std::uint64_t>(range.data() - block.start)};
-    transcript_->device_to_host(place, range, range.size());
+    transcript_->shared_with_host(place, range);
     if (changes_text()) {
       const Choice choice(request_.seed, {block.key, 0}, block.bytes, out_share);
       for_groups(block.start, block.bytes,

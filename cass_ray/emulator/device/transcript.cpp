@@ -36,7 +36,11 @@ void Transcript::host_to_device(MemoryPlace place, std::span<const std::byte> da
 }
 
 void Transcript::shared_with_device(MemoryPlace place, std::span<const std::byte> data) {
-  append(Kind::shared, place, data, 0, false);
+  append(Kind::shared_in, place, data, 0, false);
+}
+
+void Transcript::shared_with_host(MemoryPlace place, std::span<const std::byte> data) {
+  append(Kind::shared_out, place, data, data.size(), false);
 }
 
 void Transcript::device_to_host(MemoryPlace place, std::span<const std::byte> data,

@@ -29,15 +29,16 @@ class Transcript {
   bool enabled() const { return file_ >= 0; }
 
   void host_to_device(MemoryPlace place, std::span<const std::byte> data);
-  // Memory that the host writes directly: how much of it is seen at once is a matter of time.
+  // Memory that both sides write directly: how much of it is seen at once is a matter of time.
   void shared_with_device(MemoryPlace place, std::span<const std::byte> data);
+  void shared_with_host(MemoryPlace place, std::span<const std::byte> data);
   // `written`: bytes of it that kernels wrote, and the host did not.
   void device_to_host(MemoryPlace place, std::span<const std::byte> data, std::uint64_t written);
   void launch(std::string_view kernel);
   void failed_launch(std::string_view kernel);
 
  private:
-  enum class Kind : std::uint32_t { in = 1, out = 2, launch = 3, failed_launch = 4, shared = 5 };
+  enum class Kind : std::uint32_t { in = 1, out = 2, launch = 3, failed_launch = 4, shared_in = 5, shared_out = 6 };
   void append(Kind kind, MemoryPlace place, std::span<const std::byte> data, std::uint64_t written,
               bool with_data);
 
