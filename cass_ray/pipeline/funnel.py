@@ -127,7 +127,8 @@ class Funnel:
 def what_stopped(row: dict[str, Any]) -> str:
     """A header, a name or a message that a rejected row stopped at."""
     diagnostic = row.get("diagnostic") or ""
-    if header := unopened_file(diagnostic):
+    _, _, said = diagnostic.partition(": ")  # behind the tool's name
+    if header := unopened_file(said) or unopened_file(diagnostic):
         return f"header {header}"
     for pattern in _NAMES:
         if match := pattern.search(diagnostic):

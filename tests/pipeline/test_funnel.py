@@ -1,0 +1,79 @@
+"""How far rows came, and what stopped them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cass_ray.pipeline.funnel import Funnel, what_stopped
+
+
+def row(stage: str = "", reason: str = "", diagnostic: str = "", **more: Any) -> dict[str, Any]:
+    return {
+        "repository": "a/b",
+        "configured": "recorded",
+        "stage": stage,
+        "reason": reason,
+        "diagnostic": diagnostic,
+        "verified": "compiled",
+        **more,
+    }
+
+
+def test_each_row_counts_as_far_as_it_came() -> None:
+    funnel = Funnel()
+    for each in (
+        row(),
+        row(verified="executed", configured="inferred"),
+        row("deduplicate", "near_duplicate"),
+        row("translate", "untranslatable", "a.cu:1:1: error: cuX looks like CUDA and is not known"),
+        row("compile_nvidia", "no_device_code"),
+        row("compile_amd", "compile_error", "clang: a.cu:1:1: error: expected ';'"),
+        row(configured=""),
+    ):
+        funnel.add(each)
+
+    assert funnel.as_dict()["repositories"] == {
+        "a/b": {
+            "units": 6,
+            "configured": 5,
+            "distinct": 5,
+            "translated": 4,
+            "cuda": 3,
+            "amd": 2,
+            "pairs": 2,
+            "executed": 1,
+            "no device code": 1,
+        }
+    }
+    assert {each["what"] for each in funnel.as_dict()["unlocks"]} == {
+        "name cuX (translate)",
+        "compile_amd: expected ';'",
+    }
+
+
+@pytest.mark.parametrize(
+    ("diagnostic", "what"),
+    [
+        ("g++: a/b.cu:1:10: fatal error: NvInfer.h: No such file or directory", "header NvInfer.h"),
+        ("clang (device): b.hip:2:10: fatal error: 'x/y.h' file not found", "header x/y.h"),
+        ('cicc: a.cu(3): error: identifier "f" is undefined', "name f (compile_nvidia)"),
+        ("clang: a.cu:1:1: error: use of undeclared identifier 'g'", "name g (compile_nvidia)"),
+        ('cicc: a.cu(3): error: expected a ";"', 'compile_nvidia: expected a ";"'),
+        ("ended", "compile_nvidia: compile_error"),
+    ],
+)
+def test_what_stopped_a_row_is_named(diagnostic: str, what: str) -> None:
+    assert what_stopped(row("compile_nvidia", "compile_error", diagnostic)) == what
+
+
+def test_counts_of_parts_add_up() -> None:
+    one, two = Funnel(), Funnel()
+    one.add(row(header_packages=["torch-1"]))
+    two.add(row("compile_amd", "compile_error", "x"))
+
+    one.merge(two)
+
+    assert one.steps["a/b"]["units"] == 2
+    assert one.headers == {"torch-1"}
