@@ -83,7 +83,7 @@ class Tally:
             "origins": dict(sorted(self.origins.items())),
             "domains": dict(sorted(self.domains.items())),
             "verified": dict(sorted(self.verified.items())),
-            "funnel": self.funnel.as_dict(),
+            **({"funnel": self.funnel.as_dict()} if self.funnel.steps else {}),
         }
 
 
