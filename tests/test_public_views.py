@@ -12,6 +12,7 @@ from rich.console import Console
 
 import cass_ray as cass
 from cass_ray.execute.backends.base import Execution
+from cass_ray.execute.grades import Grade
 from cass_ray.execute.verify import RunRecord
 from cass_ray.public.building import BuildResult
 from cass_ray.public.compiling import CompileResult
@@ -97,6 +98,7 @@ def verification(**fields: Any) -> VerifyResult:
     record = RunRecord(**run, exact=False, numeric=False, difference=HOSTILE)
     known: dict[str, Any] = {
         "ran": True, "exact": False, "numeric": False, "passed": False, "runs": [record],
+        "grade": Grade.DIFFERS,
         "reference": "lifted", "reference_kind": "lifted sm_90", "independent": True,
         "candidate": "rdna3: gfx1100", "tolerance": "1e-5", "original_name": "a.cu",
         "port_name": "a.hip",
