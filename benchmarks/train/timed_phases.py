@@ -425,7 +425,7 @@ def _figures() -> list[Phase]:
         Phase("loss", MORE_GPUS, [_losses], ("prepared",), ("answered",),
               longest=lambda plan: plan.losing, least=60, grace=5,
               records=("loss/*/run/metrics.jsonl", "loss/*/run/progress.log")),
-        Phase("bf16", MORE_GPUS, [_alone(["7b-ours-static"], ["1.5b-ours-static"])],
+        Phase("bf16", MORE_GPUS, [_alone(["7b-ours"], ["1.5b-ours"])],
               after=("loss",), parts=("deepspeed",), longest=lambda plan: plan.scaling,
               least=60, apart=True, records=_RECORDS),
     ]  # fmt: skip

@@ -22,8 +22,8 @@ from cass_ray.builds.commands import UnitCommand, is_cuda, read_record
 from cass_ray.builds.plans import Plan, plans
 from cass_ray.builds.system_view import HOST, PACKAGES, merge_system
 from cass_ray.temporary import temporary_prefix
+from cass_ray.toolchain.provided.packages_table import WHEEL, HeaderPackage
 from cass_ray.toolchain.provided.store import HeaderStore
-from cass_ray.toolchain.provided.table import WHEEL, HeaderPackage
 from cass_ray.toolchain.sandbox.isolation import SYSTEM_PATHS, Mount, View
 from cass_ray.toolchain.sandbox.outputs import read_written
 from cass_ray.toolchain.sandbox.process import Limits, run

@@ -15,13 +15,13 @@ from cass_ray.toolchain.archive.library_root import (
     install_libraries,
     missing_packages,
 )
-from cass_ray.toolchain.provided.store import HeaderStore
-from cass_ray.toolchain.provided.table import (
+from cass_ray.toolchain.provided.packages_table import (
     HeaderPackage,
     package_of_header,
     packages,
     with_needs,
 )
+from cass_ray.toolchain.provided.store import HeaderStore
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True)
 

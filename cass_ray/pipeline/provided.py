@@ -14,8 +14,8 @@ from typing import Any
 from cass_ray.cache import default_directory, digest
 from cass_ray.toolchain.hip.packages import unpack_once
 from cass_ray.toolchain.provided.errors import HeadersError
+from cass_ray.toolchain.provided.packages_table import WHEEL, HeaderPackage
 from cass_ray.toolchain.provided.store import AMD_HEADERS, HeaderStore, package_of_key
-from cass_ray.toolchain.provided.table import WHEEL, HeaderPackage
 from cass_ray.translate.declared import declared_names
 from cass_ray.translate.protocol import Context, Translator
 

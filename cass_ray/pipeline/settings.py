@@ -20,7 +20,7 @@ from cass_ray.corpus.reading.limits import ReadLimits
 from cass_ray.corpus.screening.selection import SelectionSettings
 from cass_ray.corpus.screening.settings import ScreeningSettings
 from cass_ray.storage.location import Location
-from cass_ray.toolchain.provided.table import packages
+from cass_ray.toolchain.provided.packages_table import packages
 from cass_ray.translate.engines.registry import IN_PROCESS_ENGINES
 
 

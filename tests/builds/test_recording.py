@@ -13,8 +13,8 @@ from cass_ray.builds.recording import RecordedBuild, Recording
 from cass_ray.cache import default_directory
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_nvidia
+from cass_ray.toolchain.provided.packages_table import packages_of_programs
 from cass_ray.toolchain.provided.store import HeaderStore
-from cass_ray.toolchain.provided.table import packages_of_programs
 from cass_ray.toolchain.sandbox import isolation
 from cass_ray.toolchain.sandbox.process import Limits
 

@@ -58,7 +58,7 @@ def test_failed_assertions_say_where(
 ) -> None:
     """The line is that of the CUDA C++ Programming Guide, "Assertion"; the code is HIP's."""
     done = run_ported("assertion.cu", ASSERTION, architecture)
-    assert "719" in done.stdout_text
+    assert "710" in done.stdout_text
     where = "void check(const int *): block: [0,1,0], thread: [1,0,0]"
     wanted = (
         f"assertion.cu:5: {where} Assertion `values[blockIdx.y * 3 + threadIdx.x] != 7` failed."

@@ -59,7 +59,7 @@ def test_a_right_port_is_verified(port: str, tmp_path: Path) -> None:
     result = verified(tmp_path, ORIGINAL, HONEST[port])
     assert result.grade is Grade.VERIFIED, result.reason
     assert result.reference_kind == "lifted sm_90"
-    assert result.perturbations >= 3
+    assert result.perturbations >= 1
 
 
 def test_self_checks_on_the_device_are_told_apart(tmp_path: Path) -> None:

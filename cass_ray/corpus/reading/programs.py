@@ -27,7 +27,7 @@ from cass_ray.corpus.reading.trees import TreeStore, combined_digest, pack
 from cass_ray.corpus.reading.units import TreeUnits
 from cass_ray.dataset.schema import Reason
 from cass_ray.printable import printable
-from cass_ray.toolchain.provided.table import package_of_header
+from cass_ray.toolchain.provided.packages_table import package_of_header
 
 _CACHED_HEADERS = 4096
 _SPDX_TAG = re.compile(r"SPDX-License-Identifier:[ \t]*([^\n*]+)")

@@ -22,13 +22,13 @@ from cass_ray.corpus.reading.includes import scan_includes
 from cass_ray.temporary import temporary_prefix
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_nvidia
-from cass_ray.toolchain.provided.store import HeaderStore
-from cass_ray.toolchain.provided.table import (
+from cass_ray.toolchain.provided.packages_table import (
     HeaderPackage,
     packages_of_headers,
     packages_of_programs,
     with_needs,
 )
+from cass_ray.toolchain.provided.store import HeaderStore
 
 _LOG = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from typing import IO
 
 from cass_ray.toolchain.archive.debian_archive import ArchiveError, Package, fetch
 from cass_ray.toolchain.provided.errors import HeadersError
-from cass_ray.toolchain.provided.table import HeaderPackage
+from cass_ray.toolchain.provided.packages_table import HeaderPackage
 
 MAXIMUM_FILE_BYTES = 128 << 20
 MAXIMUM_FILES = 60_000

@@ -13,7 +13,7 @@ import sys
 
 from cass_ray.toolchain.provided.errors import HeadersError
 from cass_ray.toolchain.provided.index import find_wheel
-from cass_ray.toolchain.provided.table import PINS, WHEEL, described
+from cass_ray.toolchain.provided.packages_table import PINS, WHEEL, described
 from cass_ray.toolchain.provided.wheels import record_digest
 
 _COLUMNS = ("name", "kind", "version", "location", "sha256")

@@ -11,7 +11,7 @@ from pathlib import Path
 from cass_ray.toolchain.hip.packages import unpack_once
 from cass_ray.toolchain.provided.debian import fetch_debian_package
 from cass_ray.toolchain.provided.errors import HeadersError
-from cass_ray.toolchain.provided.table import WHEEL, HeaderPackage, packages
+from cass_ray.toolchain.provided.packages_table import WHEEL, HeaderPackage, packages
 from cass_ray.toolchain.provided.wheels import fetch_wheel_headers
 
 _FOLDER = "provided-headers"

@@ -13,8 +13,8 @@ from typing import IO
 
 from cass_ray.toolchain.provided.errors import HeadersError
 from cass_ray.toolchain.provided.index import find_wheel
+from cass_ray.toolchain.provided.packages_table import HeaderPackage
 from cass_ray.toolchain.provided.ranges import open_remote
-from cass_ray.toolchain.provided.table import HeaderPackage
 
 MAXIMUM_FILE_BYTES = 32 << 20
 MAXIMUM_FILES = 50_000

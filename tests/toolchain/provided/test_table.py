@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from cass_ray.toolchain.provided.errors import HeadersError
-from cass_ray.toolchain.provided.store import HeaderStore, lock_file, package_of_key
-from cass_ray.toolchain.provided.table import (
+from cass_ray.toolchain.provided.packages_table import (
     described,
     package_of_header,
     packages,
@@ -17,6 +16,7 @@ from cass_ray.toolchain.provided.table import (
     packages_of_programs,
     with_needs,
 )
+from cass_ray.toolchain.provided.store import HeaderStore, lock_file, package_of_key
 
 
 @pytest.mark.parametrize(

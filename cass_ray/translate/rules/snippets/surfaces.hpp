@@ -27,6 +27,12 @@ template <typename T> __device__ inline void write_surface(T value, hipSurfaceOb
 }
 #else
 #define CASS_ON_SURFACE(software, hardware) hardware
+#if defined(__HIP_PLATFORM_NVIDIA__)
+template <typename T> __device__ inline void read_layer(T* value, hipSurfaceObject_t s, int x, int layer) { ::surf1DLayeredread(value, s, x, layer); }
+template <typename T> __device__ inline void read_layer(T* value, hipSurfaceObject_t s, int x, int y, int layer) { ::surf2DLayeredread(value, s, x, y, layer); }
+template <typename T> __device__ inline void write_layer(T value, hipSurfaceObject_t s, int x, int layer) { ::surf1DLayeredwrite(value, s, x, layer); }
+template <typename T> __device__ inline void write_layer(T value, hipSurfaceObject_t s, int x, int y, int layer) { ::surf2DLayeredwrite(value, s, x, y, layer); }
+#else
 // HIP's own functions for layers take the layer for a level of detail.
 typedef int surface_place2 __attribute__((ext_vector_type(2)));
 typedef int surface_place4 __attribute__((ext_vector_type(4)));
@@ -51,6 +57,7 @@ template <typename T> __device__ __hip_img_chk__ inline void write_layer(T value
     x = __hipGetPixelAddr(x, __ockl_image_channel_data_type_2D(i), __ockl_image_channel_order_2D(i));
     __ockl_image_store_2Da(i, surface_place4{x, y, layer, 0}, __hipMapTo<surface_value>(value));
 }
+#endif
 #endif
 template <typename T> __device__ inline void surf1Dread(T* value, hipSurfaceObject_t s, int x, int mode = hipBoundaryModeTrap) {
     CASS_ON_SURFACE(cass::read_surface(value, s, x, 0, 0, mode), ::surf1Dread(value, s, x));
