@@ -23,7 +23,7 @@ from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.nvidia import toolchain as nvidia_module
 from cass_ray.toolchain.nvidia.device import DeviceCompiler
-from cass_ray.toolchain.nvidia.steps import CompilerStep, NvccSteps, Workbench
+from cass_ray.toolchain.nvidia.steps import CompilerStep, CompilerWorkbench, NvccSteps
 from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
 from cass_ray.toolchain.opencl import toolchain as opencl_module
 from cass_ray.toolchain.opencl.locate import find_opencl_amd, find_opencl_nvidia
@@ -334,7 +334,7 @@ def test_a_compiler_that_is_taken_over(attack: str, tree: Path) -> None:
     script = RESULTS[attack].replace("SECRET", str(tree.parent / "secret"))
     ptxas = CompilerStep("ptxas", ("/bin/sh", "-c", script, "/cass-folder/cass-source.cubin"))
     mounts = (Mount(tree, Path("/cass/source")), Mount(work, Path("/cass/work"), writable=True))
-    bench = Workbench(Unit(tree, PurePosixPath("x.cu")), work, View(mounts=mounts))
+    bench = CompilerWorkbench(Unit(tree, PurePosixPath("x.cu")), work, View(mounts=mounts))
     with pytest.raises(CompileFailure) as failure:
         DeviceCompiler("sm_80", NvccSteps((ptxas,), {"PATH": "/usr/bin:/bin"})).assemble(bench)
     assert SECRET not in str(failure.value)
