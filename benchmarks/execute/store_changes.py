@@ -1,4 +1,4 @@
-"""What the shipped programs print under changes, stored beside what an Nvidia GPU printed.
+"""Store what the shipped programs print under changes, beside what an Nvidia GPU printed.
 
 ``python -m benchmarks.execute.store_changes`` runs the originals' machine code, lifted, and writes
 ``cass_ray/corpus/shipped/reference/changes/changes.json``. Run it when the rule of

@@ -30,7 +30,7 @@ class Case(StrictModel):
     """The content of ``case.yaml``."""
 
     title: str = ""
-    """What a user sees go wrong, in a few words."""
+    """A few words say what a user sees go wrong."""
     report: str = ""
     """Address of the public report that it was made from."""
     arguments: list[str] = []
@@ -86,7 +86,7 @@ class CaseFolder:
 
     @property
     def expected(self) -> bytes:
-        """What CUDA prints; empty for a program that is refused."""
+        """The output that CUDA gives; a program that is refused has none."""
         path = self.folder / EXPECTED
         whole = self.case.refused and not self.case.refused_runs
         return b"" if whole and not path.exists() else path.read_bytes()

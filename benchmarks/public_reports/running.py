@@ -16,7 +16,7 @@ _CASS = [sys.executable, "-m", "cass_ray.cli"]
 
 
 class Verdict(StrEnum):
-    """What a run of a case came to."""
+    """The outcome of one run of a case."""
 
     RIGHT = "right"
     REFUSED = "refused"

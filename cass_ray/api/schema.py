@@ -297,7 +297,7 @@ class ExecutionReport(StrictModel):
     grade: str = ""
     """``verified``; ``agrees, independence not shown``; ``cannot tell``; ``differs``."""
     weakness: str = ""
-    """What keeps output that agrees from being verified."""
+    """The reason why output that agrees is not verified."""
     perturbations: int = 0
     """Changes of data under which both programs went on agreeing."""
     driver: bool = False

@@ -165,7 +165,7 @@ class PortVerification(BaseModel):
         return "" if self.passed else self.weakness
 
     weakness: str = ""
-    """What keeps a port whose outputs agree from being verified."""
+    """The reason why a port whose outputs agree is not verified."""
 
     @property
     def agrees(self) -> bool:
