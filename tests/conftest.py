@@ -12,6 +12,10 @@ import pytest
 # A small model then takes twenty times as much of the CPU.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# `make test` tells the makes below it that they are below it: they would print where they work.
+for _of_make in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
+    os.environ.pop(_of_make, None)
+
 # Modules, tests and their parameters stay until the end: none of them is looked for as garbage, a
 # third of the time of collecting tests.
 gc.disable()
