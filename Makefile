@@ -54,9 +54,13 @@ fresh: ## Run the two commands on a bare Debian root, as root and as a user (FRE
 lowest: ## Run the tests with the lowest versions that pyproject.toml allows (no compilers needed)
 	scripts/lowest.sh
 
+# `.clang-format-ignore` has those whose bytes are data.
+C_SOURCES := '*.c' '*.cc' '*.cl' '*.cpp' '*.cu' '*.cuh' '*.h' '*.hip' '*.hpp'
+
 lint: setup-dev ## Check style, spelling, types and import contracts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	git ls-files -z $(C_SOURCES) | xargs -0 $(BIN)/clang-format --dry-run -Werror
 	$(BIN)/codespell
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
