@@ -10,7 +10,7 @@ SECONDS_EACH ?= 600
 # Builds and tests start thousands of Python processes: what they import is compiled once.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup setup-dev demo demo-train test test-full attack fuzz fresh lowest lint compile-commands bench lock clean
+.PHONY: help setup setup-dev demo demo-train test test-changed test-full attack fuzz fresh lowest lint compile-commands bench lock clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -36,6 +36,9 @@ demo-train: setup ## Train a small model on the demo's pairs
 
 test: setup-dev ## Run the tests, without the slow ones
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow" -rs
+
+test-changed: setup-dev ## Run the tests that changes since BASE=main can reach, without the slow ones
+	$(BIN)/python -m tests.changed $(or $(BASE),main) -n $(WORKERS)
 
 test-full: setup-dev ## Run all tests
 	$(BIN)/python -m pytest -n $(WORKERS) -rs
