@@ -203,9 +203,16 @@ hipError_t hipFuncGetAttributes(hipFuncAttributes* attributes, const void* host_
   return hipSuccess;
 }
 
-// Accepted without effect, as by AMD's runtime: dynamic shared memory is not limited below 64 KiB.
-hipError_t hipFuncSetAttribute(const void* function, hipFuncAttribute, int) {
-  return record(function == nullptr ? hipErrorInvalidDeviceFunction : hipSuccess);
+// Without effect: dynamic shared memory is not limited below 64 KiB. AMD's runtime refuses numbers
+// that mean nothing.
+hipError_t hipFuncSetAttribute(const void* function, hipFuncAttribute attribute, int value) {
+  if (function == nullptr) return record(hipErrorInvalidDeviceFunction);
+  const bool is_size = attribute == hipFuncAttributeMaxDynamicSharedMemorySize;
+  const bool is_share = attribute == hipFuncAttributePreferredSharedMemoryCarveout;
+  if ((is_size && value < 0) || (is_share && (value < -1 || value > 100))) {
+    return record(hipErrorInvalidValue);
+  }
+  return hipSuccess;
 }
 
 hipError_t hipFuncSetCacheConfig(const void*, hipFuncCache_t) { return hipSuccess; }
