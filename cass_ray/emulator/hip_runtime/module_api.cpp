@@ -203,16 +203,23 @@ hipError_t hipFuncGetAttributes(hipFuncAttributes* attributes, const void* host_
   return hipSuccess;
 }
 
-// Without effect: dynamic shared memory is not limited below 64 KiB. AMD's runtime refuses numbers
-// that mean nothing.
-hipError_t hipFuncSetAttribute(const void* function, hipFuncAttribute attribute, int value) {
-  if (function == nullptr) return record(hipErrorInvalidDeviceFunction);
-  const bool is_size = attribute == hipFuncAttributeMaxDynamicSharedMemorySize;
-  const bool is_share = attribute == hipFuncAttributePreferredSharedMemoryCarveout;
-  if ((is_size && value < 0) || (is_share && (value < -1 || value > 100))) {
-    return record(hipErrorInvalidValue);
+// Refuses what AMD's runtime refuses (clr, hip_module.cpp), and sets nothing: dynamic shared memory
+// is not limited below what a workgroup can have.
+hipError_t hipFuncSetAttribute(const void* host_function, hipFuncAttribute attribute, int value) {
+  if (host_function == nullptr) return record(hipErrorInvalidDeviceFunction);
+  if (attribute < 0 || attribute > hipFuncAttributeMax) return record(hipErrorInvalidValue);
+  hipFunction_t function = nullptr;
+  if (const auto error = current_function(host_function, &function); error != hipSuccess) {
+    return record(error);
   }
-  return hipSuccess;
+  if (attribute != hipFuncAttributeMaxDynamicSharedMemorySize) return hipSuccess;
+  const int left = shared_bytes_left(*function);
+  if (value > left) {
+    report_once("kernel " + function->kernel->name + " is to have " + std::to_string(value) +
+                " bytes of dynamic shared memory, " + std::to_string(left) +
+                " are left to it on this device");
+  }
+  return record(value < 0 || value > left ? hipErrorInvalidValue : hipSuccess);
 }
 
 hipError_t hipFuncSetCacheConfig(const void*, hipFuncCache_t) { return hipSuccess; }
