@@ -201,9 +201,23 @@ hipError_t hipFuncGetAttributes(hipFuncAttributes* attributes, const void* host_
   return hipSuccess;
 }
 
-// Accepted without effect, as by AMD's runtime: dynamic shared memory is not limited below 64 KiB.
-hipError_t hipFuncSetAttribute(const void* function, hipFuncAttribute, int) {
-  return record(function == nullptr ? hipErrorInvalidDeviceFunction : hipSuccess);
+// Refuses what AMD's runtime refuses (clr, hip_module.cpp), and sets nothing: dynamic shared memory
+// is not limited below what a workgroup can have.
+hipError_t hipFuncSetAttribute(const void* host_function, hipFuncAttribute attribute, int value) {
+  if (host_function == nullptr) return record(hipErrorInvalidDeviceFunction);
+  if (attribute < 0 || attribute > hipFuncAttributeMax) return record(hipErrorInvalidValue);
+  hipFunction_t function = nullptr;
+  if (const auto error = current_function(host_function, &function); error != hipSuccess) {
+    return record(error);
+  }
+  if (attribute != hipFuncAttributeMaxDynamicSharedMemorySize) return hipSuccess;
+  const int left = shared_bytes_left(*function);
+  if (value > left) {
+    report_once("kernel " + function->kernel->name + " is to have " + std::to_string(value) +
+                " bytes of dynamic shared memory, " + std::to_string(left) +
+                " are left to it on this device");
+  }
+  return record(value < 0 || value > left ? hipErrorInvalidValue : hipSuccess);
 }
 
 hipError_t hipFuncSetCacheConfig(const void*, hipFuncCache_t) { return hipSuccess; }

@@ -10,6 +10,7 @@ from cass_ray.translate.rules import (
     block_reductions,
     cub_warps,
     extremes,
+    grids,
     groups,
     guards,
     halves,
@@ -17,6 +18,7 @@ from cass_ray.translate.rules import (
     launch_bounds,
     launches,
     leftovers,
+    managed,
     names,
     old_pytorch,
     overloads,
@@ -87,6 +89,7 @@ _SNIPPETS = (
         "group_scan",
         "group_copy",
     ),
+    *("grids", "managed"),
     *("nvtx", "occupancy"),
 )
 """In the order in which they may use each other."""
@@ -166,6 +169,11 @@ PASSES: tuple[Pass, ...] = (
         "textures",
         textures.rewrite_textures,
         "before calls, surface reads and names, which would call HIP's own functions",
+    ),
+    Pass(
+        "managed symbols",
+        managed.rewrite_managed_symbols,
+        "before the calls and names, which would call HIP's functions of symbols",
     ),
     Pass(
         "calls",
@@ -286,6 +294,11 @@ PASSES: tuple[Pass, ...] = (
         "overloads",
         overloads.guard_overloads,
         "beside the operators, as the other pass that guards definitions",
+    ),
+    Pass(
+        "grids",
+        grids.rewrite_grids,
+        "anywhere: members that no other pass takes",
     ),
     Pass(
         "groups",
