@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from actors.under_way import LATE_SECONDS, UnderWay
+from actors.speculative_tasks import LATE_SECONDS, UnderWay
 from cass_ray.corpus.dedup.shards import Shard, Shards, ShardsLost
 
 T = TypeVar("T")
@@ -23,7 +23,7 @@ class TaskRunner:
     """A :class:`~cass_ray.pipeline.pieces.runner.Runner` on the cluster that was joined.
 
     A task whose node is lost runs again elsewhere, and one that is late at the end a second time
-    (:mod:`.under_way`), unless ``alone`` is set of the work. An item with ``here`` set needs files
+    (:mod:`.speculative_tasks`), unless ``alone`` is set of the work. An item with ``here`` set needs files
     of this machine and runs on it.
 
     Args:

@@ -8,7 +8,7 @@ from typing import Any
 import ray
 
 from actors.errors import plain_errors
-from cass_ray.project.many import ManySettings, ProjectOutcome, port_kept
+from cass_ray.project.batch import ManySettings, ProjectOutcome, port_kept
 
 
 def ported(settings: ManySettings) -> Iterator[ProjectOutcome]:

@@ -21,9 +21,9 @@ from actors.progress_file import followed, write_line
 from actors.rewards import ClusterRewards
 from cass_ray.execute.rewards.verdicts import ItemJudge
 from cass_ray.train.rl.job_settings import JudgeSettings, RlJobSettings
-from cass_ray.train.rl.one_thread import merged
 from cass_ray.train.rl.rollouts import Question, Rollout, RolloutMaker, dealt
 from cass_ray.train.rl.rollouts_lost import RolloutsLost
+from cass_ray.train.rl.worker_thread import merged
 
 MakeMaker = Callable[[int], RolloutMaker]
 """A maker, from a number that no other worker of the run was given."""
@@ -195,10 +195,10 @@ class RlWorker:
 
     def _lead(self, leader: Any, model: Any, form: Any, source: str, done: int) -> None:
         from cass_ray.train.data.prepare import pair_files, read_pairs
-        from cass_ray.train.rl.asked import questions_of
         from cass_ray.train.rl.guidance import reference_answer
         from cass_ray.train.rl.model_folder import save_policy
         from cass_ray.train.rl.questions import QuestionChooser
+        from cass_ray.train.rl.request import questions_of
         from cass_ray.train.rl.trainer import RlTrainer
 
         settings = self.settings

@@ -24,7 +24,7 @@ from cass_ray.exit_codes import (
     fail,
 )
 from cass_ray.printable import printable
-from cass_ray.project.many import ManySettings, ProjectOutcome, port_kept, write_summary
+from cass_ray.project.batch import ManySettings, ProjectOutcome, port_kept, write_summary
 from cass_ray.toolchain.errors import ToolMissing
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)

@@ -16,9 +16,9 @@ from cass_ray.execute.grades import Grade
 from cass_ray.execute.verify import RunRecord
 from cass_ray.public.building import BuildResult
 from cass_ray.public.compiling import CompileResult
-from cass_ray.public.differing import changed_lines
+from cass_ray.public.renderable import Shown
 from cass_ray.public.running import RunResult
-from cass_ray.public.shown import Shown
+from cass_ray.public.text_diff import changed_lines
 from cass_ray.public.verifying import VerifyResult
 from cass_ray.public.views import Difference, Mark
 from cass_ray.toolchain.sandbox.executable import SandboxRun, SandboxVerdict

@@ -31,7 +31,7 @@ from benchmarks.lift.parts import part
 from benchmarks.lift.programs import LiftedProgram, LiftingRun
 from cass_ray.cache import default_directory
 from cass_ray.config import load, parse_overrides
-from cass_ray.corpus.generate.knobs import Knobs
+from cass_ray.corpus.generate.options import Knobs
 from cass_ray.corpus.generate.program import GeneratedProgram, generate
 from cass_ray.emulator.build import runtime_library
 from cass_ray.emulator.execution import RunOptions

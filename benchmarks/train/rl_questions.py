@@ -176,7 +176,7 @@ def _fitting(work: tuple[Row, str, int], longest_answer: int) -> Row | None:
     ``work``: the pair, the folder of the tokenizer, which of its questions.
     """
     from cass_ray.train.data.augment import respell
-    from cass_ray.train.rl.asked import question_of
+    from cass_ray.train.rl.request import question_of
 
     row, tokenizer, number = work
     name, cuda, hip = row["id"], row["cuda_source"], row["hip_source"]
@@ -193,7 +193,7 @@ def foresee_questions(
     questions: Iterable[Question], judge: Callable[[], CompileJudge], seconds: float
 ) -> tuple[int, int]:
     """Let the judge know the rules' translations of ``questions``, of those that answers are judged
-    in the words of (:mod:`cass_ray.train.rl.in_first_words`); how many compile, and how many are
+    in the words of (:mod:`cass_ray.train.rl.canonical_names`); how many compile, and how many are
     known when ``seconds`` have passed."""
     until = time.monotonic() + seconds
     with ProcessPoolExecutor(os.cpu_count(), get_context("fork")) as pool:

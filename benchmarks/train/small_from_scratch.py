@@ -81,7 +81,7 @@ def make_row(name: str, origin: str, cuda: str, hip: str) -> dict[str, Any]:
 
 def generated_rows(count: int, seed: int, knobs: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Pairs of generated programs; those the rule engine finds errors in are left out."""
-    from cass_ray.corpus.generate.knobs import Knobs
+    from cass_ray.corpus.generate.options import Knobs
     from cass_ray.corpus.generate.program import generate
     from cass_ray.translate.rules import RulesTranslator
 

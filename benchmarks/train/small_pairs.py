@@ -130,7 +130,7 @@ def shipped_rows() -> Iterator[Row]:
 def generated_programs(seed: int) -> list[Row]:
     """50 generated programs."""
     from benchmarks.train.small_from_scratch import SHORT
-    from cass_ray.corpus.generate.knobs import Knobs
+    from cass_ray.corpus.generate.options import Knobs
     from cass_ray.corpus.generate.program import generate
 
     knobs = Knobs.model_validate(SHORT if seed % 2 else {})

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import torch
 
     from cass_ray.execute.rewards.compiled import CompileCredit
-    from cass_ray.train.rl.in_first_words import FirstWordsJudge
+    from cass_ray.train.rl.canonical_names import FirstWordsJudge
     from cass_ray.train.rl.rollouts import DecoderRollouts
     from cass_ray.train.rl.settings import RlSettings, SamplingSettings
 
@@ -120,7 +120,7 @@ def make_rollouts(
 def judge_of_asked(tools: Path, credit: CompileCredit, optimization: str) -> FirstWordsJudge:
     """The judge of a process of the pool."""
     from benchmarks.train.judge_tools import make_judge
-    from cass_ray.train.rl.in_first_words import FirstWordsJudge
+    from cass_ray.train.rl.canonical_names import FirstWordsJudge
 
     return FirstWordsJudge(make_judge(tools, credit, optimization))
 

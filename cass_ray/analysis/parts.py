@@ -18,8 +18,8 @@ from pydantic import Field
 from cass_ray.analysis.learned_domains import source_words
 from cass_ray.analysis.mnemonics import mnemonics
 from cass_ray.analysis.row_features import FEATURES, Mnemonics, features
+from cass_ray.analysis.row_texts import Level, texts
 from cass_ray.analysis.sampling import position
-from cass_ray.analysis.sides import Level, texts
 from cass_ray.analysis.similarity import similarities
 from cass_ray.config import StrictModel
 from cass_ray.dataset.parquet import parquet_dataset

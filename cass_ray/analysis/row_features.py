@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from cass_ray.analysis.mnemonics import mnemonics
-from cass_ray.analysis.sides import Level, Side, texts
+from cass_ray.analysis.row_texts import Level, Side, texts
 from cass_ray.analysis.text_counts import count
 from cass_ray.assembly.opcodes import Category, category
 from cass_ray.execute.evidence.counters import KernelCoverage

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cass_ray.analysis.sides import Level, pair_of
+from cass_ray.analysis.row_texts import Level, pair_of
 from cass_ray.bench.scoring.similarity import chrf
 from cass_ray.toolchain.errors import ToolMissing
 

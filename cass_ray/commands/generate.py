@@ -13,7 +13,7 @@ import typer
 from cass_ray.commands.output import Overwrite
 from cass_ray.commands.waiting import waiting
 from cass_ray.config import SettingsError, load, parse_overrides
-from cass_ray.corpus.generate.knobs import Knobs
+from cass_ray.corpus.generate.options import Knobs
 from cass_ray.corpus.generate.program import generate as generate_programs
 from cass_ray.exit_codes import EXIT_USAGE, fail
 from cass_ray.overwriting import WouldOverwriteError, write_output

@@ -13,7 +13,7 @@ from rich.console import Console
 from cass_ray.config import load
 from cass_ray.pipeline.report import Tally
 from cass_ray.pipeline.settings import BuildSettings
-from cass_ray.public.shown import Shown
+from cass_ray.public.renderable import Shown
 from cass_ray.public.views import Cells, Mark, View
 from cass_ray.storage.location import absolute, parse_location
 

@@ -9,8 +9,8 @@ from pathlib import Path, PurePosixPath
 from cass_ray.corpus.reading.source_files import gather
 from cass_ray.execute.backends.base import Execution, Inputs, RunMode
 from cass_ray.execute.backends.registry import candidate_backend, make_backend
-from cass_ray.execute.sides import build_for
-from cass_ray.public.shown import Shown
+from cass_ray.execute.targets import build_for
+from cass_ray.public.renderable import Shown
 from cass_ray.public.views import Block, Cells, Listings, Mark, View
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.unit import Unit

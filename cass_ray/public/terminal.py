@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cass_ray.printable import printable_text
-from cass_ray.public.differing import changed_lines, first_lines
+from cass_ray.public.text_diff import changed_lines, first_lines
 from cass_ray.public.views import Block, Cells, Difference, Listings, Mark, View
 
 LINES = 60

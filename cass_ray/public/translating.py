@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from cass_ray.public.shown import Shown
+from cass_ray.public.renderable import Shown
 from cass_ray.public.views import Block, Cells, Difference, Mark, View
 from cass_ray.translate.diagnostics import diagnostic_of
 from cass_ray.translate.engines.registry import make_translator

@@ -22,9 +22,9 @@ from cass_ray.execute.evidence.exploits import source_findings
 from cass_ray.execute.grades import Grade
 from cass_ray.execute.originals import measure_original, reference_backends
 from cass_ray.execute.references import ReferenceRuns
-from cass_ray.execute.sides import as_hip, usable_targets, wavefronts_on
+from cass_ray.execute.targets import as_hip, usable_targets, wavefronts_on
 from cass_ray.execute.verify import Policy, PortVerification
-from cass_ray.public.shown import Shown
+from cass_ray.public.renderable import Shown
 from cass_ray.public.views import Block, Cells, Mark, View
 from cass_ray.toolchain.sandbox.executable import Bounds
 from cass_ray.toolchain.unit import CompileFailure, Unit

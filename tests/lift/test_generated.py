@@ -10,7 +10,7 @@ from benchmarks.lift.cubins import compile_unit
 from benchmarks.lift.generated import AGREES, DRAWN, MODES, measure, rotated
 from benchmarks.lift.programs import LiftingRun
 from cass_ray.config import load, parse_overrides
-from cass_ray.corpus.generate.knobs import Knobs
+from cass_ray.corpus.generate.options import Knobs
 from cass_ray.corpus.generate.program import GeneratedProgram, generate
 from cass_ray.emulator.build import runtime_library
 from cass_ray.emulator.execution import RunOptions

@@ -32,7 +32,7 @@ from cass_ray.pipeline.pieces.conclude import ConcludePieces
 from cass_ray.pipeline.pieces.duplicates import chained
 from cass_ray.pipeline.pieces.read import ReadPieces, pieces_of
 from cass_ray.pipeline.pieces.runner import InlineRunner
-from cass_ray.pipeline.pieces.sides import PIECES_OF_A_SPAN, GatherLines, spans_of
+from cass_ray.pipeline.pieces.side_tables import PIECES_OF_A_SPAN, GatherLines, spans_of
 from cass_ray.pipeline.pieces.steps import Steps
 from cass_ray.pipeline.pieces.work import BuildWork, Decided, Done
 from cass_ray.pipeline.progress import Progress

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from cass_ray.corpus.generate import expressions as ex
+from cass_ray.corpus.generate.expression_generator import Maker, Scope, variable_bounds, zero_of
 from cass_ray.corpus.generate.expressions import Expression, VariableExpression, literal
 from cass_ray.corpus.generate.machine import KernelArray
-from cass_ray.corpus.generate.maker import Maker, Scope, variable_bounds, zero_of
 from cass_ray.corpus.generate.names import FIELDS, STRUCTS, Namer
 from cass_ray.corpus.generate.statements import (
     Assign,

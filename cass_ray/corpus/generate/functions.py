@@ -6,10 +6,10 @@ import random
 from dataclasses import replace
 
 from cass_ray.corpus.generate.bodies import BodyMaker
+from cass_ray.corpus.generate.expression_generator import Maker, Scope, variable_bounds
 from cass_ray.corpus.generate.expressions import TYPE_PARAMETER, Expression, VariableExpression
-from cass_ray.corpus.generate.knobs import Knobs
-from cass_ray.corpus.generate.maker import Maker, Scope, variable_bounds
 from cass_ray.corpus.generate.names import FUNCTIONS, Namer
+from cass_ray.corpus.generate.options import Knobs
 from cass_ray.corpus.generate.statements import GeneratedFunction, Leave, Statement
 from cass_ray.corpus.generate.types import UNSIGNED, UNSIGNED_LONG, Bounds, Scalar, full_span
 

@@ -10,16 +10,16 @@ import numpy as np
 from cass_ray.corpus.generate import expressions as ex
 from cass_ray.corpus.generate.bodies import BodyMaker, StructType
 from cass_ray.corpus.generate.collectives import CollectiveMaker
+from cass_ray.corpus.generate.expression_generator import Maker, Scope, zero_of
 from cass_ray.corpus.generate.expressions import (
     Expression,
     TemplateArgument,
     VariableExpression,
     literal,
 )
-from cass_ray.corpus.generate.knobs import Knobs
 from cass_ray.corpus.generate.machine import WARP, KernelArray, LaunchShape, LaunchState
-from cass_ray.corpus.generate.maker import Maker, Scope, zero_of
 from cass_ray.corpus.generate.names import Namer
+from cass_ray.corpus.generate.options import Knobs
 from cass_ray.corpus.generate.statements import (
     Assign,
     Atomic,

@@ -9,6 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from cass_ray.cache import digest
+from cass_ray.corpus.generate.expression_generator import (
+    Maker,
+    Scope,
+    type_weights,
+    variable_bounds,
+)
 from cass_ray.corpus.generate.functions import FunctionMaker
 from cass_ray.corpus.generate.host import HostWriter
 from cass_ray.corpus.generate.kernels import (
@@ -18,11 +24,10 @@ from cass_ray.corpus.generate.kernels import (
     Surroundings,
     counter_bounds,
 )
-from cass_ray.corpus.generate.knobs import Knobs
 from cass_ray.corpus.generate.machine import KernelArray, Unpredictable
-from cass_ray.corpus.generate.maker import Maker, Scope, type_weights, variable_bounds
 from cass_ray.corpus.generate.memory import INPUT_TYPES, Array, random_fill
 from cass_ray.corpus.generate.names import ARRAYS, OUTPUTS, Namer
+from cass_ray.corpus.generate.options import Knobs
 from cass_ray.corpus.generate.types import (
     COMPUTED,
     FLOAT,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cass_ray.config import SettingsError, load
 from cass_ray.corpus.domains import classify
-from cass_ray.corpus.generate.knobs import Knobs
+from cass_ray.corpus.generate.options import Knobs
 from cass_ray.corpus.generate.program import generate
 from cass_ray.corpus.parsing.normalize import program_id, source_digest
 from cass_ray.corpus.program import Program, Provenance, ReadReject, SourceError

@@ -16,7 +16,7 @@ from cass_ray.pipeline.pieces.conclude import ConcludePieces
 from cass_ray.pipeline.pieces.duplicates import DecidePieces, chained
 from cass_ray.pipeline.pieces.read import ROWS_PER_RUN, ReadPieces, pieces_of, rows_of
 from cass_ray.pipeline.pieces.runner import Runner
-from cass_ray.pipeline.pieces.sides import SideFiles
+from cass_ray.pipeline.pieces.side_tables import SideFiles
 from cass_ray.pipeline.pieces.work import BuildWork, Decided, Piece
 from cass_ray.pipeline.progress import Progress
 from cass_ray.pipeline.report import Tally

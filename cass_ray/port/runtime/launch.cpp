@@ -50,8 +50,8 @@ int launch_in_clusters(const RegisteredCluster& found, const LaunchConfiguration
   return finish(hipLaunchKernel(found.launched, grid, block, all, made.shared_bytes, stream));
 }
 
-// More threads than a kernel's bounds allow: HIP's code is that of a faulting kernel, CUDA's is that
-// of a wrong argument, and later calls go on.
+// More threads than a kernel's bounds allow: HIP's code is that of a faulting kernel, CUDA's is
+// that of a wrong argument, and later calls go on.
 int finish_launch(hipError_t result, const void* kernel, dim3 block) {
   hipFuncAttributes bounds{};
   if (result != hipErrorLaunchFailure || hipFuncGetAttributes(&bounds, kernel) != hipSuccess ||
@@ -71,8 +71,8 @@ int launch_registered(const void* kernel, const LaunchConfiguration& given,
   // A kernel that cannot tell clusters from blocks.
   if (asked.cooperative) {
     const auto bytes = static_cast<unsigned>(shared);
-    return finish_launch(
-        hipLaunchCooperativeKernel(kernel, grid, block, arguments, bytes, stream), kernel, block);
+    return finish_launch(hipLaunchCooperativeKernel(kernel, grid, block, arguments, bytes, stream),
+                         kernel, block);
   }
   return finish_launch(hipLaunchKernel(kernel, grid, block, arguments, shared, stream), kernel,
                        block);

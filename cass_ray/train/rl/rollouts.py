@@ -15,9 +15,9 @@ from cass_ray.llm.batch_decode import BatchDecoder, EditMarks, Sampled
 from cass_ray.llm.continuous_decode import ContinuousDecoder, GroupAsked
 from cass_ray.llm.line_edits import MARKS
 from cass_ray.llm.translation_format import TranslationFormat, UnusableAnswer
-from cass_ray.train.rl.one_thread import OneThread, merged
 from cass_ray.train.rl.rollouts_lost import RolloutsLost
 from cass_ray.train.rl.settings import SamplingSettings
+from cass_ray.train.rl.worker_thread import OneThread, merged
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ from cass_ray.execute.rewards.verdicts import (
     Rewarder,
     RewardVerdict,
 )
+from cass_ray.train.rl.canonical_names import AskedItem
 from cass_ray.train.rl.guidance import Reference, guided, right_answer
-from cass_ray.train.rl.in_first_words import AskedItem
 from cass_ray.train.rl.learner import JudgedGroup
 from cass_ray.train.rl.questions import QuestionChooser
 from cass_ray.train.rl.records import RewardRecords

@@ -9,30 +9,30 @@ from cass_ray.translate.protocol import NO_CONTEXT, Context, Translation
 from cass_ray.translate.rules import (
     block_reductions,
     cub_warps,
-    extremes,
     grids,
     groups,
     guards,
-    halves,
+    half_operators,
     headers,
     launch_bounds,
     launches,
-    leftovers,
     managed,
+    min_max,
     names,
     old_pytorch,
     overloads,
     own_functions,
-    plain_library,
     printing,
     random_numbers,
     results,
-    stand_ins,
     standard_library,
+    std_names,
     storage,
+    substitute_headers,
     tables,
     textures,
     thrust_headers,
+    unhandled,
     vectors,
     warp,
     widths,
@@ -187,7 +187,7 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass(
         "halves",
-        halves.add_operators,
+        half_operators.add_operators,
         "anywhere: asks for snippets, by words that no other pass needs",
     ),
     Pass(
@@ -212,12 +212,12 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass(
         "extremes",
-        extremes.rewrite_extremes,
+        min_max.rewrite_extremes,
         "behind the casts and before the names, which would count min and max as unchanged",
     ),
     Pass(
         "stand-ins",
-        stand_ins.name_stand_ins,
+        substitute_headers.name_stand_ins,
         "before the left-overs, which report what HIP lacks",
     ),
     Pass(
@@ -317,7 +317,7 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass(
         "plain library",
-        plain_library.take_plain_names,
+        std_names.take_plain_names,
         "behind includes and namespaces, as the next one, which reports what is left",
     ),
     Pass(
@@ -338,7 +338,7 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass(
         "left-overs",
-        leftovers.report_leftovers,
+        unhandled.report_leftovers,
         "behind every pass that handles words: reports the words that none has",
     ),
     Pass(

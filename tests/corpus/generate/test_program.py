@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 from cass_ray.cli import app
 from cass_ray.config import SettingsError, validate
 from cass_ray.corpus.dedup.near import NearDuplicates
-from cass_ray.corpus.generate.knobs import Knobs
 from cass_ray.corpus.generate.machine import GeneratorError, KernelArray, LaunchShape, LaunchState
 from cass_ray.corpus.generate.memory import Fill, as_words, fowler, polynomial, weighted
+from cass_ray.corpus.generate.options import Knobs
 from cass_ray.corpus.generate.program import GeneratedProgram, generate
 from cass_ray.corpus.generate.statements import Barrier, Escapes
 from cass_ray.corpus.generate.types import BYTE, FLOAT, INT, Grid, Span

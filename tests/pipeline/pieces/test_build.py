@@ -17,7 +17,7 @@ from cass_ray.corpus.screening.evaluation import CANARY, benchmark_programs
 from cass_ray.corpus.sources import local
 from cass_ray.dataset.parquet import read_rows
 from cass_ray.pipeline.output import output_at
-from cass_ray.pipeline.pieces import duplicates, read, sides
+from cass_ray.pipeline.pieces import duplicates, read
 from cass_ray.pipeline.pieces.blocks import Block, BlockReader, commit_block
 from cass_ray.pipeline.pieces.runner import InlineRunner
 from cass_ray.pipeline.pieces.steps import Steps
@@ -151,7 +151,7 @@ def test_how_the_input_is_cut_does_not_matter(
     monkeypatch.setattr(local, "FILES_IN_A_SPLIT", 3)
     monkeypatch.setattr(read, "ROWS_PER_RUN", 2)
     monkeypatch.setattr(duplicates, "LINES_OF_A_SPAN", 5)
-    monkeypatch.setattr(sides, "PIECES_OF_A_SPAN", 2)
+    monkeypatch.setattr(side_tables, "PIECES_OF_A_SPAN", 2)
     cut, _ = built(sources_alone(corpus, tmp_path / "cut"), ManyShards())
     assert cut.as_dict() == whole.as_dict()
     assert content(tmp_path / "cut") == content(tmp_path / "whole")

@@ -16,9 +16,9 @@ from cass_ray.llm.batch_decode import EditMarks  # noqa: E402
 from cass_ray.translate.engines.model import Generator, ModelOptions  # noqa: E402
 from cass_ray.translate.protocol import TranslatorError  # noqa: E402
 from serve.generation.base import Detokenizer, Produced, TextGenerator  # noqa: E402
-from serve.generation.choice import make_generator  # noqa: E402
 from serve.generation.continuous import ContinuousGenerator  # noqa: E402
-from serve.generation.in_turns import TurnGenerator  # noqa: E402
+from serve.generation.factory import make_generator  # noqa: E402
+from serve.generation.round_robin import TurnGenerator  # noqa: E402
 from serve.settings import GenerationSettings  # noqa: E402
 
 QUESTIONS = ("int main() {}", "__global__ void k(int* p) { p[threadIdx.x] = 1; }", "x", "a b c d")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cass_ray.execute.rewards.verdicts import Outcome, RewardItem, RewardVerdict
-from cass_ray.train.rl.in_first_words import AskedItem, FirstWordsJudge, in_first_words
+from cass_ray.train.rl.canonical_names import AskedItem, FirstWordsJudge, in_first_words
 from cass_ray.train.rl.trainer import fenced
 
 CUDA = "__global__ void ovu(float *kela) { kela[0] = other; }\ncudaFree(kela);\n"

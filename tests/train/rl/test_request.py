@@ -1,4 +1,4 @@
-from cass_ray.train.rl.asked import question_of, questions_of
+from cass_ray.train.rl.request import question_of, questions_of
 from tests.format_model import PROGRAM, right_answer, translated
 from tests.train.rl.runs import load
 

@@ -6,7 +6,7 @@ from cass_ray.llm.batch_decode import FAMILIES
 from cass_ray.translate.engines.model import Generator, ModelOptions
 from serve.generation.base import TextGenerator
 from serve.generation.continuous import ContinuousGenerator
-from serve.generation.in_turns import TurnGenerator
+from serve.generation.round_robin import TurnGenerator
 from serve.settings import GenerationSettings
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from cass_ray.corpus.generate import expressions as ex
 from cass_ray.corpus.generate import intrinsics
 from cass_ray.corpus.generate.expressions import Element, Expression, VariableExpression, literal
-from cass_ray.corpus.generate.knobs import Knobs
 from cass_ray.corpus.generate.machine import KernelArray
+from cass_ray.corpus.generate.options import Knobs
 from cass_ray.corpus.generate.statements import FunctionCall, GeneratedFunction
 from cass_ray.corpus.generate.types import (
     COMPUTED,

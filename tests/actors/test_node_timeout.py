@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from ray._private import services
 
-from actors.slow_start import AGENTS_PORTS, ended_raylets, noted_ports, patience
+from actors.node_timeout import AGENTS_PORTS, ended_raylets, noted_ports, patience
 
 
 def test_a_node_that_is_not_there_yet_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,8 +8,8 @@ from contextlib import closing
 
 import pytest
 
-from cass_ray.train.rl.one_thread import OneThread, merged
 from cass_ray.train.rl.rollouts_lost import RolloutsLost
+from cass_ray.train.rl.worker_thread import OneThread, merged
 
 
 def test_a_call_is_made_although_work_never_ends() -> None:

@@ -20,7 +20,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from cass_ray.corpus.parsing.lexer import Token, TokenKind, significant_tokens, splice_lines
-from cass_ray.execute.rewards.unseen import never_emitted
+from cass_ray.execute.rewards.uncompiled_code import never_emitted
 from cass_ray.translate.rules.tables import snippets
 
 _OF_DEVICE, _OF_HOST = "extremes", "host_extremes"

@@ -9,8 +9,8 @@ import pytest
 from pydantic import ValidationError
 from typer.testing import CliRunner
 
-from cass_ray.project import many
-from cass_ray.project.many import ManySettings, ProjectEntry, ProjectOutcome, TargetOutcome
+from cass_ray.project import batch
+from cass_ray.project.batch import ManySettings, ProjectEntry, ProjectOutcome, TargetOutcome
 from jobs.port_projects import app
 
 
@@ -32,13 +32,13 @@ def test_a_project_is_ported_once_as_long_as_its_files_are_the_same(
         done.append(entry.folder)
         return ProjectOutcome(name=entry.folder, source=entry.source, key=key)
 
-    monkeypatch.setattr(many, "_ported", ported)
+    monkeypatch.setattr(batch, "_ported", ported)
     wanted = settings(tmp_path / "out", str(source))
-    first = many.port_kept(wanted.projects[0], wanted)
-    assert many.port_kept(wanted.projects[0], wanted) == first
+    first = batch.port_kept(wanted.projects[0], wanted)
+    assert batch.port_kept(wanted.projects[0], wanted) == first
     assert done == ["a"]
     (source / "a.cu").write_text("int xy;\n")
-    many.port_kept(wanted.projects[0], wanted)
+    batch.port_kept(wanted.projects[0], wanted)
     assert done == ["a", "a"]
 
 
@@ -66,9 +66,9 @@ def test_the_report_counts_and_escapes(tmp_path: Path) -> None:
         ProjectOutcome(name="b", source="b", key="", why="<no>"),
         ProjectOutcome(name="a", source="a", key="", targets=(target("passed", "passed"),)),
     ]
-    page = many.write_summary(outcomes, tmp_path).read_text()
+    page = batch.write_summary(outcomes, tmp_path).read_text()
     assert "&lt;no&gt;" in page and "<no>" not in page
-    document = json.loads((tmp_path / many.REPORT).read_text())
+    document = json.loads((tmp_path / batch.REPORT).read_text())
     assert document["counts"] == {"passed": 1, "built": 0, "failed": 0, "refused": 1}
     assert [item["name"] for item in document["projects"]] == ["a", "b"]
 
