@@ -7,6 +7,7 @@ that is known.
 from __future__ import annotations
 
 import re
+import sys
 
 from cass_ray.toolchain.headers import header_remedy, library_remedy
 from cass_ray.toolchain.unit import unopened_files
@@ -66,13 +67,15 @@ def what_is_missing(log: str) -> tuple[str, ...]:
 def _missing_for_cmake(log: str) -> list[str]:
     lines = [
         f"CMake {match['wanted']} is wanted, {match['here']} is here: "
-        f"pip install 'cmake>={match['wanted']}' and put its folder first in PATH"
+        f"{sys.executable} -m pip install 'cmake>={match['wanted']}', which cass project takes then"
         for match in _CMAKE_VERSION.finditer(log)
     ]
     for match in _CMAKE_PACKAGE.finditer(log):
         name = match["configured"] or match["found"]
         known = library_remedy(_CMAKE_NAMES.get(name, name))
-        advice = f"it is in {known}" if known else "install it, or name its folder in CMAKE_PREFIX_PATH"
+        advice = (
+            f"it is in {known}" if known else "install it, or name its folder in CMAKE_PREFIX_PATH"
+        )
         lines.append(f"missing CMake package {name}: {advice}")
     return lines
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from cass_ray.project.missing import calls_nvcc, what_is_missing
@@ -23,7 +25,7 @@ from cass_ray.project.missing import calls_nvcc, what_is_missing
         ("/bin/sh: 1: bison: not found\n", "missing program bison: install"),
         ("CMake Error at CMakeLists.txt:1 (cmake_minimum_required):\n"
          "  CMake 3.26 or higher is required.  You are running version 3.25.1\n",
-         "CMake 3.26 is wanted, 3.25.1 is here: pip install 'cmake>=3.26'"),
+         f"CMake 3.26 is wanted, 3.25.1 is here: {sys.executable} -m pip install 'cmake>=3.26'"),
         ("  Could not find a package configuration file provided by \"hipblas\" with any\n",
          "missing CMake package hipblas: it is in AMD's libraries: cass setup libraries"),
         ("  Could not find a package configuration file provided by\n  \"strf\" with any of\n",
