@@ -23,8 +23,8 @@ class ProjectRow(StrictModel):
     dependencies: dict[str, str] = {}
     """What the build would download: a repository (``owner/name``) or a folder of this machine."""
     submodules: dict[str, str] = {}
-    """Folder -> what fills it where the clone's own submodules cannot be fetched: a repository, or a
-    folder of this machine."""
+    """Folder -> what fills it where the clone's own submodules cannot be fetched: a repository,
+    or a folder of this machine."""
     packages: list[str] = []
     """Debian packages that it needs besides the set-up's."""
     seconds: int = 1800
