@@ -23,8 +23,8 @@ class TaskRunner:
     """A :class:`~cass_ray.pipeline.pieces.runner.Runner` on the cluster that was joined.
 
     A task whose node is lost runs again elsewhere, and one that is late at the end a second time
-    (:mod:`.speculative_tasks`), unless ``alone`` is set of the work. An item with ``here`` set needs files
-    of this machine and runs on it.
+    (:mod:`.speculative_tasks`), unless ``alone`` is set of the work. An item with ``here`` set
+    needs files of this machine and runs on it.
 
     Args:
         late_seconds: how long no task is late.

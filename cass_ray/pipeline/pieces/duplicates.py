@@ -11,7 +11,7 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_attempt
 
 from cass_ray.cache import digest
 from cass_ray.corpus.dedup.shards import Shards, ShardsLost
-from cass_ray.corpus.screening.comparison import Level
+from cass_ray.corpus.screening.comparison import SimilarityLevel
 from cass_ray.corpus.screening.decide import Decider, Duplicate
 from cass_ray.dataset.schema import Reason, Stage, rejected
 from cass_ray.pipeline.pieces.read import compared_part
@@ -84,7 +84,7 @@ class DecidePieces:
     compared: PartManifest
     compared_key: Callable[[Decided], str]
     results: PartManifest
-    levels: Sequence[Level]
+    levels: Sequence[SimilarityLevel]
     shards: Callable[[], Shards]
     exact: bool = True
 

@@ -17,7 +17,7 @@ from cass_ray.corpus.screening.evaluation import CANARY, benchmark_programs
 from cass_ray.corpus.sources import local
 from cass_ray.dataset.parquet import read_rows
 from cass_ray.pipeline.output import output_at
-from cass_ray.pipeline.pieces import duplicates, read
+from cass_ray.pipeline.pieces import duplicates, read, side_tables
 from cass_ray.pipeline.pieces.blocks import Block, BlockReader, commit_block
 from cass_ray.pipeline.pieces.runner import InlineRunner
 from cass_ray.pipeline.pieces.steps import Steps
