@@ -217,11 +217,11 @@ _maker: Any = None
 def _load_maker(settings: TrainSettings) -> None:
     global _maker
     from cass_ray.llm.pretrained import load_tokenizer
-    from cass_ray.train.data.examples import ExampleMaker
+    from cass_ray.train.data.examples import ExampleGenerator
     from cass_ray.train.run_files import RunFiles
 
     tokenizer = load_tokenizer(str(RunFiles(settings.out).tokenizer))
-    _maker = ExampleMaker(settings.data, tokenizer)
+    _maker = ExampleGenerator(settings.data, tokenizer)
 
 
 def _examples(pair: dict[str, Any]) -> list[dict[str, Any]]:

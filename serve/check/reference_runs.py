@@ -22,7 +22,7 @@ class ComparedInputs:
 
 
 @dataclass(frozen=True)
-class OriginalProgram:
+class OriginalRunner:
     """How the original program can be run, if at all; ``on_gpu`` where it was written for.
 
     ``measure`` gives None where nothing here can stand in for the original.
@@ -38,7 +38,7 @@ def stored_runs(source: str) -> ReferenceRuns | None:
 
 
 def with_references(
-    source: str, wanted: Sequence[GivenRun], original: OriginalProgram
+    source: str, wanted: Sequence[GivenRun], original: OriginalRunner
 ) -> ComparedInputs:
     """A reference run for each input of ``wanted``, in this order of preference: the output that
     the client expects, the original program on its GPU, a stored run of that, a stand-in for it.

@@ -32,9 +32,9 @@ from cass_ray.corpus.generate.types import (
     UNSIGNED,
     VARIABLE_GRIDS,
     Grid,
-    Interval,
     Scalar,
     ScalarKind,
+    ValueRange,
     full_span,
 )
 
@@ -176,7 +176,7 @@ class BodyGenerator:
     def _switch(self, nesting: int) -> list[Statement]:
         count = self.rng.randint(2, 5)
         type_ = self.rng.choice((INT, UNSIGNED))
-        selector = self.generator.fit(self.generator.integer(type_, 1), Interval(0, count))
+        selector = self.generator.fit(self.generator.integer(type_, 1), ValueRange(0, count))
         cases = [
             (value, self.inside(1, nesting), self.rng.random() < 0.8) for value in range(count)
         ]
@@ -192,7 +192,7 @@ class BodyGenerator:
         else:
             type_ = self.rng.choice((INT, UNSIGNED))
             source = self.generator.fit(
-                self.generator.leaf(type_), Interval(1, self.rng.choice((4, 8)))
+                self.generator.leaf(type_), ValueRange(1, self.rng.choice((4, 8)))
             )
             before.append(self.declare(ex.convert(source, INT)))
             turns = self.scope.names[-1]
@@ -209,8 +209,8 @@ class BodyGenerator:
     def counted(self, turns: Expression, make_body: Callable[[], list[Statement]]) -> Loop:
         """``for`` from 0 up to ``turns``; the counter is in scope where the body is made."""
         name = self.namer.take(list("jklm"))
-        counter = VariableExpression(name, INT, Interval(0, turns.span.high - 1))
-        unbounded = VariableExpression(name, INT, Interval(0, turns.span.high))
+        counter = VariableExpression(name, INT, ValueRange(0, turns.span.high - 1))
+        unbounded = VariableExpression(name, INT, ValueRange(0, turns.span.high))
         outer = self.generator
         self.generator = outer.within(outer.scope.inner())
         self.scope.names += [counter, counter]
@@ -235,10 +235,10 @@ class BodyGenerator:
     def _while(self, nesting: int) -> list[Statement]:
         """``while`` or ``do`` on a counter that goes down, with a ``break`` in some."""
         least = self.rng.randint(0, 1)
-        start = self.generator.fit(self.generator.leaf(UNSIGNED), Interval(least, 11))
+        start = self.generator.fit(self.generator.leaf(UNSIGNED), ValueRange(least, 11))
         name = self.namer.take(["remaining", "left_over", "turns", "budget"])
-        counter = VariableExpression(name, UNSIGNED, Interval(1, start.span.high))
-        after = VariableExpression(name, UNSIGNED, Interval(0, start.span.high))
+        counter = VariableExpression(name, UNSIGNED, ValueRange(1, start.span.high))
+        after = VariableExpression(name, UNSIGNED, ValueRange(0, start.span.high))
         outer = self.generator
         self.generator = outer.within(outer.scope.inner())
         self.scope.names.append(counter)
@@ -313,7 +313,7 @@ class BodyGenerator:
         if made.type.kind is ScalarKind.UNSIGNED:
             return made
         most = full_span(made.type).high // (turns + 1)
-        return self.generator.fit(made, Interval(-most, most))
+        return self.generator.fit(made, ValueRange(-most, most))
 
     def _local_array(self, nesting: int) -> list[Statement]:
         """An array of the thread: filled in one loop, read by computed indices afterwards."""
@@ -371,7 +371,7 @@ class BodyGenerator:
         return [made] if made is not None else self._declare(nesting)
 
 
-def _times(made: Expression, turns: int) -> Interval | Grid:
+def _times(made: Expression, turns: int) -> ValueRange | Grid:
     """Bounds of a sum of up to ``turns`` values."""
     if isinstance(made.bounds, Grid):
         grid = made.bounds
@@ -379,4 +379,4 @@ def _times(made: Expression, turns: int) -> Interval | Grid:
         return Grid(grid.grain, grid.most * turns * 2).rounded(made.type.precision)
     if made.type.kind is ScalarKind.UNSIGNED:
         return full_span(made.type)
-    return Interval(min(made.bounds.low * turns, 0), max(made.bounds.high * turns, 0))
+    return ValueRange(min(made.bounds.low * turns, 0), max(made.bounds.high * turns, 0))

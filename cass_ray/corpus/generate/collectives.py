@@ -36,9 +36,9 @@ from cass_ray.corpus.generate.types import (
     UNSIGNED_LONG,
     Bounds,
     Grid,
-    Interval,
     Scalar,
     ScalarKind,
+    ValueRange,
     Values,
     full_span,
 )
@@ -143,8 +143,8 @@ class CollectiveGenerator:
             value = self.body.generator.fit(value, Grid(-2, 1 << 12))
             return value, "+", Grid(-2, self.threads << 12)
         if symbol == "+" and type_.kind is ScalarKind.SIGNED:
-            value = self.body.generator.fit(value, Interval(-100_000, 100_000))
-            return value, "+", Interval(-100_000 * self.threads, 100_000 * self.threads)
+            value = self.body.generator.fit(value, ValueRange(-100_000, 100_000))
+            return value, "+", ValueRange(-100_000 * self.threads, 100_000 * self.threads)
         return value, symbol, full_span(type_) if symbol in "+^" else value.bounds
 
     @staticmethod
@@ -159,7 +159,7 @@ class CollectiveGenerator:
 
     def _halving(self, text: str, start: int, body: list[Statement], name: str) -> Loop:
         """``for`` with a distance that halves from ``start`` down to 1."""
-        distance = VariableExpression(name, INT, Interval(0, start))
+        distance = VariableExpression(name, INT, ValueRange(0, start))
         return Loop(
             head=f"for (int {name} = {text}; {name} > 0; {name} >>= 1) {{",
             tail="}",
@@ -176,7 +176,7 @@ class CollectiveGenerator:
         tile, out = self._tile(value.type, self.threads, bounds)
         name = self.body.namer.take(["stride", "half_width", "offset", "reach"])
         there = ex.integer_arithmetic(
-            "+", self.tid, VariableExpression(name, INT, Interval(1, size))
+            "+", self.tid, VariableExpression(name, INT, ValueRange(1, size))
         )
         out += [StoreStatement(tile, self.tid, value), Barrier()]
         mine = ex.element(tile, self.tid)
@@ -187,7 +187,7 @@ class CollectiveGenerator:
             out += [If(inside, [StoreStatement(tile, self.tid, sum_)]), Barrier()]
         sum_ = self._combined(symbol, mine, ex.element(tile, there))
         step = If(
-            ex.compare("<", self.tid, VariableExpression(name, INT, Interval(1, size))),
+            ex.compare("<", self.tid, VariableExpression(name, INT, ValueRange(1, size))),
             [StoreStatement(tile, self.tid, self._bounded(sum_, bounds))],
         )
         out.append(self._halving(str(size // 2), size // 2, [step, Barrier()], name))
@@ -205,7 +205,7 @@ class CollectiveGenerator:
         tile, out = self._tile(value.type, self.threads, bounds)
         name = self.body.namer.take(["distance", "hop", "jump"])
         carried = self.body.namer.variable()
-        hop = VariableExpression(name, INT, Interval(1, 2 * self.threads))
+        hop = VariableExpression(name, INT, ValueRange(1, 2 * self.threads))
         reaches = ex.compare(">=", self.tid, hop)
         before = ex.element(tile, ex.integer_arithmetic("-", self.tid, hop))
         mine = ex.element(tile, self.tid)
@@ -214,7 +214,7 @@ class CollectiveGenerator:
             reaches, self._bounded(self._combined(symbol, mine, before), bounds), mine
         )
         doubled = ex.shift(
-            "<<", VariableExpression(name, UNSIGNED, Interval(1, self.threads)), literal(1, INT)
+            "<<", VariableExpression(name, UNSIGNED, ValueRange(1, self.threads)), literal(1, INT)
         )
         loop = Loop(
             head=f"for (int {name} = 1; {name} < {self.threads}; {name} <<= 1) {{",
@@ -238,7 +238,7 @@ class CollectiveGenerator:
         tile, out = self._tile(UNSIGNED, bins, full_span(UNSIGNED))
         clear = StoreStatement(tile, self.tid, literal(0, UNSIGNED))
         index = self.body.generator.fit(
-            self.body.generator.value(UNSIGNED, 1), Interval(0, bins - 1)
+            self.body.generator.value(UNSIGNED, 1), ValueRange(0, bins - 1)
         )
         amount: Expression = literal(1, UNSIGNED)
         if self.rng.random() < 0.4:
@@ -306,7 +306,7 @@ class CollectiveGenerator:
         type_ = UNSIGNED if name in ("and", "or", "xor") else self.rng.choice((INT, UNSIGNED))
         value = self.body.generator.value(type_, 2)
         if name == "add" and type_ is INT:
-            value = self.body.generator.fit(value, Interval(-1_000_000, 1_000_000))
+            value = self.body.generator.fit(value, ValueRange(-1_000_000, 1_000_000))
         function: np.ufunc = {
             "add": np.add,
             "min": np.minimum,
@@ -328,7 +328,9 @@ class CollectiveGenerator:
         """``__ballot_sync``, ``__any_sync``, ``__all_sync`` or ``__match_any_sync``."""
         kind = self.rng.choice(("ballot", "ballot", "any", "all", "match"))
         if kind == "match":
-            value = self.body.generator.fit(self.body.generator.value(UNSIGNED, 1), Interval(0, 5))
+            value = self.body.generator.fit(
+                self.body.generator.value(UNSIGNED, 1), ValueRange(0, 5)
+            )
             call = f"__match_any_sync({_FULL}, {value.text})"
             return [self._warp_declare(call, value, full_span(UNSIGNED), _matches)]
         predicate = self.body.generator.condition(1)
@@ -336,14 +338,14 @@ class CollectiveGenerator:
         if kind == "ballot":
             type_, bounds, function = UNSIGNED, full_span(UNSIGNED), _ballot
         else:
-            type_, bounds = INT, Interval(0, 1)
+            type_, bounds = INT, ValueRange(0, 1)
             function = _any if kind == "any" else _all
             call = f"{call} ? 1 : 0"
         made = self._warp_declare(call, predicate, bounds, function, type_)
         if kind == "ballot" and self.rng.random() < 0.5:
             ballot = self.body.scope.names[-1]
             counted = ex.call("__popc", lambda x: np.bitwise_count(x).astype(np.int32), (ballot,),
-                              INT, Interval(0, WARP))  # fmt: skip
+                              INT, ValueRange(0, WARP))  # fmt: skip
             return [made, self.body.declare(counted)]
         return [made]
 
@@ -364,7 +366,7 @@ class CollectiveGenerator:
             ]
         function = _any if kind == "any" else _all
         return [
-            self._warp_declare(f"{call} ? 1 : 0", predicate, Interval(0, 1), function, INT, width)
+            self._warp_declare(f"{call} ? 1 : 0", predicate, ValueRange(0, 1), function, INT, width)
         ]
 
     def _lanes_apart(self) -> list[Statement]:

@@ -26,9 +26,9 @@ from cass_ray.corpus.generate.types import (
     WORKING_GRIDS,
     Bounds,
     Grid,
-    Interval,
     Scalar,
     ScalarKind,
+    ValueRange,
     full_span,
 )
 
@@ -128,7 +128,7 @@ class ExpressionGenerator:
         made: Expression = self.rng.choice(names) if names else self.leaf(type_)
         if self.rng.random() < 0.4:
             made = ex.integer_arithmetic(self.rng.choice("+*"), made, self.constant(type_))
-        return self.fit(made, Interval(0, size - 1))
+        return self.fit(made, ValueRange(0, size - 1))
 
     def _converted_name(self, type_: Scalar) -> Expression | None:
         names = [name for name in self.scope.names if not name.type.same(type_)]
@@ -152,7 +152,7 @@ class ExpressionGenerator:
             mask = (1 << ((bounds.high + 1).bit_length() - 1)) - 1
             return ex.bitwise("&", made, literal(mask, made.type))
         if bounds.low > 0:
-            inner = self.fit(made, Interval(0, bounds.high - bounds.low))
+            inner = self.fit(made, ValueRange(0, bounds.high - bounds.low))
             return ex.integer_arithmetic("+", inner, literal(bounds.low, made.type))
         most = bounds.high if bounds.low == 0 else min(-bounds.low, bounds.high)
         if bounds.low == 0 and (most + 1).bit_count() == 1 and self.rng.random() < 0.6:
@@ -240,7 +240,7 @@ class ExpressionGenerator:
         if self.rng.random() < 0.7:
             amount: Expression = literal(self.rng.randint(1, 15), INT)
         else:
-            amount = self.fit(self.leaf(UNSIGNED), Interval(0, 15))
+            amount = self.fit(self.leaf(UNSIGNED), ValueRange(0, 15))
         symbol = ">>" if type_.kind is ScalarKind.SIGNED else self.rng.choice(("<<", ">>"))
         return ex.shift(symbol, left, amount)
 
@@ -249,7 +249,7 @@ class ExpressionGenerator:
         if self.rng.random() < 0.6:
             right: Expression = self.constant(type_)
         else:
-            right = self.fit(self.leaf(type_), Interval(1, self.rng.choice((8, 16, 64))))
+            right = self.fit(self.leaf(type_), ValueRange(1, self.rng.choice((8, 16, 64))))
         return self.rng.choice((ex.quotient, ex.remainder))(left, right)
 
     def _extreme(self, type_: Scalar, depth: int) -> Expression:
@@ -284,7 +284,7 @@ class ExpressionGenerator:
                 whole = ex.convert(self._fit_grid(inner, limit), target)
                 return ex.convert(whole, type_)
             if type_.kind is ScalarKind.SIGNED:
-                inner = self.fit(inner, Interval(0, (1 << 20) - 1))
+                inner = self.fit(inner, ValueRange(0, (1 << 20) - 1))
             return ex.convert(inner, type_)
         except ValueError:
             return self.leaf(type_)
@@ -345,7 +345,7 @@ class ExpressionGenerator:
         source = self.rng.choice((INT, UNSIGNED, LONG, UNSIGNED_LONG))
         inner = self.integer(source, depth)
         if type_.same(HALF) or self.rng.random() < 0.7:
-            inner = self.fit(inner, Interval(0, 255))
+            inner = self.fit(inner, ValueRange(0, 255))
         return ex.convert(inner, type_)
 
     def _float_division(self, type_: Scalar, depth: int) -> Expression:
@@ -408,7 +408,7 @@ class ExpressionGenerator:
         if roll < 0.6:
             type_ = self.rng.choice((INT, UNSIGNED))
             divisor = self.rng.choice((2, 3, 4, 5, 7, 8))
-            left = self.fit(self.leaf(type_), Interval(0, divisor - 1))
+            left = self.fit(self.leaf(type_), ValueRange(0, divisor - 1))
             symbol = self.rng.choice(("==", "!=", "<", ">="))
             return ex.compare(symbol, left, literal(self.rng.randrange(1, divisor), type_))
         type_ = self.any_type()
@@ -439,4 +439,4 @@ def variable_bounds(type_: Scalar, rng: random.Random) -> Bounds:
     most = rng.choice((99, 511, 1000, 4095, 30_000))
     if type_.same(LONG):
         most = most * 65_537
-    return Interval(-most, most)
+    return ValueRange(-most, most)

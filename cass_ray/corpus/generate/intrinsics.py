@@ -22,8 +22,8 @@ from cass_ray.corpus.generate.types import (
     UNSIGNED,
     UNSIGNED_LONG,
     Grid,
-    Interval,
     Scalar,
+    ValueRange,
     Values,
     full_span,
 )
@@ -109,14 +109,14 @@ class Intrinsic:
     name: str
     operands: tuple[Scalar, ...]
     result: Scalar
-    span: Interval
+    span: ValueRange
     function: Callable[..., Values]
 
 
 def _bit_function(
     name: str, operand: Scalar, most: int, function: Callable[..., Values]
 ) -> Intrinsic:
-    return Intrinsic(name, (operand,), INT, Interval(0, most), function)
+    return Intrinsic(name, (operand,), INT, ValueRange(0, most), function)
 
 
 _WORD = full_span(UNSIGNED)

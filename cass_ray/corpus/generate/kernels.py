@@ -38,9 +38,9 @@ from cass_ray.corpus.generate.types import (
     UNSIGNED,
     Bounds,
     Grid,
-    Interval,
     Scalar,
     ScalarKind,
+    ValueRange,
     Values,
     full_span,
 )
@@ -162,11 +162,11 @@ class KernelGenerator:
         )
         for scalar in kernel.scalars[1 if self.flat else 2 :]:
             scope.names.append(
-                VariableExpression(scalar.name, scalar.type, Interval(scalar.value, scalar.value))
+                VariableExpression(scalar.name, scalar.type, ValueRange(scalar.value, scalar.value))
             )
         if kernel.template:
             least, most = min(kernel.template_values), max(kernel.template_values)
-            scope.names.append(TemplateArgument(kernel.template, INT, Interval(least, most)))
+            scope.names.append(TemplateArgument(kernel.template, INT, ValueRange(least, most)))
         body = BodyGenerator(ExpressionGenerator(self.rng, self.options, scope), self.namer)
         body.structs = self.around.structs
         if counters:
@@ -231,7 +231,7 @@ class KernelGenerator:
     ) -> None:
         """Each thread has one element, or none."""
         indices, inside = self._indices(kernel, guarded=True)
-        own = VariableExpression("i", INT, Interval(0, self.around.size - 1))
+        own = VariableExpression("i", INT, ValueRange(0, self.around.size - 1))
         self._enter(body, own)
         work = [
             *body.statements(self._count(), self.options.nesting),
@@ -248,8 +248,8 @@ class KernelGenerator:
 
     def _place_flat_index(self, kernel: GeneratedKernel) -> None:
         """In two dimensions ``i`` is only computed where ``x`` and ``y`` are in range."""
-        x = VariableExpression("x", INT, Interval(0, self.around.width - 1))
-        y = VariableExpression("y", INT, Interval(0, self.around.height - 1))
+        x = VariableExpression("x", INT, ValueRange(0, self.around.width - 1))
+        y = VariableExpression("y", INT, ValueRange(0, self.around.height - 1))
         flat = _flat_index(x, y, self.around.width)
         declare = Assign(f"const int i = {flat.text}", "i", flat)
         guard = kernel.body[2]
@@ -265,7 +265,7 @@ class KernelGenerator:
         size = self.around.size
         step = kernel.shape.threads
         indices, _ = self._indices(kernel, guarded=False)
-        own = VariableExpression("i", INT, Interval(0, size - 1))
+        own = VariableExpression("i", INT, ValueRange(0, size - 1))
         self._enter(body, own)
         work = [
             *body.statements(self._count(), self.options.nesting),
@@ -273,9 +273,9 @@ class KernelGenerator:
         ]
         start = indices[0]
         assert isinstance(start, Assign)
-        beyond = VariableExpression("i", INT, Interval(0, size + step))
+        beyond = VariableExpression("i", INT, ValueRange(0, size + step))
         next_ = ex.integer_arithmetic("+", beyond, literal(step, INT))
-        count = VariableExpression("n", INT, Interval(size, size))
+        count = VariableExpression("n", INT, ValueRange(size, size))
         head = (f"for (int i = {start.expression.text}; i < n;"
                 " i += gridDim.x * blockDim.x) {")  # fmt: skip
         kernel.body = [
@@ -290,13 +290,15 @@ class KernelGenerator:
         indices, inside = self._indices(kernel, guarded=True)
         threads = kernel.shape.block_threads
         tid = VariableExpression(
-            self.namer.take(["tid", "local_id", "t_index"]), INT, Interval(0, threads - 1)
+            self.namer.take(["tid", "local_id", "t_index"]), INT, ValueRange(0, threads - 1)
         )
         start: list[Statement] = [*indices, _thread_number(tid, self.flat)]
         if not self.flat:
             flat = _flat_index(*self._whole_coordinates(kernel), self.around.width)
             start.append(Assign(f"const int i = {flat.text}", "i", flat))
-        lane = VariableExpression(self.namer.take(["lane", "lane_id"]), INT, Interval(0, WARP - 1))
+        lane = VariableExpression(
+            self.namer.take(["lane", "lane_id"]), INT, ValueRange(0, WARP - 1)
+        )
         lane_value = ex.bitwise("&", tid, literal(31, INT)) if self.rng.random() < 0.5 else (
             ex.remainder(tid, literal(WARP, INT)))  # fmt: skip
         start.append(Assign(f"const int {lane.text} = {lane_value.text}", lane.text, lane_value))
@@ -309,7 +311,7 @@ class KernelGenerator:
             work += body.statements(max(1, self._count() // (segments + 1)), self.options.nesting)
             work += collectives.segment(self.options.nesting)
         work += body.statements(1, self.options.nesting)
-        own = VariableExpression("i", INT, Interval(0, self.around.size - 1))
+        own = VariableExpression("i", INT, ValueRange(0, self.around.size - 1))
         kernel.body = [*start, *work, If(inside, self._stores(kernel, body, counters, own))]
         kernel.arrays += collectives.shared
         if collectives.dynamic is not None:
@@ -321,10 +323,10 @@ class KernelGenerator:
         body.scope.names.append(own)
         if not self.flat:
             body.scope.names.append(
-                VariableExpression("x", INT, Interval(0, self.around.width - 1))
+                VariableExpression("x", INT, ValueRange(0, self.around.width - 1))
             )
             body.scope.names.append(
-                VariableExpression("y", INT, Interval(0, self.around.height - 1))
+                VariableExpression("y", INT, ValueRange(0, self.around.height - 1))
             )
 
     def _indices(
@@ -336,7 +338,7 @@ class KernelGenerator:
             value = _coordinate("x", kernel.shape.grid[0], kernel.shape.block[0])
             name = VariableExpression("i", INT, value.bounds)
             inside = ex.compare(
-                "<", name, VariableExpression("n", INT, Interval(*[self.around.size] * 2))
+                "<", name, VariableExpression("n", INT, ValueRange(*[self.around.size] * 2))
             )
             return [Assign(f"{const}int i = {value.text}", "i", value)], inside
         x, y = self._whole_coordinates(kernel)
@@ -346,8 +348,8 @@ class KernelGenerator:
         ):
             value = _coordinate(axis, count, block)
             out.append(Assign(f"{const}int {name.text} = {value.text}", name.text, value))
-        width = VariableExpression("width", INT, Interval(*[self.around.width] * 2))
-        height = VariableExpression("height", INT, Interval(*[self.around.height] * 2))
+        width = VariableExpression("width", INT, ValueRange(*[self.around.width] * 2))
+        height = VariableExpression("height", INT, ValueRange(*[self.around.height] * 2))
         inside = ex.logical("&&", ex.compare("<", x, width), ex.compare("<", y, height))
         return out, inside
 
@@ -359,15 +361,15 @@ class KernelGenerator:
     ) -> tuple[VariableExpression, VariableExpression]:
         grid, block = kernel.shape.grid, kernel.shape.block
         return (
-            VariableExpression("x", INT, Interval(0, grid[0] * block[0] - 1)),
-            VariableExpression("y", INT, Interval(0, grid[1] * block[1] - 1)),
+            VariableExpression("x", INT, ValueRange(0, grid[0] * block[0] - 1)),
+            VariableExpression("y", INT, ValueRange(0, grid[1] * block[1] - 1)),
         )
 
     def _guarded_loads(
         self, kernel: GeneratedKernel, body: BodyGenerator, inside: Expression
     ) -> list[Statement]:
         """The thread's own elements, 0 where it has none."""
-        own = VariableExpression("i", INT, Interval(0, self.around.size - 1))
+        own = VariableExpression("i", INT, ValueRange(0, self.around.size - 1))
         out: list[Statement] = []
         for place in kernel.inputs:
             if place.size != self.around.size:
@@ -434,9 +436,9 @@ def counter_bounds(type_: Scalar) -> Bounds:
 
 def _coordinate(axis: str, blocks: int, threads: int) -> Expression:
     """``blockIdx.x * blockDim.x + threadIdx.x``."""
-    block = VariableExpression(f"blockIdx.{axis}", INT, Interval(0, blocks - 1))
-    size = VariableExpression(f"blockDim.{axis}", INT, Interval(threads, threads))
-    thread = VariableExpression(f"threadIdx.{axis}", INT, Interval(0, threads - 1))
+    block = VariableExpression(f"blockIdx.{axis}", INT, ValueRange(0, blocks - 1))
+    size = VariableExpression(f"blockDim.{axis}", INT, ValueRange(threads, threads))
+    thread = VariableExpression(f"threadIdx.{axis}", INT, ValueRange(0, threads - 1))
     start = ex.integer_arithmetic("*", block, size)
     text = f"{start.text} + {thread.text}"
     return _restated(ex.integer_arithmetic("+", start, thread), text)
@@ -445,12 +447,12 @@ def _coordinate(axis: str, blocks: int, threads: int) -> Expression:
 def _thread_number(tid: VariableExpression, flat: bool) -> Assign:
     """Declares the number of a thread in its block."""
     most = tid.span.high
-    x = VariableExpression("threadIdx.x", INT, Interval(0, most))
+    x = VariableExpression("threadIdx.x", INT, ValueRange(0, most))
     if flat:
         return Assign(f"const int {tid.text} = threadIdx.x", tid.text, x)
     y, width = (
-        VariableExpression("threadIdx.y", INT, Interval(0, most)),
-        VariableExpression("blockDim.x", INT, Interval(0, 1024)),
+        VariableExpression("threadIdx.y", INT, ValueRange(0, most)),
+        VariableExpression("blockDim.x", INT, ValueRange(0, 1024)),
     )
     value = ex.integer_arithmetic("+", ex.integer_arithmetic("*", y, width), x)
     text = "threadIdx.y * blockDim.x + threadIdx.x"
@@ -458,7 +460,7 @@ def _thread_number(tid: VariableExpression, flat: bool) -> Assign:
 
 
 def _flat_index(x: VariableExpression, y: VariableExpression, width: int) -> Expression:
-    row = ex.integer_arithmetic("*", y, VariableExpression("width", INT, Interval(width, width)))
+    row = ex.integer_arithmetic("*", y, VariableExpression("width", INT, ValueRange(width, width)))
     made = ex.integer_arithmetic("+", row, x)
     return _restated(made, f"{row.text} + {x.text}")
 

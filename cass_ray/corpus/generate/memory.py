@@ -20,9 +20,9 @@ from cass_ray.corpus.generate.types import (
     UNSIGNED_LONG,
     Bounds,
     Grid,
-    Interval,
     Scalar,
     ScalarKind,
+    ValueRange,
     Values,
 )
 
@@ -76,7 +76,7 @@ class Fill:
         low, high = -self.offset, self.modulus - 1 - self.offset
         if type_.kind is ScalarKind.FLOAT:
             return Grid(-self.halvings, max(abs(low), abs(high)))
-        return Interval(low, high)
+        return ValueRange(low, high)
 
 
 def random_fill(type_: Scalar, rng: random.Random) -> Fill:

@@ -17,7 +17,7 @@ from cass_ray.corpus.generate.memory import Fill, as_words, fowler, polynomial, 
 from cass_ray.corpus.generate.options import GeneratorOptions
 from cass_ray.corpus.generate.program import GeneratedProgram, generate
 from cass_ray.corpus.generate.statements import Barrier, Escapes
-from cass_ray.corpus.generate.types import BYTE, FLOAT, INT, Grid, Interval
+from cass_ray.corpus.generate.types import BYTE, FLOAT, INT, Grid, ValueRange
 from cass_ray.corpus.parsing.kernels import kernel_definitions
 from cass_ray.corpus.program import Program, SourceError
 from cass_ray.corpus.reading.source_files import Sources
@@ -93,7 +93,7 @@ def test_bad_knobs_say_what_would_do(knobs: dict[str, object], message: str) -> 
 
 def test_the_machine_finds_what_a_generator_must_not_make() -> None:
     shape = LaunchShape((1, 1), (4, 1))
-    place = KernelArray("out", INT, 4, Interval(0, 9))
+    place = KernelArray("out", INT, 4, ValueRange(0, 9))
     machine = LaunchState(shape, {"out": np.zeros(4, np.int32)}, checked=True)
     everyone = machine.thread
     with pytest.raises(GeneratorError, match="one element"):
