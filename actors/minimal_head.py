@@ -16,7 +16,7 @@ from ray._private.node import Node
 
 
 @contextlib.contextmanager
-def without_onlookers(log_monitor: bool) -> Iterator[None]:
+def minimal_head(log_monitor: bool) -> Iterator[None]:
     """Heads that start meanwhile have no autoscaler and no dashboard, and unless ``log_monitor``
     nobody sends what workers print to the driver."""
     left_out = ["start_monitor", "start_api_server"]

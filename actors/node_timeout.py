@@ -56,7 +56,7 @@ def _is_ended(process: int) -> bool:
 
 
 @contextlib.contextmanager
-def patience(seconds: float = START_SECONDS) -> Iterator[None]:
+def longer_node_timeout(seconds: float = START_SECONDS) -> Iterator[None]:
     """Let each look for a node that is not there yet take ``seconds``, while its raylet lives."""
     ask = services.get_node
     before = ended_raylets(os.getpid())

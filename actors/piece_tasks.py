@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from actors.speculative_tasks import LATE_SECONDS, UnderWay
+from actors.speculative_tasks import LATE_SECONDS, SpeculativeTasks
 from cass_ray.corpus.dedup.shards import Shard, Shards, ShardsLost
 
 T = TypeVar("T")
@@ -38,7 +38,7 @@ class TaskRunner:
         shared = ray.put(work)
         most = _AHEAD_OF_A_CORE * max(1, int(ray.cluster_resources().get("CPU", 1)))
         alone = getattr(work, "alone", False)
-        under_way = UnderWay(
+        under_way = SpeculativeTasks(
             lambda item: _task(item).remote(shared, item),
             lambda item: not (alone or _is_bound(item)),
             self._late_seconds,

@@ -17,8 +17,8 @@ import ray
 from ray._private import ray_constants
 from rich.console import Console
 
-from actors.minimal_head import without_onlookers
-from actors.node_timeout import START_SECONDS, noted_ports, patience
+from actors.minimal_head import minimal_head
+from actors.node_timeout import START_SECONDS, longer_node_timeout, noted_ports
 from cass_ray.commands.waiting import waiting
 from cass_ray.interrupts import end_as_interrupted
 from cass_ray.toolchain.errors import ToolMissing
@@ -63,11 +63,16 @@ def start_local(*, shown: bool = True, lean: bool = False, **options: Any) -> No
         others = _children()
         try:
             with ExitStack() as stack:
-                for each in (_said(shown), _without_chatter(), _on_loopback(), patience()):
+                for each in (
+                    _said(shown),
+                    _without_chatter(),
+                    _on_loopback(),
+                    longer_node_timeout(),
+                ):
                     stack.enter_context(each)
                 stack.enter_context(noted_ports())
                 if lean:
-                    stack.enter_context(without_onlookers(options.get("log_to_driver", True)))
+                    stack.enter_context(minimal_head(options.get("log_to_driver", True)))
                 ray.init(address="local", include_dashboard=False, **options)
             end_as_interrupted()
             global _own_node

@@ -25,7 +25,7 @@ class _Begun:
     tasks: list[Any] = field(default_factory=list)
 
 
-class UnderWay:
+class SpeculativeTasks:
     """Tasks by item.
 
     Args:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from cass_ray.assembly.opcodes import InstructionSet
 
 
-class Level(StrEnum):
+class TextLevel(StrEnum):
     """Source, host assembly or device assembly."""
 
     SOURCE = "source"
@@ -17,10 +17,10 @@ class Level(StrEnum):
     DEVICE = "device"
 
 
-class Side(NamedTuple):
+class RowText(NamedTuple):
     """One text of a row."""
 
-    level: Level
+    level: TextLevel
     vendor: str
     """``CUDA`` or ``HIP``."""
     target: str
@@ -33,31 +33,31 @@ class Side(NamedTuple):
         return f"{self.vendor} {self.level}" + (f", {self.target}" if self.target else "")
 
 
-def texts(row: Mapping[str, Any]) -> Iterator[tuple[Side, str]]:
+def texts(row: Mapping[str, Any]) -> Iterator[tuple[RowText, str]]:
     """Every text of ``row`` that is not empty, Nvidia's first."""
     for vendor, prefix in (("CUDA", "cuda"), ("HIP", "hip")):
-        for level, kind in ((Level.SOURCE, None), (Level.HOST, InstructionSet.X86)):
+        for level, kind in ((TextLevel.SOURCE, None), (TextLevel.HOST, InstructionSet.X86)):
             if text := row.get(f"{prefix}_{level}"):
-                yield Side(level, vendor, "", kind), text
+                yield RowText(level, vendor, "", kind), text
         yield from _device(row, vendor)
 
 
-def _device(row: Mapping[str, Any], vendor: str) -> Iterator[tuple[Side, str]]:
+def _device(row: Mapping[str, Any], vendor: str) -> Iterator[tuple[RowText, str]]:
     if vendor == "HIP":
         if text := row.get("hip_device"):
             target = row.get("hip_arch") or ""
-            yield Side(Level.DEVICE, vendor, target, InstructionSet.RDNA3), text
+            yield RowText(TextLevel.DEVICE, vendor, target, InstructionSet.RDNA3), text
         return
     listings = row.get("cuda_device_by_arch") or []
     if not listings and row.get("cuda_device"):
         listings = [{"arch": (row.get("cuda_arch") or [""])[0], "sass": row["cuda_device"]}]
     for listing in listings:
         if listing["sass"]:
-            side = Side(Level.DEVICE, vendor, listing["arch"], InstructionSet.SASS)
+            side = RowText(TextLevel.DEVICE, vendor, listing["arch"], InstructionSet.SASS)
             yield side, listing["sass"]
 
 
-def pair_of(row: Mapping[str, Any], level: Level) -> tuple[str, str] | None:
+def pair_of(row: Mapping[str, Any], level: TextLevel) -> tuple[str, str] | None:
     """Both vendors' texts at ``level``, first architecture each; None where one is missing."""
     found = row.get(f"cuda_{level}"), row.get(f"hip_{level}")
     return (found[0], found[1]) if found[0] and found[1] else None

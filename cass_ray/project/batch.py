@@ -69,7 +69,7 @@ class ProjectEntry(StrictModel):
         return self.name or name_of(self.source)
 
 
-class ManySettings(StrictModel):
+class BatchPortSettings(StrictModel):
     """What is ported, for which targets, and where to."""
 
     projects: tuple[ProjectEntry, ...] = Field(min_length=1)
@@ -141,7 +141,7 @@ class ProjectOutcome(StrictModel):
         return "passed" if right else "built"
 
 
-def port_kept(entry: ProjectEntry, settings: ManySettings) -> ProjectOutcome:
+def port_kept(entry: ProjectEntry, settings: BatchPortSettings) -> ProjectOutcome:
     """Port ``entry``, unless its outcome is there already; errors of a project are its outcome.
 
     Raises :class:`~cass_ray.toolchain.errors.ToolMissing`: then no project can be ported.
@@ -161,7 +161,9 @@ def port_kept(entry: ProjectEntry, settings: ManySettings) -> ProjectOutcome:
     return outcome
 
 
-def _ported(entry: ProjectEntry, settings: ManySettings, folder: Path, key: str) -> ProjectOutcome:
+def _ported(
+    entry: ProjectEntry, settings: BatchPortSettings, folder: Path, key: str
+) -> ProjectOutcome:
     translator = make_translator()
     refused = ProjectOutcome(name=entry.folder, source=entry.source, key=key)
     wanted = PortSettings(
@@ -212,7 +214,7 @@ def _outcome(made: ProjectResult, empty: ProjectOutcome) -> ProjectOutcome:
     )
 
 
-def _key(entry: ProjectEntry, settings: ManySettings) -> str:
+def _key(entry: ProjectEntry, settings: BatchPortSettings) -> str:
     asked = settings.model_dump_json(include={"architectures", "seconds", "repairs", "reference"})
     parts = [entry.model_dump_json(), asked, make_translator().version]
     root = Path(entry.source)

@@ -10,7 +10,7 @@ from cass_ray.public import notebook, terminal
 from cass_ray.public.views import View
 
 
-class Shown:
+class Renderable:
     """A result that shows itself as its :class:`~cass_ray.public.views.View`."""
 
     __slots__ = ()

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterator
 from itertools import islice
 
-from cass_ray.public.views import Difference, Mark
+from cass_ray.public.views import Mark, TextDiff
 
 _COMPARED_LINES = 5000
 """Of each text: comparing takes quadratic time where many lines are alike."""
@@ -19,7 +19,7 @@ def first_lines(text: str, limit: int) -> list[str]:
     return [*lines[:limit], *rest]
 
 
-def changed_lines(difference: Difference, limit: int) -> Iterator[tuple[Mark, str]]:
+def changed_lines(difference: TextDiff, limit: int) -> Iterator[tuple[Mark, str]]:
     """Lines with a sign before them (``+``, ``-``, a space), places between; ``limit`` at most.
 
     A last line says what was left out, as often as something was.

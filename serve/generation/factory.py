@@ -6,7 +6,7 @@ from cass_ray.llm.batch_decode import FAMILIES
 from cass_ray.translate.engines.model import Generator, ModelOptions
 from serve.generation.base import TextGenerator
 from serve.generation.continuous import ContinuousGenerator
-from serve.generation.round_robin import TurnGenerator
+from serve.generation.round_robin import RoundRobinGenerator
 from serve.settings import GenerationSettings
 
 
@@ -17,5 +17,5 @@ def make_generator(
     loaded = Generator.load(path, ModelOptions(rope=settings.rope, device=device))
     plain = settings.rope is None and loaded.model.config.model_type in FAMILIES
     if loaded.model.device.type == "cpu" and plain:
-        return TurnGenerator(loaded, settings)
+        return RoundRobinGenerator(loaded, settings)
     return ContinuousGenerator(loaded, settings)

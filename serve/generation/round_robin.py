@@ -21,7 +21,7 @@ _TURN = 4
 """Tokens."""
 
 
-class TurnGenerator(TextGenerator):
+class RoundRobinGenerator(TextGenerator):
     """A loaded Qwen2 or Qwen3; an answer of edits names lines that its program has, in order."""
 
     def __init__(self, loaded: Generator, settings: GenerationSettings) -> None:

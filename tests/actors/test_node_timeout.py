@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from ray._private import services
 
-from actors.node_timeout import AGENTS_PORTS, ended_raylets, noted_ports, patience
+from actors.node_timeout import AGENTS_PORTS, ended_raylets, longer_node_timeout, noted_ports
 
 
 def test_a_node_that_is_not_there_yet_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -24,7 +24,7 @@ def test_a_node_that_is_not_there_yet_is_waited_for(monkeypatch: pytest.MonkeyPa
         return {"node_manager_port": 1}
 
     monkeypatch.setattr(services, "get_node", get_node)
-    with patience():
+    with longer_node_timeout():
         assert services.get_node("127.0.0.1:1", "ab") == {"node_manager_port": 1}
     assert asked == [("127.0.0.1:1", "ab")] * 3
     assert services.get_node is get_node
@@ -35,7 +35,7 @@ def test_patience_ends(monkeypatch: pytest.MonkeyPatch) -> None:
         raise RuntimeError("no such node")
 
     monkeypatch.setattr(services, "get_node", get_node)
-    with patience(0.0), pytest.raises(RuntimeError, match="no such node"):
+    with longer_node_timeout(0.0), pytest.raises(RuntimeError, match="no such node"):
         services.get_node("127.0.0.1:1", "ab")
 
 
@@ -53,7 +53,7 @@ def test_a_node_whose_raylet_has_ended_is_not_waited_for(
         raise RuntimeError("no such node")
 
     monkeypatch.setattr(services, "get_node", get_node)
-    with patience(3600.0), pytest.raises(RuntimeError, match="no such node"):
+    with longer_node_timeout(3600.0), pytest.raises(RuntimeError, match="no such node"):
         services.get_node("127.0.0.1:1", "ab")
     assert ended_raylets(os.getpid()) == {raylets[0].pid}
     raylets[0].wait()

@@ -10,12 +10,12 @@ from pydantic import ValidationError
 from typer.testing import CliRunner
 
 from cass_ray.project import batch
-from cass_ray.project.batch import ManySettings, ProjectEntry, ProjectOutcome, TargetOutcome
+from cass_ray.project.batch import BatchPortSettings, ProjectEntry, ProjectOutcome, TargetOutcome
 from jobs.port_projects import app
 
 
-def settings(out: Path, *sources: str) -> ManySettings:
-    return ManySettings(projects=tuple(ProjectEntry(source=item) for item in sources), out=out)
+def settings(out: Path, *sources: str) -> BatchPortSettings:
+    return BatchPortSettings(projects=tuple(ProjectEntry(source=item) for item in sources), out=out)
 
 
 def test_a_project_is_ported_once_as_long_as_its_files_are_the_same(
@@ -27,7 +27,7 @@ def test_a_project_is_ported_once_as_long_as_its_files_are_the_same(
     done: list[str] = []
 
     def ported(
-        entry: ProjectEntry, settings: ManySettings, folder: Path, key: str
+        entry: ProjectEntry, settings: BatchPortSettings, folder: Path, key: str
     ) -> ProjectOutcome:
         done.append(entry.folder)
         return ProjectOutcome(name=entry.folder, source=entry.source, key=key)

@@ -69,7 +69,7 @@ class CollectiveMix(StrictModel):
         return self
 
 
-class Knobs(StrictModel):
+class GeneratorOptions(StrictModel):
     """Length and mix of generated programs."""
 
     kernels: tuple[int, int] = (1, 3)
@@ -98,7 +98,7 @@ class Knobs(StrictModel):
     """Of float expressions: rounded results of ``sinf``, ``expf`` …"""
 
     @model_validator(mode="after")
-    def _ranges(self) -> Knobs:
+    def _ranges(self) -> GeneratorOptions:
         limits = {"kernels": (1, 8), "statements": (1, 60), "elements": (33, 100_000)}
         for name, (least, most) in limits.items():
             low, high = getattr(self, name)

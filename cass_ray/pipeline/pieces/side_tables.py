@@ -23,13 +23,13 @@ from cass_ray.dataset.duplicates_report import REMOVED_SCHEMA, RemovedRow, remov
 from cass_ray.dataset.parquet import LineWriter
 from cass_ray.pipeline.pieces.assemble import structural_of
 from cass_ray.pipeline.pieces.blocks import live_runs
-from cass_ray.pipeline.pieces.conclude import concluded_runs, facts_in, finished_run
 from cass_ray.pipeline.pieces.duplicates import duplicates_of
+from cass_ray.pipeline.pieces.postprocess import facts_in, finished_run, postprocessed_runs
 from cass_ray.pipeline.pieces.runner import Runner
-from cass_ray.pipeline.pieces.work import BuildWork, Decided, Done
+from cass_ray.pipeline.pieces.work import BuildWork, Committed, Deduplicated
 from cass_ray.pipeline.stages.base import Row
 from cass_ray.storage.ahead import in_order
-from cass_ray.storage.manifest import Entry
+from cass_ray.storage.manifest import ManifestEntry
 from cass_ray.storage.store import Store
 from cass_ray.temporary import temporary_prefix
 
@@ -48,7 +48,7 @@ SCHEMAS = {
 class SideSpan:
     """Consecutive pieces."""
 
-    pieces: tuple[Decided, ...]
+    pieces: tuple[Deduplicated, ...]
 
     @property
     def key(self) -> str:
@@ -56,7 +56,7 @@ class SideSpan:
         return f"{self.pieces[-1].key}-{len(self.pieces):03}"
 
 
-def spans_of(pieces: Sequence[Decided]) -> Iterator[SideSpan]:
+def spans_of(pieces: Sequence[Deduplicated]) -> Iterator[SideSpan]:
     """All pieces, in order."""
     left = iter(pieces)
     while some := tuple(islice(left, PIECES_OF_A_SPAN)):
@@ -78,16 +78,18 @@ class GatherLines:
     work: BuildWork
     rows_per_block: int
 
-    def __call__(self, span: SideSpan) -> Done:
+    def __call__(self, span: SideSpan) -> Committed:
         """What was committed. Counts: pairs by split, and ``copies`` in an epoch."""
         manifest = self.work.sides
         if (entry := manifest.get(span.key)) is not None:
-            return Done(span.key, entry.counts)
+            return Committed(span.key, entry.counts)
         counts: Counter[str] = Counter()
         tables: dict[str, list[pa.Table]] = {name: [] for name in SCHEMAS}
         facts = self.work.facts.read_entries(piece.key for piece in span.pieces)
-        concluded = ((piece, entry) for piece, (_, entry) in zip(span.pieces, facts, strict=True))
-        for each in in_order(self._of_piece, concluded):
+        postprocessed = (
+            (piece, entry) for piece, (_, entry) in zip(span.pieces, facts, strict=True)
+        )
+        for each in in_order(self._of_piece, postprocessed):
             tables[CLUSTERS] += each.clusters
             tables[DECONTAMINATION].append(each.overlaps)
             tables[SELECTION].append(pa.Table.from_pylist(each.selection, schema=SELECTION_SCHEMA))
@@ -98,10 +100,10 @@ class GatherLines:
         for name, own in tables.items():
             if (table := pa.concat_tables(own)).num_rows:
                 draft.write_table(name, table)
-        return Done(span.key, draft.commit(**counts).counts)
+        return Committed(span.key, draft.commit(**counts).counts)
 
-    def _of_piece(self, concluded: tuple[Decided, Entry]) -> _Lines:
-        piece, entry = concluded
+    def _of_piece(self, postprocessed: tuple[Deduplicated, ManifestEntry]) -> _Lines:
+        piece, entry = postprocessed
         structural = structural_of(self.work, piece)
         clusters = [
             self._removed(entry, "clusters"),
@@ -110,12 +112,12 @@ class GatherLines:
         lines = list(self._lines(entry, structural))
         return _Lines(clusters, self._removed(entry, "overlaps"), lines)
 
-    def _removed(self, entry: Entry, name: str) -> pa.Table:
+    def _removed(self, entry: ManifestEntry, name: str) -> pa.Table:
         part = entry.parts[name]
         return self.work.facts.table(part) if part.rows else removed_table([])
 
     def _by_machine_code(
-        self, piece: Decided, structural: dict[int, dict[int, Row]]
+        self, piece: Deduplicated, structural: dict[int, dict[int, Row]]
     ) -> list[RemovedRow]:
         found: list[RemovedRow] = []
         live = dict(live_runs(self.work, piece)) if structural else {}
@@ -130,8 +132,8 @@ class GatherLines:
             ]
         return found
 
-    def _lines(self, entry: Entry, structural: dict[int, dict[int, Row]]) -> Iterator[Row]:
-        for run in concluded_runs(entry):
+    def _lines(self, entry: ManifestEntry, structural: dict[int, dict[int, Row]]) -> Iterator[Row]:
+        for run in postprocessed_runs(entry):
             for place, fact in sorted(facts_in(self.work, entry, run).items()):
                 if fact["line"] is not None and place not in structural.get(run, {}):
                     yield fact["line"]
@@ -146,7 +148,7 @@ class SideFiles:
     store: Store
     rows_per_block: int
 
-    def write(self, pieces: Sequence[Decided]) -> dict[str, int]:
+    def write(self, pieces: Sequence[Deduplicated]) -> dict[str, int]:
         """Write them; pairs by split and copies in an epoch."""
         spans = list(spans_of(pieces))
         selected = {"train": 0, "validation": 0, "copies": 0}
@@ -170,5 +172,5 @@ class SideFiles:
                 for name, table in tables.items():
                     writers[name].write(table)
 
-    def _tables(self, entry: Entry) -> dict[str, pa.Table]:
+    def _tables(self, entry: ManifestEntry) -> dict[str, pa.Table]:
         return {name: self.work.sides.table(part) for name, part in entry.parts.items()}

@@ -20,7 +20,7 @@ _READ_BY_NAME = re.compile(r"(?:__)?(?:hip|HIP|roc|thrust|cuda|CUDA)\w*")
 """Names that the judge takes for the runtime's, whoever declares them."""
 
 
-class AskedItem(RewardItem):
+class RenamedItem(RewardItem):
     """An answer to a question that may have been asked in other words."""
 
     names: dict[str, str] = {}
@@ -28,7 +28,7 @@ class AskedItem(RewardItem):
 
 
 @dataclass
-class FirstWordsJudge:
+class CanonicalNamesJudge:
     """An :class:`~cass_ray.execute.rewards.verdicts.ItemJudge` that lets ``judge`` see answers in
     the words of the first question."""
 
@@ -36,13 +36,13 @@ class FirstWordsJudge:
 
     def judge(self, item: RewardItem) -> RewardVerdict:
         """See :class:`~cass_ray.execute.rewards.verdicts.ItemJudge`."""
-        if isinstance(item, AskedItem) and item.names:
-            question, answer = in_first_words(item.question, item.answer, item.names)
+        if isinstance(item, RenamedItem) and item.names:
+            question, answer = with_canonical_names(item.question, item.answer, item.names)
             item = item.model_copy(update={"question": question, "answer": answer, "names": {}})
         return self.judge_of.judge(item)
 
 
-def in_first_words(cuda: str, answer: str, names: Mapping[str, str]) -> tuple[str, str]:
+def with_canonical_names(cuda: str, answer: str, names: Mapping[str, str]) -> tuple[str, str]:
     """The CUDA program and what answers it, both in the words of the question that ``cuda`` asks
     in others, where that loses nothing; else as they are.
 

@@ -9,7 +9,7 @@ from cass_ray.llm.line_edits import MARKS, edits_of, regions
 from cass_ray.llm.snippets import collapse
 from cass_ray.llm.translation_format import TranslationFormat
 from cass_ray.train.data.examples import is_held_out
-from cass_ray.train.rl.rollouts import Question
+from cass_ray.train.rl.rollouts import EditQuestion
 
 _CHARACTERS = 8
 """Of a token, at most: longer programs are not encoded to be counted."""
@@ -17,7 +17,7 @@ _CHARACTERS = 8
 
 def question_of(
     name: str, cuda: str, hip: str, form: TranslationFormat, longest: int, longest_answer: int
-) -> Question | None:
+) -> EditQuestion | None:
     """The question of a pair; None where it has no kernel, needs no edit or is too long.
 
     Args:
@@ -37,7 +37,7 @@ def question_of(
     tokens = len(form.edit_answer(edits_of(old, short, regions(old, short))))
     if tokens > longest_answer:
         return None
-    return Question(name, "\n".join(old), "\n".join(new), answer_tokens=tokens)
+    return EditQuestion(name, "\n".join(old), "\n".join(new), answer_tokens=tokens)
 
 
 def questions_of(
@@ -46,7 +46,7 @@ def questions_of(
     longest: int,
     longest_answer: int,
     held_out: float,
-) -> Iterator[Question]:
+) -> Iterator[EditQuestion]:
     """Questions of a data set's pairs, but those that evaluation keeps."""
     for row in rows:
         if not is_held_out(row["id"], held_out):

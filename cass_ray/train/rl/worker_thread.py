@@ -13,7 +13,7 @@ from cass_ray.train.rl.rollouts_lost import RolloutsLost
 T = TypeVar("T")
 
 
-class OneThread:
+class WorkerThread:
     """Runs ``work`` again and again while it returns that there is more; else waits for a call.
 
     What others call runs in that thread, in the order in which it came, and before the next piece

@@ -212,12 +212,12 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass(
         "extremes",
-        min_max.rewrite_extremes,
+        min_max.rewrite_min_max,
         "behind the casts and before the names, which would count min and max as unchanged",
     ),
     Pass(
         "stand-ins",
-        substitute_headers.name_stand_ins,
+        substitute_headers.name_substitute_headers,
         "before the left-overs, which report what HIP lacks",
     ),
     Pass(
@@ -317,7 +317,7 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass(
         "plain library",
-        std_names.take_plain_names,
+        std_names.take_std_names,
         "behind includes and namespaces, as the next one, which reports what is left",
     ),
     Pass(
@@ -338,7 +338,7 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass(
         "left-overs",
-        unhandled.report_leftovers,
+        unhandled.report_unhandled,
         "behind every pass that handles words: reports the words that none has",
     ),
     Pass(

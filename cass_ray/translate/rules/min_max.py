@@ -49,7 +49,7 @@ _LONGEST_ARGUMENT = 2000
 """Characters; what is in a longer one counts as unknown: calls inside calls are read for each."""
 
 
-def rewrite_extremes(unit: Rewrite) -> None:
+def rewrite_min_max(unit: Rewrite) -> None:
     """Let calls of ``min`` and ``max`` that may mix integer types compare as CUDA's do."""
     if unit.is_hip:
         return

@@ -20,7 +20,7 @@ _ATOMICS = re.compile(r"atomic|memory_order|thread_scope")
 _BRING_ATOMICS = ("cub/", "thrust/")
 
 
-def take_plain_names(unit: Rewrite) -> None:
+def take_std_names(unit: Rewrite) -> None:
     """Rename ``cuda::std``'s in a file that needs nothing else of libcu++.
 
     Headers of the host's library that nothing in the file includes are included.

@@ -66,7 +66,7 @@ _OCCUPANCY = _StandIn(
 )
 
 
-def name_stand_ins(unit: Rewrite) -> None:
+def name_substitute_headers(unit: Rewrite) -> None:
     """Give such types and functions the names of their snippets; C has none."""
     if unit.is_hip or unit.filename.endswith(".c"):
         return

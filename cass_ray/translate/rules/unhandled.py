@@ -72,7 +72,7 @@ def _report_unread(unit: Rewrite) -> None:
         )
 
 
-def report_leftovers(unit: Rewrite) -> None:
+def report_unhandled(unit: Rewrite) -> None:
     """Report every CUDA name that no rule has translated, and every other trace of CUDA."""
     _report_unread(unit)
     names, unsupported = tables.names(), tables.unsupported()

@@ -21,7 +21,7 @@ from cass_ray.pipeline.pieces import duplicates, read, side_tables
 from cass_ray.pipeline.pieces.blocks import Block, BlockReader, commit_block
 from cass_ray.pipeline.pieces.runner import InlineRunner
 from cass_ray.pipeline.pieces.steps import Steps
-from cass_ray.pipeline.pieces.work import BuildWork, Decided
+from cass_ray.pipeline.pieces.work import BuildWork, Deduplicated
 from cass_ray.pipeline.progress import Progress
 from cass_ray.pipeline.report import Tally
 from cass_ray.pipeline.settings import BuildSettings
@@ -34,7 +34,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-def no_compiler(blocks: Sequence[tuple[Decided, Block]]) -> Iterator[dict[str, int]]:
+def no_compiler(blocks: Sequence[tuple[Deduplicated, Block]]) -> Iterator[dict[str, int]]:
     raise AssertionError(f"{len(blocks)} blocks need a compiler")
 
 
@@ -247,7 +247,7 @@ def test_what_was_read_is_not_read_again_unless_it_changed(corpus: Path, tmp_pat
 
 
 def with_machine_code(
-    work: BuildWork, blocks: Sequence[tuple[Decided, Block]]
+    work: BuildWork, blocks: Sequence[tuple[Deduplicated, Block]]
 ) -> Iterator[dict[str, int]]:
     """Commits rows with SASS that a number in their source chooses."""
     reader = BlockReader(work)

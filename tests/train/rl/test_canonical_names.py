@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cass_ray.execute.rewards.verdicts import Outcome, RewardItem, RewardVerdict
-from cass_ray.train.rl.canonical_names import AskedItem, FirstWordsJudge, in_first_words
+from cass_ray.train.rl.canonical_names import CanonicalNamesJudge, RenamedItem, with_canonical_names
 from cass_ray.train.rl.trainer import fenced
 
 CUDA = "__global__ void ovu(float *kela) { kela[0] = other; }\ncudaFree(kela);\n"
@@ -12,7 +12,7 @@ NAMES = {"ovu": "scaled", "kela": "values"}
 
 
 def test_both_sides_are_in_the_words_of_the_question() -> None:
-    assert in_first_words(CUDA, HIP.replace("other", "ovu"), NAMES) == (
+    assert with_canonical_names(CUDA, HIP.replace("other", "ovu"), NAMES) == (
         "__global__ void scaled(float *values) { values[0] = other; }\ncudaFree(values);\n",
         "__global__ void scaled(float *values) { values[0] = scaled; }\nhipFree(values);\n",
     )
@@ -21,20 +21,20 @@ def test_both_sides_are_in_the_words_of_the_question() -> None:
 def test_an_answer_that_would_become_another_stays_as_it_is() -> None:
     """It has a word that the question has not but its first form has: `scaled` would be both."""
     answer = HIP.replace("other", "scaled")
-    assert in_first_words(CUDA, answer, NAMES) == (CUDA, answer)
+    assert with_canonical_names(CUDA, answer, NAMES) == (CUDA, answer)
 
 
 def test_an_invented_word_behind_a_dot_is_not_half_exchanged() -> None:
     answer = HIP.replace("other", "other.kela")
-    assert in_first_words(CUDA, answer, NAMES) == (CUDA, answer)
+    assert with_canonical_names(CUDA, answer, NAMES) == (CUDA, answer)
 
 
 def test_names_that_the_judge_reads_stay() -> None:
-    assert in_first_words(CUDA, HIP, {"ovu": "hip_scaled"}) == (CUDA, HIP)
+    assert with_canonical_names(CUDA, HIP, {"ovu": "hip_scaled"}) == (CUDA, HIP)
 
 
 def test_a_question_in_its_own_words_is_judged_so() -> None:
-    assert in_first_words(CUDA, HIP, {}) == (CUDA, HIP)
+    assert with_canonical_names(CUDA, HIP, {}) == (CUDA, HIP)
 
 
 class Keeps:
@@ -49,7 +49,9 @@ class Keeps:
 def test_a_judge_is_shown_the_first_words_whatever_fence_the_answer_is_in() -> None:
     judge = Keeps()
     for names in (NAMES, {}):
-        FirstWordsJudge(judge).judge(AskedItem(question=CUDA, answer=fenced(HIP), names=names))
+        CanonicalNamesJudge(judge).judge(
+            RenamedItem(question=CUDA, answer=fenced(HIP), names=names)
+        )
     first, as_asked = judge.seen
     assert first == (
         "__global__ void scaled(float *values) { values[0] = other; }\ncudaFree(values);\n",

@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 
 from cass_ray.train.rl.rollouts_lost import RolloutsLost
-from cass_ray.train.rl.worker_thread import OneThread, merged
+from cass_ray.train.rl.worker_thread import WorkerThread, merged
 
 
 def test_a_call_is_made_although_work_never_ends() -> None:
@@ -20,7 +20,7 @@ def test_a_call_is_made_although_work_never_ends() -> None:
         threads.add(threading.get_ident())
         return True
 
-    with closing(OneThread(work, "works")) as one:
+    with closing(WorkerThread(work, "works")) as one:
         one.call(lambda: None)
         while not done[0]:
             pass

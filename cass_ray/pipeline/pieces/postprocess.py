@@ -23,10 +23,10 @@ from cass_ray.pipeline.funnel import UNIT_COLUMNS
 from cass_ray.pipeline.pieces.blocks import blocks_of_run, live_runs
 from cass_ray.pipeline.pieces.duplicates import duplicates_of, marked
 from cass_ray.pipeline.pieces.read import compared_part, rows_part, screening_of
-from cass_ray.pipeline.pieces.work import BuildWork, Decided, Done
+from cass_ray.pipeline.pieces.work import BuildWork, Committed, Deduplicated
 from cass_ray.pipeline.stages.base import Row
 from cass_ray.storage.ahead import in_order
-from cass_ray.storage.manifest import Entry
+from cass_ray.storage.manifest import ManifestEntry
 
 _VERDICT = ("stage", "reason", "diagnostic", "duplicate_of")
 FACTS_SCHEMA = pa.schema(
@@ -40,20 +40,20 @@ FACTS_SCHEMA = pa.schema(
 
 
 @dataclass(frozen=True)
-class ConcludePieces:
+class PostprocessPieces:
     """Commits the facts of a piece."""
 
     work: BuildWork
     rows_per_block: int
 
-    def __call__(self, piece: Decided) -> Done:
+    def __call__(self, piece: Deduplicated) -> Committed:
         """What was committed. Counts: ``pairs-N`` of run N, before :attr:`BuildWork.structural`.
 
         Raises ``KeyError`` when a block of the piece was never finished.
         """
         manifest = self.work.facts
         if (entry := manifest.get(piece.key)) is not None:
-            return Done(piece.key, entry.counts)
+            return Committed(piece.key, entry.counts)
         draft = manifest.draft(piece.key)
         counts: Counter[str] = Counter()
         overlaps, clusters = self._read_overlaps(piece), list[RemovedRow]()
@@ -74,14 +74,14 @@ class ConcludePieces:
             counts[f"pairs-{run}"] = sum(not is_rejected(row) for row in facts.rows)
         draft.write_table("overlaps", removed_table(overlaps))
         draft.write_table("clusters", removed_table(clusters))
-        return Done(piece.key, draft.commit(**counts).counts)
+        return Committed(piece.key, draft.commit(**counts).counts)
 
     def _by_machine_code(self, facts: _Facts) -> list[RemovedRow]:
         done = screening_of(self.work.settings).machine_code(facts.rows)
         facts.rows = done.rows
         return done.overlaps
 
-    def _read_overlaps(self, piece: Decided) -> list[RemovedRow]:
+    def _read_overlaps(self, piece: Deduplicated) -> list[RemovedRow]:
         entry = self.work.pieces.get(piece.read)
         assert entry is not None
         table = self.work.pieces.table(entry.parts["overlaps"])
@@ -117,7 +117,7 @@ class _Facts:
 
 
 def finished_runs(
-    work: BuildWork, piece: Decided, rows_per_block: int
+    work: BuildWork, piece: Deduplicated, rows_per_block: int
 ) -> Iterator[tuple[int, list[Row], dict[int, Row]]]:
     """Each run of ``piece``: its number, its rows as the stages left them, duplicates by place.
 
@@ -131,7 +131,7 @@ def finished_runs(
 
 def finished_run(
     work: BuildWork,
-    piece: Decided,
+    piece: Deduplicated,
     run: int,
     live: int,
     lines: dict[int, Row],
@@ -167,20 +167,20 @@ def _facts_part(run: int) -> str:
     return f"facts-{run:05}"
 
 
-def concluded_runs(entry: Entry) -> list[int]:
+def postprocessed_runs(entry: ManifestEntry) -> list[int]:
     """The runs of a piece whose facts are in ``entry``, in order."""
     prefix = _facts_part(0).rstrip("0")
     return sorted(int(name.removeprefix(prefix)) for name in entry.parts if name.startswith(prefix))
 
 
-def facts_of(work: BuildWork, piece: Decided, run: int) -> dict[int, Row]:
+def facts_of(work: BuildWork, piece: Deduplicated, run: int) -> dict[int, Row]:
     """Lines of :data:`FACTS_SCHEMA` of a run, by place."""
     entry = work.facts.get(piece.key)
-    assert entry is not None, f"piece {piece.key} is not concluded"
+    assert entry is not None, f"piece {piece.key} is not postprocessed"
     return facts_in(work, entry, run)
 
 
-def facts_in(work: BuildWork, entry: Entry, run: int) -> dict[int, Row]:
+def facts_in(work: BuildWork, entry: ManifestEntry, run: int) -> dict[int, Row]:
     """:func:`facts_of` the piece whose facts are in ``entry``."""
     table = work.facts.table(entry.parts[_facts_part(run)])
     return {line["position"]: line for line in table.to_pylist()}
