@@ -72,8 +72,12 @@ def translate(
         ),
     ] = None,
     arch: Annotated[
-        str, typer.Option(help="With --level assembly: the AMD processor to write code for.")
-    ] = DEFAULT_AMD_ARCHITECTURE,
+        list[str] | None,
+        typer.Option(
+            help="With --level assembly: card or processor to write code for; may be repeated."
+            f" [default: {DEFAULT_AMD_ARCHITECTURE}]"
+        ),
+    ] = None,
     native_matrices: NativeMatrices = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit 1 when anything has no translation.")
@@ -129,9 +133,16 @@ def translate(
         return
     if level is Level.ASSEMBLY or engine == "lift":
         _check_assembly(level, engine, path)
-        translate_assembly(
-            path, output, host, arch, native_matrices=native_matrices, overwrite=overwrite
-        )
+        targets = list(dict.fromkeys(arch or [DEFAULT_AMD_ARCHITECTURE]))
+        if len(targets) > 1 and output is None:
+            fail("translate", "one file for each --arch: give -o OUT", EXIT_USAGE)
+        for target in targets:
+            file = output
+            if output is not None and len(targets) > 1:
+                file = output.with_name(f"{output.stem}.{target}{output.suffix}")
+            translate_assembly(
+                path, file, host, target, native_matrices=native_matrices, overwrite=overwrite
+            )
         return
     check = check or verify or repairs > 0
     if problem := _problem_with(path, output, check, verify, as_json, report):
