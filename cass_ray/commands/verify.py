@@ -89,19 +89,17 @@ def verify_port(
     """Run a port and its reference on the same inputs and compare what they print.
 
     --with gives arguments, --inputs files and --stdin standard input, the last two to each run.
-    Without an Nvidia GPU the reference is what nvcc's machine code of the original prints, lifted
-    and executed on the CPU: no translator of source has a part in it. Where that cannot be had, the
-    original is translated and runs where the port does, which checks the port against the rules'
-    translation; the output says which it was, and why. With several
-    --arch the same port runs as each: `--arch gfx1100 --arch gfx942` shows what is right on
-    wavefronts of 32 lanes only. With --second-compiler a port that is right by one compiler and
-    wrong by the other is said to be so: its own undefined behaviour, or a compiler's fault.
-    Files without a main function get the same generated one on both sides: it launches each kernel
-    whose parameters can be made up, on arguments of several sizes (--with: elements, threads in a
-    block, blocks, seed).
-    The verdict is a grade: verified; agrees, independence not shown; cannot tell; differs. For the
-    first both programs run under the same changes of inputs, results and device memory, and go on
-    agreeing.
+    Without an Nvidia GPU cass lifts nvcc's machine code of the original and runs it on the CPU. No
+    translator of source takes part. If that fails, cass translates the original and runs it where
+    the port runs: a check against the rules' translation only. The output says which and why.
+    With several --arch the port runs as each: `--arch gfx1100 --arch gfx942` finds what is right
+    on wavefronts of 32 lanes only. --second-compiler compiles the port with another LLVM, too. A
+    port that is right with one of them only has undefined behaviour, or a compiler has a fault.
+    Files without a main function get the same generated one on both sides. It launches each kernel
+    whose parameters can be generated, on several sizes (--with: elements, threads in a block,
+    blocks, seed).
+    The verdict is a grade: verified; agrees, independence not shown; cannot tell; differs. A port
+    is verified if both programs agree under the same changes of inputs, results and device memory.
     Exit codes: 0 verified, 1 differs or one does not compile, 2 usage, 3 a tool is missing, 4 they
     agree without evidence, or nothing can be told.
     """

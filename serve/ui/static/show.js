@@ -174,7 +174,7 @@ function saidByCompiler({ verdict, translation, source }) {
   const made = translation.split("\n");
   return (verdict.compile?.diagnostics ?? []).map((each) => {
     const same = each.severity === "error" && originals.has((made[each.line - 1] ?? "").trim());
-    return { ...each, side: "translation", text: each.message + (same ? " — this line is the original's: does that compile?" : "") };
+    return { ...each, side: "translation", text: each.message + (same ? " — the original has the same line: check that it compiles" : "") };
   });
 }
 
