@@ -47,7 +47,7 @@ from cass_ray.pipeline.pieces.blocks import Block
 from cass_ray.pipeline.pieces.read import evaluation_without_opcodes, rows_of, scrubbed_in
 from cass_ray.pipeline.pieces.runner import InlineRunner, Runner
 from cass_ray.pipeline.pieces.steps import Steps
-from cass_ray.pipeline.pieces.work import BuildWork, Decided
+from cass_ray.pipeline.pieces.work import BuildWork, Deduplicated
 from cass_ray.pipeline.progress import Observer, Progress
 from cass_ray.pipeline.report import Tally, card_facts, print_summary, report_json
 from cass_ray.pipeline.settings import BuildSettings
@@ -151,7 +151,7 @@ class Build:
             return self.settings.slots or os.cpu_count() or 1
         return self.nodes.slots_of("nvidia")
 
-    def _compile(self, blocks: Iterable[tuple[Decided, Block]]) -> Iterator[dict[str, int]]:
+    def _compile(self, blocks: Iterable[tuple[Deduplicated, Block]]) -> Iterator[dict[str, int]]:
         _quiet_ray()
         from actors.build_pipeline import compile_blocks
         from actors.nodes import ALL_NODES

@@ -20,7 +20,7 @@ from types import MappingProxyType
 from pydantic import BaseModel, ConfigDict
 
 from cass_ray.builds.commands import UnitCommand, is_cuda, read_record
-from cass_ray.builds.plans import Plan, plans
+from cass_ray.builds.plans import BuildCommands, plans
 from cass_ray.builds.system_view import HOST, PACKAGES, merge_system
 from cass_ray.temporary import temporary_prefix
 from cass_ray.toolchain.provided.packages_table import WHEEL, HeaderPackage
@@ -78,7 +78,7 @@ class RecordedBuild(BaseModel):
 
 
 @dataclass(frozen=True)
-class Recording:
+class BuildRecorder:
     """Records builds with the toolkit whose ``nvcc`` and include folders these are."""
 
     nvcc: Path
@@ -121,7 +121,9 @@ class Recording:
         result.seconds = time.monotonic() - began
         return result
 
-    def _run(self, plan: Plan, rooms: Path, tree: Path, view: View, result: RecordedBuild) -> None:
+    def _run(
+        self, plan: BuildCommands, rooms: Path, tree: Path, view: View, result: RecordedBuild
+    ) -> None:
         record = rooms / "record" / "commands"
         record.unlink(missing_ok=True)
         script = "\n".join(plan.commands)
@@ -296,7 +298,7 @@ def _interpreter() -> str:
     return str(real)
 
 
-def _leaves_something(plan: Plan, missing: set[str]) -> bool:
+def _leaves_something(plan: BuildCommands, missing: set[str]) -> bool:
     """Whether sources that no plan has compiled lie in the folder of ``plan``."""
     return plan.folder == "." or any(path.startswith(f"{plan.folder}/") for path in missing)
 

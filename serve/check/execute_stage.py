@@ -50,7 +50,7 @@ from cass_ray.translate.project.program import translated
 from cass_ray.translate.project.refusals import RefusingTranslator
 from cass_ray.translate.protocol import Translator, TranslatorError
 from serve.check.given_runs import GivenRun
-from serve.check.reference_runs import ComparedInputs, Original, with_references
+from serve.check.reference_runs import ComparedInputs, OriginalRunner, with_references
 
 _DRIVEN_RUNS = 3
 _STDERR = 2000
@@ -170,7 +170,7 @@ class TranslationRunner:
         wanted = subject.runs
         if kernels is not None and not wanted:
             wanted = [GivenRun(each) for each in driver_inputs()[:_DRIVEN_RUNS]]
-        original = Original(
+        original = OriginalRunner(
             on_gpu=subject.request.direction is Direction.CUDA_TO_HIP and not self.nvidia_problem,
             measure=lambda inputs: self._measured(subject, kernels, inputs),
         )

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from cass_ray.builds.commands import UnitCommand, is_cuda, read_compile_commands
-from cass_ray.builds.recording import RecordedBuild, Recording
+from cass_ray.builds.recording import BuildRecorder, RecordedBuild
 from cass_ray.builds.settings import NOTHING, UnitSettings
 from cass_ray.cache import ContentCache, default_directory, digest
 from cass_ray.corpus.reading.dependencies import (
@@ -190,8 +190,8 @@ def _recorded(tree: FileTree, found: TreeUnits) -> RecordedBuild | None:
         cache = ContentCache(default_directory() / "recorded-builds")
         if (known := cache.get(key)) is not None:
             return RecordedBuild.model_validate_json(known)
-        recording = Recording(nvidia.nvcc, nvidia.home, nvidia.library_directories, _store())
-        made = recording.record(root, list(packages.values()), found.dependencies.places())
+        recorder = BuildRecorder(nvidia.nvcc, nvidia.home, nvidia.library_directories, _store())
+        made = recorder.record(root, list(packages.values()), found.dependencies.places())
     cache.put(key, made.model_dump_json().encode())
     return made
 

@@ -25,7 +25,7 @@ Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class SimilarityLevel:
     """One kind of similarity: ``near`` of tokens, ``shape`` of syntax, ``opcodes`` of SASS."""
 
     name: str
@@ -38,21 +38,25 @@ class Level:
         return f"{self.name}_set", f"{self.name}_keys"
 
 
-def source_levels(settings: ScreeningSettings) -> tuple[Level, ...]:
+def source_levels(settings: ScreeningSettings) -> tuple[SimilarityLevel, ...]:
     """What rows are compared on before they are compiled, in order."""
     near, structure = settings.near_duplicates, settings.structural_duplicates
     levels = []
     if near.enabled:
-        levels.append(Level("near", Reason.NEAR_DUPLICATE, near.threshold))
+        levels.append(SimilarityLevel("near", Reason.NEAR_DUPLICATE, near.threshold))
     if structure.shape is not None:
-        levels.append(Level("shape", Reason.STRUCTURAL_DUPLICATE, structure.shape))
+        levels.append(SimilarityLevel("shape", Reason.STRUCTURAL_DUPLICATE, structure.shape))
     return tuple(levels)
 
 
-def opcode_levels(settings: ScreeningSettings) -> tuple[Level, ...]:
+def opcode_levels(settings: ScreeningSettings) -> tuple[SimilarityLevel, ...]:
     """What rows are compared on when they are compiled."""
     opcodes = settings.structural_duplicates.opcodes
-    return (Level("opcodes", Reason.STRUCTURAL_DUPLICATE, opcodes),) if opcodes is not None else ()
+    return (
+        (SimilarityLevel("opcodes", Reason.STRUCTURAL_DUPLICATE, opcodes),)
+        if opcodes is not None
+        else ()
+    )
 
 
 def compared_sources(
@@ -94,14 +98,14 @@ def digests(table: pa.Table) -> Digests:
     return np.frombuffer(joined, np.uint8).reshape(-1, DIGEST_BYTES)
 
 
-def has_set(table: pa.Table, level: Level) -> npt.NDArray[np.bool_]:
+def has_set(table: pa.Table, level: SimilarityLevel) -> npt.NDArray[np.bool_]:
     """Which lines of ``table`` are compared on ``level``."""
     valid = table.column(level.columns[0]).is_valid()
     return np.asarray(valid.to_numpy(zero_copy_only=False), np.bool_)
 
 
 def sets_and_keys(
-    table: pa.Table, level: Level, places: npt.NDArray[np.int64]
+    table: pa.Table, level: SimilarityLevel, places: npt.NDArray[np.int64]
 ) -> tuple[list[Hashes], Keys]:
     """Sets and band keys of ``level`` of the lines at ``places``."""
     sets, keys = (table.column(name).take(pa.array(places)) for name in level.columns)
@@ -130,7 +134,7 @@ def _table(
     rows: Sequence[Row],
     places: Sequence[int],
     found: Mapping[str, Sequence[Hashes | None]],
-    levels: Sequence[Level],
+    levels: Sequence[SimilarityLevel],
 ) -> pa.Table:
     columns: dict[str, pa.Array] = {
         "position": pa.array(list(places), pa.int32()),
