@@ -325,7 +325,7 @@ execute_process(COMMAND sh -c "echo > /dev/tcp/127.0.0.1/{port}")
         assert recording.record(tree, []).units == {}
 
 
-def test_what_a_build_would_clone_is_copied(recording: Recording, tmp_path: Path) -> None:
+def test_what_a_build_would_clone_is_copied(recording: BuildRecorder, tmp_path: Path) -> None:
     needs("make")
     makefile = """\
 all: a.o
@@ -355,7 +355,9 @@ a.o: a.cu
 
 
 @pytest.mark.parametrize("here", [True, False])
-def test_cmake_finds_what_it_would_fetch(recording: Recording, tmp_path: Path, here: bool) -> None:
+def test_cmake_finds_what_it_would_fetch(
+    recording: BuildRecorder, tmp_path: Path, here: bool
+) -> None:
     needs("cmake")
     lists = """\
 cmake_minimum_required(VERSION 3.18)
