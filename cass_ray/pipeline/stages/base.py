@@ -45,14 +45,16 @@ WORK_SCHEMA = pa.schema(
         ("include_directories", pa.list_(pa.string())),
         ("definitions", pa.list_(pa.string())),
         ("header_packages", pa.list_(pa.string())),
+        ("dependencies", pa.list_(pa.string())),
+        ("lacks", pa.list_(pa.string())),
         ("configured", pa.string()),
         (CUBINS_COLUMN, pa.list_(_CUBIN)),
     ]
 )
 """``block``: key of the block that the row is worked on in. ``tree``: digest of the archive that
-holds the program. ``include_directories``: relative to the tree. ``definitions``,
-``header_packages``, ``configured``: as of a :class:`~cass_ray.corpus.program.Program`. ``cubins``:
-for the lifter, with their listings."""
+holds the program. ``include_directories``: relative to the tree. ``definitions`` to
+``configured``: as of a :class:`~cass_ray.corpus.program.Program`. ``cubins``: for the lifter, with
+their listings."""
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
