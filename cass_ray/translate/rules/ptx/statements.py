@@ -24,7 +24,7 @@ _WORDS = ("asm", "__asm", "__asm__")
 _HEAD = re.compile(r"\s*(?:(?:volatile|__volatile__|__volatile)\s*)?\(")
 _GAP = re.compile(r"(?:\s|\\\r?\n|/\*.*?\*/|//[^\n]*)*", re.DOTALL)
 _STRING = re.compile(_GAP.pattern + r'("(?:[^"\\\n]|\\.)*")', re.DOTALL)
-_CONSTRAINT = re.compile(r'\s*(?:\[\s*(\w+)\s*\])?\s*"([=+]?)&?([rlhfdnbC])"\s*\(')
+_CONSTRAINT = re.compile(r'\s*+(?:\[\s*+(\w+)\s*+\])?\s*+"([=+]?)&?([rlhfdnbC])"\s*\(')
 _CONSTRAINTS = {"r": "b32", "l": "b64", "h": "b16", "f": "f32", "d": "f64"}
 _REGISTER = re.compile(r"\.reg\s+\.(\w+)\s+(.+)", re.DOTALL)
 _NUMBERED = re.compile(r"(.+)<(\d+)>\Z")
