@@ -10,7 +10,7 @@ SECONDS_EACH ?= 600
 # Builds and tests start thousands of Python processes: what they import is compiled once.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup setup-dev demo demo-train test test-full attack fuzz fresh lowest lint compile-commands bench lock clean
+.PHONY: help setup setup-dev demo demo-train test test-changed test-full attack fuzz fresh lowest lint compile-commands bench lock clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -37,6 +37,9 @@ demo-train: setup ## Train a small model on the demo's pairs
 test: setup-dev ## Run the tests, without the slow ones
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow" -rs
 
+test-changed: setup-dev ## Run the tests that changes since BASE=main can reach, without the slow ones
+	$(BIN)/python -m tests.changed $(or $(BASE),main) -n $(WORKERS)
+
 test-full: setup-dev ## Run all tests
 	$(BIN)/python -m pytest -n $(WORKERS) -rs
 
@@ -54,9 +57,13 @@ fresh: ## Run the two commands on a bare Debian root, as root and as a user (FRE
 lowest: ## Run the tests with the lowest versions that pyproject.toml allows (no compilers needed)
 	scripts/lowest.sh
 
+# `.clang-format-ignore` has those whose bytes are data.
+C_SOURCES := '*.c' '*.cc' '*.cl' '*.cpp' '*.cu' '*.cuh' '*.h' '*.hip' '*.hpp'
+
 lint: setup-dev ## Check style, spelling, types and import contracts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	git ls-files -z $(C_SOURCES) | xargs -0 $(BIN)/clang-format --dry-run -Werror
 	$(BIN)/codespell
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo

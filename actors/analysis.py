@@ -10,13 +10,13 @@ from typing import Any
 import ray
 
 from actors.errors import plain_errors
-from cass_ray.analysis.parts import Part, PartTask, analyse_kept
+from cass_ray.analysis.parts import FileFigures, PartTask, analyse_kept
 
 _AHEAD = 2
 """Tasks under way for each processor of the cluster, so that none waits for the driver."""
 
 
-def analysed(tasks: Sequence[PartTask], folder: Path) -> Iterator[Part]:
+def analysed(tasks: Sequence[PartTask], folder: Path) -> Iterator[FileFigures]:
     """Results in the order of ``tasks``; ``folder`` keeps them, best where all nodes see it.
 
     Ray has been joined. Raises what a part fails with.
@@ -33,7 +33,7 @@ def analysed(tasks: Sequence[PartTask], folder: Path) -> Iterator[Part]:
         yield _result(running.popleft())
 
 
-def _result(running: Any) -> Part:
+def _result(running: Any) -> FileFigures:
     with plain_errors():
-        part: Part = ray.get(running)
+        part: FileFigures = ray.get(running)
     return part

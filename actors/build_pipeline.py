@@ -22,7 +22,7 @@ from actors.nodes import ALL_NODES, NodeChoice
 from actors.session import LEAN_NODE, join_submitted, start_local
 from actors.stage_workers import WORKERS, named_blocks
 from cass_ray.pipeline.pieces.blocks import Block
-from cass_ray.pipeline.pieces.work import BuildWork, Decided
+from cass_ray.pipeline.pieces.work import BuildWork, Deduplicated
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.base import Needs
 from cass_ray.pipeline.stages.order import Pool, wanted_pools, wanted_stages
@@ -81,7 +81,7 @@ def _workers(settings: BuildSettings) -> list[tuple[tuple[Pool, ...], Needs, flo
 
 
 def compile_blocks(
-    work: BuildWork, blocks: Iterable[tuple[Decided, Block]], nodes: NodeChoice = ALL_NODES
+    work: BuildWork, blocks: Iterable[tuple[Deduplicated, Block]], nodes: NodeChoice = ALL_NODES
 ) -> Iterator[dict[str, int]]:
     """Stream ``blocks`` through both compilers on ``nodes``; the counts of each come out when it is
     committed.
@@ -96,7 +96,7 @@ def compile_blocks(
 
 
 def _compile(
-    work: BuildWork, blocks: Sequence[tuple[Decided, Block]], nodes: NodeChoice, keeps: bool
+    work: BuildWork, blocks: Sequence[tuple[Deduplicated, Block]], nodes: NodeChoice, keeps: bool
 ) -> Iterator[dict[str, int]]:
     settings = work.settings
     quiet_data()
@@ -159,7 +159,7 @@ def _placement(
     }
 
 
-def _dataset(blocks: Sequence[tuple[Decided, Block]]) -> Any:
+def _dataset(blocks: Sequence[tuple[Deduplicated, Block]]) -> Any:
     """One block of Ray Data for each of ours.
 
     Nothing but compilers' work is a Ray task then: no worker process reads, and the object store

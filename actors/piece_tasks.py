@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from actors.under_way import LATE_SECONDS, UnderWay
+from actors.speculative_tasks import LATE_SECONDS, SpeculativeTasks
 from cass_ray.corpus.dedup.shards import Shard, Shards, ShardsLost
 
 T = TypeVar("T")
@@ -23,8 +23,8 @@ class TaskRunner:
     """A :class:`~cass_ray.pipeline.pieces.runner.Runner` on the cluster that was joined.
 
     A task whose node is lost runs again elsewhere, and one that is late at the end a second time
-    (:mod:`.under_way`), unless ``alone`` is set of the work. An item with ``here`` set needs files
-    of this machine and runs on it.
+    (:mod:`.speculative_tasks`), unless ``alone`` is set of the work. An item with ``here`` set
+    needs files of this machine and runs on it.
 
     Args:
         late_seconds: how long no task is late.
@@ -38,7 +38,7 @@ class TaskRunner:
         shared = ray.put(work)
         most = _AHEAD_OF_A_CORE * max(1, int(ray.cluster_resources().get("CPU", 1)))
         alone = getattr(work, "alone", False)
-        under_way = UnderWay(
+        under_way = SpeculativeTasks(
             lambda item: _task(item).remote(shared, item),
             lambda item: not (alone or _is_bound(item)),
             self._late_seconds,

@@ -8,10 +8,10 @@ from typing import Any
 import ray
 
 from actors.errors import plain_errors
-from cass_ray.project.many import ManySettings, ProjectOutcome, port_kept
+from cass_ray.project.batch import BatchPortSettings, ProjectOutcome, port_kept
 
 
-def ported(settings: ManySettings) -> Iterator[ProjectOutcome]:
+def ported(settings: BatchPortSettings) -> Iterator[ProjectOutcome]:
     """Outcomes in the order in which they come; ``settings.out`` is where all nodes see it.
 
     A task takes as many processors as a project has compilers at a time. Ray has been joined.

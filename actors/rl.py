@@ -21,11 +21,11 @@ from actors.progress_file import followed, write_line
 from actors.rewards import ClusterRewards
 from cass_ray.execute.rewards.verdicts import ItemJudge
 from cass_ray.train.rl.job_settings import JudgeSettings, RlJobSettings
-from cass_ray.train.rl.one_thread import merged
-from cass_ray.train.rl.rollouts import Question, Rollout, RolloutMaker, dealt
+from cass_ray.train.rl.rollouts import EditQuestion, Rollout, RolloutGenerator, dealt
 from cass_ray.train.rl.rollouts_lost import RolloutsLost
+from cass_ray.train.rl.worker_thread import merged
 
-MakeMaker = Callable[[int], RolloutMaker]
+MakeMaker = Callable[[int], RolloutGenerator]
 """A maker, from a number that no other worker of the run was given."""
 MakeJudge = Callable[[], ItemJudge]
 
@@ -39,16 +39,16 @@ class RolloutWorker:
         self._maker = make(number)
 
     def use_weights(self, weights: Mapping[str, torch.Tensor]) -> None:
-        """See :class:`cass_ray.train.rl.rollouts.RolloutMaker`."""
+        """See :class:`cass_ray.train.rl.rollouts.RolloutGenerator`."""
         self._maker.use_weights(weights)
 
-    def rollouts(self, questions: Sequence[Question]) -> Iterator[list[Rollout]]:
-        """See :class:`cass_ray.train.rl.rollouts.RolloutMaker`."""
+    def rollouts(self, questions: Sequence[EditQuestion]) -> Iterator[list[Rollout]]:
+        """See :class:`cass_ray.train.rl.rollouts.RolloutGenerator`."""
         yield from self._maker.rollouts(questions)
 
 
 class ClusterRollouts:
-    """A :class:`~cass_ray.train.rl.rollouts.RolloutMaker` of ``workers`` actors.
+    """A :class:`~cass_ray.train.rl.rollouts.RolloutGenerator` of ``workers`` actors.
 
     Each draws answers to its share of the questions. A worker that dies costs its share, and
     another takes its place with the last weights; where no share comes back the batch is lost.
@@ -82,12 +82,12 @@ class ClusterRollouts:
             if worker not in workers:  # a batch may have replaced it before there were these
                 _heard(worker.use_weights.remote(self._weights))
 
-    def rollouts(self, questions: Sequence[Question]) -> Iterator[list[Rollout]]:
+    def rollouts(self, questions: Sequence[EditQuestion]) -> Iterator[list[Rollout]]:
         workers = self.workers
         shares = zip(workers, dealt(questions, len(workers)), strict=True)
         return merged([self._drawn(worker, share) for worker, share in shares if share])
 
-    def _drawn(self, worker: Any, share: Sequence[Question]) -> Iterator[list[Rollout]]:
+    def _drawn(self, worker: Any, share: Sequence[EditQuestion]) -> Iterator[list[Rollout]]:
         """Groups as they come; raises ``RolloutsLost``."""
         try:
             for ref in worker.rollouts.options(num_returns="streaming").remote(share):
@@ -123,7 +123,7 @@ def _heard(waiting: ray.ObjectRef[None]) -> bool:
     return True
 
 
-def make_rollouts(settings: RlJobSettings, number: int) -> RolloutMaker:
+def make_rollouts(settings: RlJobSettings, number: int) -> RolloutGenerator:
     """The maker of worker ``number``: the supervised model on its GPU, or on the CPU."""
     from cass_ray.train.rl.model_folder import load_policy
     from cass_ray.train.rl.rollouts import DecoderRollouts
@@ -195,10 +195,10 @@ class RlWorker:
 
     def _lead(self, leader: Any, model: Any, form: Any, source: str, done: int) -> None:
         from cass_ray.train.data.prepare import pair_files, read_pairs
-        from cass_ray.train.rl.asked import questions_of
         from cass_ray.train.rl.guidance import reference_answer
         from cass_ray.train.rl.model_folder import save_policy
         from cass_ray.train.rl.questions import QuestionChooser
+        from cass_ray.train.rl.request import questions_of
         from cass_ray.train.rl.trainer import RlTrainer
 
         settings = self.settings

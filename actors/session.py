@@ -17,8 +17,8 @@ import ray
 from ray._private import ray_constants
 from rich.console import Console
 
-from actors.lean_node import without_onlookers
-from actors.slow_start import START_SECONDS, noted_ports, patience
+from actors.minimal_head import minimal_head
+from actors.node_timeout import START_SECONDS, longer_node_timeout, noted_ports
 from cass_ray.commands.waiting import waiting
 from cass_ray.interrupts import end_as_interrupted
 from cass_ray.toolchain.errors import ToolMissing
@@ -50,7 +50,7 @@ default on other systems than Linux; nothing else makes all of Ray's ports do so
 def start_local(*, shown: bool = True, lean: bool = False, **options: Any) -> None:
     """Start a node on this machine for this process alone; ``options`` are ``ray.init``'s.
 
-    A ``lean`` one has no processes but those that work needs (:mod:`.lean_node`).
+    A ``lean`` one has no processes but those that work needs (:mod:`.minimal_head`).
 
     A terminal shows that it is being started, unless not ``shown``. Its ports can be reached from
     this machine only, unless ``RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER`` is 1; another process that joins
@@ -63,11 +63,16 @@ def start_local(*, shown: bool = True, lean: bool = False, **options: Any) -> No
         others = _children()
         try:
             with ExitStack() as stack:
-                for each in (_said(shown), _without_chatter(), _on_loopback(), patience()):
+                for each in (
+                    _said(shown),
+                    _without_chatter(),
+                    _on_loopback(),
+                    longer_node_timeout(),
+                ):
                     stack.enter_context(each)
                 stack.enter_context(noted_ports())
                 if lean:
-                    stack.enter_context(without_onlookers(options.get("log_to_driver", True)))
+                    stack.enter_context(minimal_head(options.get("log_to_driver", True)))
                 ray.init(address="local", include_dashboard=False, **options)
             end_as_interrupted()
             global _own_node

@@ -35,7 +35,7 @@ from cass_ray.pipeline.stages.order import (
 )
 from cass_ray.pipeline.stages.reference import REFERENCE_COLUMN
 from cass_ray.pipeline.workspace import Workspace
-from cass_ray.storage.manifest import Part
+from cass_ray.storage.manifest import PartFile
 from cass_ray.toolchain.errors import ToolMissing
 
 READ_COLUMN = "read"
@@ -141,7 +141,7 @@ class StageWorker:
         ]
 
     def _kept_rows(self, block: str, pool: str, part: str) -> list[Row]:
-        kept = self._work.half_done(pool).table(Part.model_validate_json(part))
+        kept = self._work.half_done(pool).table(PartFile.model_validate_json(part))
         rows: list[Row] = kept.to_pylist()
         return rows
 

@@ -20,7 +20,7 @@ from actors.session import is_alone, join_submitted, start_local
 from cass_ray.dataset.parquet import of_one_storage, parquet_dataset
 from cass_ray.llm.pretrained import load_tokenizer
 from cass_ray.storage.location import below
-from cass_ray.train.data.examples import COLUMNS, LIFTED, DataError, ExampleMaker
+from cass_ray.train.data.examples import COLUMNS, LIFTED, DataError, ExampleGenerator
 from cass_ray.train.data.prepare import (
     by_data_set,
     is_prepared,
@@ -61,7 +61,7 @@ class PairTokenizer:
 
     def __init__(self, settings: TrainSettings) -> None:
         tokenizer = load_tokenizer(str(RunFiles(settings.out).tokenizer))
-        self.maker = ExampleMaker(settings.data, tokenizer)
+        self.maker = ExampleGenerator(settings.data, tokenizer)
 
     def __call__(self, batch: pa.Table) -> pa.Table:
         """The examples of the pairs in ``batch``."""

@@ -24,8 +24,8 @@ from pathlib import Path
 import ray.util
 from pydantic import BaseModel, ConfigDict
 
+from actors.node_timeout import ended_raylets
 from actors.ports import free_ports
-from actors.slow_start import ended_raylets
 from cass_ray.cache import default_directory
 from cluster import raylet
 from cluster.errors import ClusterError

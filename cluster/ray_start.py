@@ -10,7 +10,7 @@ from ray.scripts.scripts import main
 if __name__ == "__main__":  # the packages are beside this folder
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from actors.slow_start import noted_ports
+from actors.node_timeout import noted_ports
 
 if __name__ == "__main__":
     sys.argv = ["ray", "start", *sys.argv[1:]]

@@ -34,7 +34,7 @@ from cass_ray.overwriting import WouldOverwriteError, check_outputs, remember
 from cass_ray.toolchain.errors import ToolMissing
 
 if TYPE_CHECKING:
-    from cass_ray.analysis.parts import Part, PartTask
+    from cass_ray.analysis.parts import FileFigures, PartTask
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -89,7 +89,7 @@ class Analysis:
         self.console.print(f"{document.subtitle}, in {seconds:.0f} s -> [bold]{page}[/bold]")
         return page
 
-    def _parts(self, planned: list[PartTask]) -> Iterator[Part]:
+    def _parts(self, planned: list[PartTask]) -> Iterator[FileFigures]:
         from cass_ray.analysis.parts import analyse_kept
 
         kept = self.settings.out.absolute() / _KEPT

@@ -24,13 +24,13 @@ from cass_ray.exit_codes import (
     fail,
 )
 from cass_ray.printable import printable
-from cass_ray.project.many import ManySettings, ProjectOutcome, port_kept, write_summary
+from cass_ray.project.batch import BatchPortSettings, ProjectOutcome, port_kept, write_summary
 from cass_ray.toolchain.errors import ToolMissing
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
-def _outcomes(settings: ManySettings) -> Iterator[ProjectOutcome]:
+def _outcomes(settings: BatchPortSettings) -> Iterator[ProjectOutcome]:
     if not (settings.cluster or os.environ.get("RAY_ADDRESS")):
         yield from (port_kept(entry, settings) for entry in settings.projects)
         return
@@ -64,7 +64,7 @@ def port_projects(
     flags = {"out": out, "cluster": cluster or None}
     given = {key: value for key, value in flags.items() if value is not None}
     try:
-        settings = load(ManySettings, projects, {**given, **parse_overrides(set_ or [])})
+        settings = load(BatchPortSettings, projects, {**given, **parse_overrides(set_ or [])})
         settings = settings.model_copy(update={"out": settings.out.absolute()})
         done: list[ProjectOutcome] = []
         for outcome in _outcomes(settings):

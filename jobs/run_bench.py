@@ -21,7 +21,7 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from cass_ray.bench.evaluate import make_compilers, run_threaded
-from cass_ray.bench.plan import BenchSettings, Item, PublishSettings, in_process, plan
+from cass_ray.bench.plan import BenchSettings, Item, UploadSettings, in_process, plan
 from cass_ray.bench.predecessor import load_predecessor
 from cass_ray.bench.question import BenchLevel
 from cass_ray.bench.reporting.publish import print_scores, publish
@@ -161,7 +161,7 @@ class BenchJob:
         return list(read_samples(self._settings.out))
 
 
-def _kept(folder: Path, settings: PublishSettings) -> Path | str:
+def _kept(folder: Path, settings: UploadSettings) -> Path | str:
     url, name = absolute(settings.url), run_name()
     keep_run(Store(url), folder, name, settings.keep)
     return below(url, name)

@@ -62,7 +62,7 @@ def nvcc() -> Compile:
     return messages
 
 
-class Output:
+class SynthesisFolder:
     """Programs, their list and the report in ``settings.out``."""
 
     def __init__(self, settings: SynthesisSettings) -> None:
@@ -104,7 +104,7 @@ class Output:
 async def synthesize(settings: SynthesisSettings, compile_source: Compile | None) -> dict[str, Any]:
     """Ask, check and write; the report. An interrupt lets requests under way finish."""
     started = time.monotonic()
-    output = Output(settings)
+    output = SynthesisFolder(settings)
     with Ledger(settings.out / ".work") as ledger:
         async with ChatClient(settings.chat) as client:
             synthesis = Synthesis(settings, client, ledger, compile_source, output.add)

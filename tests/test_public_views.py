@@ -16,11 +16,11 @@ from cass_ray.execute.grades import Grade
 from cass_ray.execute.verify import RunRecord
 from cass_ray.public.building import BuildResult
 from cass_ray.public.compiling import CompileResult
-from cass_ray.public.differing import changed_lines
+from cass_ray.public.renderable import Renderable
 from cass_ray.public.running import RunResult
-from cass_ray.public.shown import Shown
+from cass_ray.public.text_diff import changed_lines
 from cass_ray.public.verifying import VerifyResult
-from cass_ray.public.views import Difference, Mark
+from cass_ray.public.views import Mark, TextDiff
 from cass_ray.toolchain.sandbox.executable import SandboxRun, SandboxVerdict
 
 HOSTILE = "<script>alert(1)</script>\x1b[2J\u202e&amp;"
@@ -68,7 +68,7 @@ class Tags(HTMLParser):
             self.text.append(data)
 
 
-def page(result: Shown) -> str:
+def page(result: Renderable) -> str:
     """The text of its HTML, which is checked."""
     tags = Tags()
     tags.feed(result._repr_html_())
@@ -132,7 +132,7 @@ def test_a_translation_shows_findings_and_what_changed() -> None:
     ],
     ids=lambda result: type(result).__name__,
 )
-def test_text_of_strangers_is_inert(result: Shown) -> None:
+def test_text_of_strangers_is_inert(result: Renderable) -> None:
     html = result._repr_html_()
     assert "<script" not in html
     for text in (html, terminal(result)):
@@ -183,12 +183,12 @@ def test_two_sides_stand_beside_each_other() -> None:
 def test_differences_are_bounded_and_say_so() -> None:
     before = "".join(f"{number}\n" for number in range(6000))
     after = before.replace("7\n", "seven\n")
-    lines = list(changed_lines(Difference("", before, after), 10))
+    lines = list(changed_lines(TextDiff("", before, after), 10))
     assert len(lines) == 12
     assert lines[0][1].startswith("@@ -")
     assert lines[-2][1].endswith(" more lines")
     assert lines[-1] == (Mark.WARNING, "… 1000 lines at the end were not compared")
-    assert list(changed_lines(Difference("", "a\n", "a\n"), 10)) == []
+    assert list(changed_lines(TextDiff("", "a\n", "a\n"), 10)) == []
 
 
 def test_a_build_shows_what_became_of_rows() -> None:

@@ -31,7 +31,7 @@ from benchmarks.lift.parts import part
 from benchmarks.lift.programs import LiftedProgram, LiftingRun
 from cass_ray.cache import default_directory
 from cass_ray.config import load, parse_overrides
-from cass_ray.corpus.generate.knobs import Knobs
+from cass_ray.corpus.generate.options import GeneratorOptions
 from cass_ray.corpus.generate.program import GeneratedProgram, generate
 from cass_ray.emulator.build import runtime_library
 from cass_ray.emulator.execution import RunOptions
@@ -57,7 +57,7 @@ DRAWN = (
     *("mathematics=0", "types.long=3", "types.unsigned_long=3"),
     "collectives.lanes_apart=1",
 )
-"""Knobs: no functions that fast-math replaces, much 64-bit arithmetic, and what HIP has not."""
+"""Options: no functions that fast-math replaces, much 64-bit arithmetic, and what HIP has not."""
 
 AGREES, DIFFERS, FAILS, NOT_LIFTED = "agrees", "differs", "does not run", "not lifted"
 LEFT_OUT = "left out"
@@ -219,7 +219,7 @@ def main() -> None:
     cache.mkdir(parents=True, exist_ok=True)
     limits = RunOptions(seconds=120.0)
     bench = LiftingRun(find_amd(), find_nvidia(), runtime_library(), limits, cache)
-    knobs = load(Knobs, None, parse_overrides([*DRAWN, *given.set]))
+    knobs = load(GeneratorOptions, None, parse_overrides([*DRAWN, *given.set]))
     architectures = [f"sm_{number}" for number in given.sm or ("80", "90")]
     rows = []
     if given.json.exists():

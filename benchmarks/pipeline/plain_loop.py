@@ -17,7 +17,7 @@ from rich.console import Console
 
 from cass_ray.config import load
 from cass_ray.pipeline.pieces.blocks import Block, BlockReader, commit_block
-from cass_ray.pipeline.pieces.work import Decided
+from cass_ray.pipeline.pieces.work import Deduplicated
 from cass_ray.pipeline.results import result_cache
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.order import (
@@ -38,7 +38,7 @@ COMPILERS = (Pool.TRANSLATOR, Pool.NVIDIA_COMPILER, Pool.AMD_COMPILER)
 class PlainBuild(Build):
     """The job with a plain loop where it has the Ray Data pipeline."""
 
-    def _compile(self, blocks: Iterable[tuple[Decided, Block]]) -> Iterator[dict[str, int]]:
+    def _compile(self, blocks: Iterable[tuple[Deduplicated, Block]]) -> Iterator[dict[str, int]]:
         work = self.work
         context = StageContext(
             self.settings, Workspace(work.trees.get), result_cache(self.settings)

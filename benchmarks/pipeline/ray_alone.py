@@ -3,7 +3,7 @@
     python -m benchmarks.pipeline.ray_alone --rows 100
     python -m benchmarks.pipeline.ray_alone --rows 100 --all-of-ray
 
-``--all-of-ray`` leaves in what a build on one machine does without (``actors/lean_node.py``,
+``--all-of-ray`` leaves in what a build on one machine does without (``actors/minimal_head.py``,
 ``actors/lean_data.py``). Takes root.
 """
 

@@ -12,7 +12,7 @@ import json
 import sys
 from pathlib import Path
 
-from cass_ray.train.data.examples import ExampleMaker
+from cass_ray.train.data.examples import ExampleGenerator
 from cass_ray.train.data.prepare import make_tokenizer, pair_files, read_pairs
 from cass_ray.train.settings import FreshModel, ModelSettings, TrainSettings
 
@@ -29,7 +29,7 @@ def main() -> None:
             model=ModelSettings(fresh=FreshModel(vocab_size=16384, max_position_embeddings=16384)),
         )
         files = pair_files(folders)
-        maker = ExampleMaker(settings.data, make_tokenizer(settings, files))
+        maker = ExampleGenerator(settings.data, make_tokenizer(settings, files))
         rows = [row for pair in read_pairs(files) for row in maker.examples(pair)]
         result[task] = sorted(len(row["tokens"]) for row in rows if not row["dropped"])
     Path(__file__).with_name("lengths.json").write_text(json.dumps(result) + "\n")

@@ -27,7 +27,7 @@ from benchmarks.train.small_pairs import (
 
 if TYPE_CHECKING:
     from cass_ray.llm.translation_format import TranslationFormat
-    from cass_ray.train.rl.rollouts import Question, Rollout
+    from cass_ray.train.rl.rollouts import EditQuestion, Rollout
 
 _LONGEST = 15_000
 """Tokens of a program that is asked within a run: all that the model has the room for."""
@@ -71,13 +71,13 @@ def _fresh(held_out: list[Row]) -> Iterator[Row]:
                 yield {"id": f"fresh-{row['id']}", "repository": row["kind"], "cuda": row["cuda"]}
 
 
-def held_out_questions(programs: Path, form: TranslationFormat) -> list[Question]:
+def held_out_questions(programs: Path, form: TranslationFormat) -> list[EditQuestion]:
     """Those of :func:`write_programs`, to be answered within a run of reinforcement learning: that
     can be answered by numbered edits."""
     from cass_ray.llm.line_edits import MARKS
-    from cass_ray.train.rl.rollouts import Question
+    from cass_ray.train.rl.rollouts import EditQuestion
 
-    made = [Question(program.name, program.text) for program in read_programs(programs)]
+    made = [EditQuestion(program.name, program.text) for program in read_programs(programs)]
     return [
         question
         for question in made

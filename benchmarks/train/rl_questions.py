@@ -30,7 +30,7 @@ from benchmarks.train.small_pairs import (
     translated,
 )
 from cass_ray.execute.rewards.compiled import CompileJudge
-from cass_ray.train.rl.rollouts import Question
+from cass_ray.train.rl.rollouts import EditQuestion
 
 _FRESH_SEED = 100_000
 """Seeds from here on are not those of a supervised run."""
@@ -176,7 +176,7 @@ def _fitting(work: tuple[Row, str, int], longest_answer: int) -> Row | None:
     ``work``: the pair, the folder of the tokenizer, which of its questions.
     """
     from cass_ray.train.data.augment import respell
-    from cass_ray.train.rl.asked import question_of
+    from cass_ray.train.rl.request import question_of
 
     row, tokenizer, number = work
     name, cuda, hip = row["id"], row["cuda_source"], row["hip_source"]
@@ -190,10 +190,10 @@ def _fitting(work: tuple[Row, str, int], longest_answer: int) -> Row | None:
 
 
 def foresee_questions(
-    questions: Iterable[Question], judge: Callable[[], CompileJudge], seconds: float
+    questions: Iterable[EditQuestion], judge: Callable[[], CompileJudge], seconds: float
 ) -> tuple[int, int]:
     """Let the judge know the rules' translations of ``questions``, of those that answers are judged
-    in the words of (:mod:`cass_ray.train.rl.in_first_words`); how many compile, and how many are
+    in the words of (:mod:`cass_ray.train.rl.canonical_names`); how many compile, and how many are
     known when ``seconds`` have passed."""
     until = time.monotonic() + seconds
     with ProcessPoolExecutor(os.cpu_count(), get_context("fork")) as pool:
@@ -207,7 +207,7 @@ def _foreseen(work: tuple[Callable[[], CompileJudge], str, float]) -> bool | Non
     return judge().foresee(cuda) if time.monotonic() < until else None
 
 
-def in_other_words(question: Question, chance: random.Random) -> Question:
+def in_other_words(question: EditQuestion, chance: random.Random) -> EditQuestion:
     """The same question with a share of its own names invented anew, on both sides alike."""
     from cass_ray.train.data.augment import invented_names, renamed
 
@@ -239,7 +239,7 @@ def _form_of(tokenizer: str) -> Any:
     return _form
 
 
-def read_questions(path: Path) -> Iterable[Question]:
+def read_questions(path: Path) -> Iterable[EditQuestion]:
     """What :func:`write_questions` wrote."""
     with path.open(encoding="utf-8") as stream:
-        return [Question(**json.loads(line)) for line in stream]
+        return [EditQuestion(**json.loads(line)) for line in stream]

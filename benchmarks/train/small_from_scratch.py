@@ -62,7 +62,7 @@ SHORT = {
     "device_functions": 0.3,
     "constant_memory": 0.2,
 }
-"""Knobs of programs about a third as long as the generator's own choice."""
+"""GeneratorOptions of programs about a third as long as the generator's own choice."""
 
 
 def make_row(name: str, origin: str, cuda: str, hip: str) -> dict[str, Any]:
@@ -81,12 +81,12 @@ def make_row(name: str, origin: str, cuda: str, hip: str) -> dict[str, Any]:
 
 def generated_rows(count: int, seed: int, knobs: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Pairs of generated programs; those the rule engine finds errors in are left out."""
-    from cass_ray.corpus.generate.knobs import Knobs
+    from cass_ray.corpus.generate.options import GeneratorOptions
     from cass_ray.corpus.generate.program import generate
     from cass_ray.translate.rules import RulesTranslator
 
     rules = RulesTranslator()
-    for program in generate(count, seed, Knobs.model_validate(knobs)):
+    for program in generate(count, seed, GeneratorOptions.model_validate(knobs)):
         translation = rules.translate(program.source)
         if not translation.errors:
             yield make_row(program.name, "synthetic", program.source, translation.source)
@@ -217,11 +217,11 @@ _maker: Any = None
 def _load_maker(settings: TrainSettings) -> None:
     global _maker
     from cass_ray.llm.pretrained import load_tokenizer
-    from cass_ray.train.data.examples import ExampleMaker
+    from cass_ray.train.data.examples import ExampleGenerator
     from cass_ray.train.run_files import RunFiles
 
     tokenizer = load_tokenizer(str(RunFiles(settings.out).tokenizer))
-    _maker = ExampleMaker(settings.data, tokenizer)
+    _maker = ExampleGenerator(settings.data, tokenizer)
 
 
 def _examples(pair: dict[str, Any]) -> list[dict[str, Any]]:

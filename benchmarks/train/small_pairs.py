@@ -130,10 +130,10 @@ def shipped_rows() -> Iterator[Row]:
 def generated_programs(seed: int) -> list[Row]:
     """50 generated programs."""
     from benchmarks.train.small_from_scratch import SHORT
-    from cass_ray.corpus.generate.knobs import Knobs
+    from cass_ray.corpus.generate.options import GeneratorOptions
     from cass_ray.corpus.generate.program import generate
 
-    knobs = Knobs.model_validate(SHORT if seed % 2 else {})
+    knobs = GeneratorOptions.model_validate(SHORT if seed % 2 else {})
     return [
         {"id": f"generated-{seed}-{number}", "kind": "synthetic", "cuda": program.source}
         for number, program in enumerate(generate(50, seed, knobs))

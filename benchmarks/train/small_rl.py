@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import torch
 
     from cass_ray.execute.rewards.compiled import CompileCredit
-    from cass_ray.train.rl.in_first_words import FirstWordsJudge
+    from cass_ray.train.rl.canonical_names import CanonicalNamesJudge
     from cass_ray.train.rl.rollouts import DecoderRollouts
     from cass_ray.train.rl.settings import RlSettings, SamplingSettings
 
@@ -117,12 +117,12 @@ def make_rollouts(
     return DecoderRollouts(loaded.eval(), form, sampling, seed, _LONGEST_REWORDED)
 
 
-def judge_of_asked(tools: Path, credit: CompileCredit, optimization: str) -> FirstWordsJudge:
+def judge_of_asked(tools: Path, credit: CompileCredit, optimization: str) -> CanonicalNamesJudge:
     """The judge of a process of the pool."""
     from benchmarks.train.judge_tools import make_judge
-    from cass_ray.train.rl.in_first_words import FirstWordsJudge
+    from cass_ray.train.rl.canonical_names import CanonicalNamesJudge
 
-    return FirstWordsJudge(make_judge(tools, credit, optimization))
+    return CanonicalNamesJudge(make_judge(tools, credit, optimization))
 
 
 def _load(model: Path, device: str) -> tuple[Any, Any]:

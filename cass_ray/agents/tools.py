@@ -39,7 +39,7 @@ from cass_ray.emulator.build import BuildFailed, runtime_library
 from cass_ray.execute.backends.base import Assembly, Inputs, RunMode
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.backends.registry import make_backend
-from cass_ray.execute.sides import as_hip, build_for
+from cass_ray.execute.targets import as_hip, build_for
 from cass_ray.overwriting import check_outputs, remember
 from cass_ray.project.patch import PatchError
 from cass_ray.project.porting import PortSettings, ProjectError, port_project, work_folder

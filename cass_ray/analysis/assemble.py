@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cass_ray.analysis.collected import Collected, collect, read_rejects
 from cass_ray.analysis.document import Document, Section
-from cass_ray.analysis.parts import Part, PartTask
+from cass_ray.analysis.parts import FileFigures, PartTask
 from cass_ray.analysis.sampling import rate
 from cass_ray.analysis.sections.alike import alike
 from cass_ray.analysis.sections.composition import composition
@@ -45,7 +45,7 @@ def tasks(settings: AnalysisSettings) -> list[PartTask]:
     ]
 
 
-def assemble(settings: AnalysisSettings, parts: Iterable[Part]) -> Document:
+def assemble(settings: AnalysisSettings, parts: Iterable[FileFigures]) -> Document:
     """The report of analysed ``parts``, in the order of :func:`tasks`."""
     data = collect(parts, read_rejects(settings.dataset))
     return Document(

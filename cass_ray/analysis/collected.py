@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cass_ray.analysis.parts import Part
+from cass_ray.analysis.parts import FileFigures
 from cass_ray.analysis.row_features import FEATURES, Mnemonics
 from cass_ray.dataset.parquet import parquet_dataset, parquet_files
 
@@ -52,7 +52,7 @@ class Collected:
         return int(self.features.num_rows)
 
 
-def collect(parts: Iterable[Part], rejects: pd.DataFrame) -> Collected:
+def collect(parts: Iterable[FileFigures], rejects: pd.DataFrame) -> Collected:
     """Parts in the order of their files."""
     tables = [FEATURES.empty_table()]
     similarities: list[dict[str, Any]] = []

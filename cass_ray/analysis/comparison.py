@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
 
-from cass_ray.analysis.document import Cell, Column, Document, Section, Table
+from cass_ray.analysis.document import Cell, Column, Document, FigureTable, Section
 from cass_ray.bench.reporting.publish import SCORES_FILE
 from cass_ray.bench.scoring.scores import Scores
 from cass_ray.version import __version__
@@ -25,7 +25,7 @@ class NotComparableError(ValueError):
     """A folder without figures, or two of different kinds."""
 
 
-class Difference(NamedTuple):
+class FigureDifference(NamedTuple):
     """One number on both sides; None where a side lacks it."""
 
     name: str
@@ -89,7 +89,7 @@ def _of_document(document: Document) -> Iterator[tuple[Key, float]]:
             yield from _of_table(section.title, table)
 
 
-def _of_table(section: str, table: Table) -> Iterator[tuple[Key, float]]:
+def _of_table(section: str, table: FigureTable) -> Iterator[tuple[Key, float]]:
     """Rows are known by their words; a number in a row without words by its place."""
     for place, row in enumerate(table.rows):
         words = [cell for cell in row if isinstance(cell, str)] or [f"row {place + 1}"]
@@ -120,14 +120,14 @@ def _of_scores(scores: Iterable[Scores]) -> Iterator[tuple[Key, float]]:
 
 def _differences(
     keys: Iterable[Key], one: dict[Key, float], other: dict[Key, float]
-) -> list[Difference]:
+) -> list[FigureDifference]:
     return [
-        Difference(": ".join(part for part in key[1:] if part), one.get(key), other.get(key))
+        FigureDifference(": ".join(part for part in key[1:] if part), one.get(key), other.get(key))
         for key in keys
     ]
 
 
-def _section(title: str, folders: tuple[Path, Path], found: list[Difference]) -> Section:
+def _section(title: str, folders: tuple[Path, Path], found: list[FigureDifference]) -> Section:
     changed = sum(each.difference != 0 for each in found)
     rows: list[list[Cell]] = [
         [each.name, each.first, each.second, each.difference, _ratio(each)] for each in found
@@ -136,7 +136,7 @@ def _section(title: str, folders: tuple[Path, Path], found: list[Difference]) ->
         key=title.lower().replace(" ", "-"),
         title=title,
         tables=[
-            Table(
+            FigureTable(
                 key="differences",
                 title="Differences",
                 caption=f"{changed} of {len(found)} numbers differ.",
@@ -152,7 +152,7 @@ def _section(title: str, folders: tuple[Path, Path], found: list[Difference]) ->
     )
 
 
-def _ratio(found: Difference) -> float | None:
+def _ratio(found: FigureDifference) -> float | None:
     if not found.first or found.second is None:
         return None
     return found.second / found.first

@@ -21,7 +21,7 @@ class Column(BaseModel):
     """After the point; None where the column holds words or whole numbers."""
 
 
-class Table(BaseModel):
+class FigureTable(BaseModel):
     """Rows of cells; ``None`` is a value that is not known."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -59,7 +59,7 @@ class Section(BaseModel):
     """Paragraphs of plain text."""
     numbers: dict[str, Cell] = Field(default_factory=dict)
     """Single figures that the text or a comparison needs, by name."""
-    tables: list[Table] = Field(default_factory=list)
+    tables: list[FigureTable] = Field(default_factory=list)
     figures: list[Figure] = Field(default_factory=list)
 
 

@@ -18,8 +18,8 @@ from pydantic import Field
 from cass_ray.analysis.learned_domains import source_words
 from cass_ray.analysis.mnemonics import mnemonics
 from cass_ray.analysis.row_features import FEATURES, Mnemonics, features
+from cass_ray.analysis.row_texts import TextLevel, texts
 from cass_ray.analysis.sampling import position
-from cass_ray.analysis.sides import Level, texts
 from cass_ray.analysis.similarity import similarities
 from cass_ray.config import StrictModel
 from cass_ray.dataset.parquet import parquet_dataset
@@ -44,7 +44,7 @@ class PartTask(StrictModel):
 
 
 @dataclass
-class Part:
+class FileFigures:
     """What is known of one file."""
 
     features: pa.Table
@@ -65,9 +65,9 @@ def read_rows(path: str) -> Iterator[dict[str, Any]]:
         yield from batch.to_pylist()
 
 
-def analyse(task: PartTask) -> Part:
+def analyse(task: PartTask) -> FileFigures:
     """Read the file once and count. Raises :class:`ToolMissing` where a measure needs a package."""
-    part = Part(FEATURES.empty_table())
+    part = FileFigures(FEATURES.empty_table())
     rows = []
     for row in read_rows(task.path):
         rows.append(features(row, part.mnemonics))
@@ -88,7 +88,7 @@ def analyse(task: PartTask) -> Part:
 
 def _documents(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for side, text in texts(row):
-        if side.level is Level.DEVICE and side.instruction_set is not None:
+        if side.level is TextLevel.DEVICE and side.instruction_set is not None:
             yield {
                 "id": row["id"],
                 "filename": row.get("filename") or "",
@@ -100,7 +100,7 @@ def _documents(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
             }
 
 
-def analyse_kept(task: PartTask, folder: Path) -> Part:
+def analyse_kept(task: PartTask, folder: Path) -> FileFigures:
     """As :func:`analyse`; kept in ``folder`` under the digest of the file and of what is asked."""
     digest = hashlib.sha256()
     with fsspec.open(task.path, "rb") as file:
@@ -116,7 +116,7 @@ def analyse_kept(task: PartTask, folder: Path) -> Part:
     return part
 
 
-def save(part: Part, folder: Path) -> None:
+def save(part: FileFigures, folder: Path) -> None:
     """Write ``part``; the last file written is the one that :func:`load` is asked by."""
     folder.mkdir(parents=True, exist_ok=True)
     pq.write_table(part.features, folder / "features.parquet", compression="zstd")
@@ -131,10 +131,10 @@ def save(part: Part, folder: Path) -> None:
     written.replace(folder / "rest.json")
 
 
-def load(folder: Path) -> Part:
+def load(folder: Path) -> FileFigures:
     """What :func:`save` wrote."""
     rest = json.loads((folder / "rest.json").read_text("utf-8"))
-    return Part(
+    return FileFigures(
         pq.read_table(folder / "features.parquet", schema=FEATURES),
         {(one, two, three): Counter(counts) for one, two, three, counts in rest["mnemonics"]},
         rest["similarities"],

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from cass_ray.analysis.mnemonics import mnemonics
-from cass_ray.analysis.sides import Level, Side, texts
+from cass_ray.analysis.row_texts import RowText, TextLevel, texts
 from cass_ray.analysis.text_counts import count
 from cass_ray.assembly.opcodes import Category, category
 from cass_ray.execute.evidence.counters import KernelCoverage
@@ -73,13 +73,13 @@ def features(row: Mapping[str, Any], totals: Mnemonics) -> dict[str, Any]:
     }
 
 
-def _text(side: Side, text: str, origin: str, totals: Mnemonics) -> dict[str, Any]:
+def _text(side: RowText, text: str, origin: str, totals: Mnemonics) -> dict[str, Any]:
     lengths = count(text)
     found: Counter[str] = Counter()
     classes: Counter[str] = Counter()
     if side.instruction_set is not None:
         found = mnemonics(side.instruction_set, text)
-        target = side.target if side.level is Level.DEVICE else side.vendor
+        target = side.target if side.level is TextLevel.DEVICE else side.vendor
         totals.setdefault((origin, side.instruction_set.value, target), Counter()).update(found)
         for name, times in found.items():
             classes[category(side.instruction_set, name).value] += times

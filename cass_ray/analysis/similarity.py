@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cass_ray.analysis.sides import Level, pair_of
+from cass_ray.analysis.row_texts import TextLevel, pair_of
 from cass_ray.bench.scoring.similarity import chrf
 from cass_ray.toolchain.errors import ToolMissing
 
@@ -16,7 +16,7 @@ def similarities(row: Mapping[str, Any], characters: int) -> list[dict[str, Any]
     Of the first ``characters`` of both texts. Raises :class:`ToolMissing`.
     """
     found = []
-    for level in Level:
+    for level in TextLevel:
         if pair := pair_of(row, level):
             cuda, hip = (text[:characters] for text in pair)
             found.append(

@@ -28,7 +28,7 @@ IN_PROCESS = ("reference", "echo", "rules", "answers:")
 """Systems that take milliseconds for a source file: the driver asks them itself."""
 
 
-class PublishSettings(StrictModel):
+class UploadSettings(StrictModel):
     """Where results go when a run has ended."""
 
     url: Location
@@ -73,7 +73,7 @@ class BenchSettings(StrictModel):
     """Requests of a ``chat:`` system at a time."""
     compare: list[Path] = []
     """Earlier results that the report tests these against."""
-    publish: PublishSettings | None = None
+    publish: UploadSettings | None = None
     """Also copy the results there."""
 
     @field_validator("architectures")

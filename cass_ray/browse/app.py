@@ -14,7 +14,7 @@ from textual.worker import get_current_worker
 
 from cass_ray.browse.filters import FilterError, RowFilter, read_filter
 from cass_ray.browse.row_screen import RowScreen
-from cass_ray.browse.rows import NotFoundError, Part, cell
+from cass_ray.browse.rows import NotFoundError, RowSet, cell
 
 COLUMNS = (
     "filename",
@@ -51,7 +51,7 @@ class DatasetBrowser(App[None]):
         super().__init__()
         self._directory = directory
         self._rejects = rejects
-        self._part = Part.open(directory, rejects)
+        self._part = RowSet.open(directory, rejects)
         self._filter = RowFilter()
         self._found: list[int] = []
         """Numbers of the rows in the table."""
@@ -83,7 +83,7 @@ class DatasetBrowser(App[None]):
     def action_other_part(self) -> None:
         """Show the rejects in the place of the pairs, or back."""
         try:
-            self._part = Part.open(self._directory, not self._rejects)
+            self._part = RowSet.open(self._directory, not self._rejects)
         except NotFoundError as error:
             self._say(str(error), problem=True)
             return
@@ -107,7 +107,7 @@ class DatasetBrowser(App[None]):
         self._find(self._part, self._filter)
 
     @work(thread=True, exclusive=True)
-    def _find(self, part: Part, condition: RowFilter) -> None:
+    def _find(self, part: RowSet, condition: RowFilter) -> None:
         worker = get_current_worker()
         columns = list(REJECT_COLUMNS if part.name == "rejects" else COLUMNS)
         found, total = part.matching(condition, MOST_ROWS)

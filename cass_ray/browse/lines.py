@@ -31,7 +31,7 @@ class LinesUnknown(Exception):
 
 
 @dataclass(frozen=True)
-class Side:
+class LineMapping:
     """One side of a row: its source and the source line of each instruction of its listing."""
 
     source: str
@@ -63,7 +63,9 @@ def same_line(left: str, right: str) -> dict[int, int]:
     return found
 
 
-def sides_of(row: Mapping[str, Any], nvidia: Listing, amd: Listing) -> tuple[Side, Side]:
+def sides_of(
+    row: Mapping[str, Any], nvidia: Listing, amd: Listing
+) -> tuple[LineMapping, LineMapping]:
     """Both sides of a pair. Raises :class:`LinesUnknown`."""
     architecture = next(iter(row["cuda_arch"] or ()), "") or DEFAULT_NVIDIA_ARCHITECTURE
     optimization = _optimization(row["amd_toolchain"])
@@ -94,9 +96,9 @@ def _optimization(toolchain: Mapping[str, str] | None) -> str:
     return next((word for word in words if word.startswith("-O")), "-Os")
 
 
-def _side(source: str, listing: Listing, lines: Lines) -> Side:
+def _side(source: str, listing: Listing, lines: Lines) -> LineMapping:
     counts = listing.counts
     kept = {name: each for name, each in lines.items() if counts.get(name) == len(each)}
     if not kept:
         raise LinesUnknown("this compiler makes other code than the data set's")
-    return Side(source, listing, kept)
+    return LineMapping(source, listing, kept)

@@ -16,9 +16,9 @@ from textual.widgets import Footer, Header, Static, TabbedContent, TabPane, Text
 from textual.widgets.text_area import Selection
 
 from cass_ray.assembly.align import KernelPair, align_kernels
-from cass_ray.browse.lines import LinesUnknown, Side, same_line, sides_of
+from cass_ray.browse.lines import LineMapping, LinesUnknown, same_line, sides_of
 from cass_ray.browse.listings import Listing, amd_listing, sass_listing
-from cass_ray.browse.rows import SIDE_BY_SIDE, Part, plain
+from cass_ray.browse.rows import SIDE_BY_SIDE, RowSet, plain
 
 _TITLES = {"source": "Source", "host": "Host", "device": "Device"}
 
@@ -69,14 +69,14 @@ class RowScreen(Screen[None]):
         Binding("d", "differences", "differences"),
     ]
 
-    def __init__(self, part: Part, numbers: list[int], at: int) -> None:
+    def __init__(self, part: RowSet, numbers: list[int], at: int) -> None:
         super().__init__()
         self._part, self._numbers, self._at = part, numbers, at
         self._row = part.row(numbers[at])
         self._listings = list(_listings(self._row))
         self._kernels = _kernels(self._row)
         self._kernel = -1
-        self._sides: tuple[Side, Side] | None = None
+        self._sides: tuple[LineMapping, LineMapping] | None = None
         self._architectures: dict[str, str] = {}  # of each listing that is shown
         for column, architecture, _ in self._listings:
             self._architectures.setdefault(column, architecture)
@@ -186,7 +186,7 @@ class RowScreen(Screen[None]):
         self._sides = sides
         self.app.call_from_thread(self._show_same, sides, pane, line)
 
-    def _show_same(self, sides: tuple[Side, Side], pane: str, line: int) -> None:
+    def _show_same(self, sides: tuple[LineMapping, LineMapping], pane: str, line: int) -> None:
         nvidia, amd = sides
         match pane:
             case "cuda_source":

@@ -52,7 +52,7 @@ class NotFoundError(Exception):
 
 
 @dataclass(frozen=True)
-class Part:
+class RowSet:
     """The pairs or the rejects of a data set; rows are read only when asked for."""
 
     name: str
@@ -60,7 +60,7 @@ class Part:
     schema: pa.Schema
 
     @classmethod
-    def open(cls, directory: Path | str, rejects: bool) -> Part:
+    def open(cls, directory: Path | str, rejects: bool) -> RowSet:
         """Raises ``NotFoundError`` when ``directory``, a folder or a URL, holds no data set."""
         name = "rejects" if rejects else "pairs"
         if files := parquet_files(directory, name):

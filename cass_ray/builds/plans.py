@@ -11,6 +11,9 @@ from pathlib import Path, PurePosixPath
 BUILD_FOLDER = "cass-build"
 """Where CMake and Meson build: in the tree, so that headers they write are in it too."""
 
+DEPENDENCIES = ".cass-dependencies"
+"""Where in the tree other projects lie that CMake would fetch."""
+
 _MAXIMUM_FOLDERS = 12
 _SKIPPED = frozenset(
     {".git", "third_party", "thirdparty", "3rdparty", "extern", "external", "deps"}
@@ -36,7 +39,7 @@ _CMAKE_STRING = re.compile(r"\bset\s*\(\s*(OPENMP_RUNTIME)\b")
 
 
 @dataclass(frozen=True)
-class Plan:
+class BuildCommands:
     """Shell ``commands`` for a build in ``folder`` (relative to the project), one after another.
 
     The first that fails does not end the others: what is written by then still counts.
@@ -47,28 +50,33 @@ class Plan:
     commands: tuple[str, ...]
 
 
-def plans(root: Path) -> Iterator[Plan]:
-    """The plans for the project at ``root``, outer folders first, the fullest build first."""
-    for folder in _folders(root):
+def plans(root: Path, foreign: tuple[str, ...] = ()) -> Iterator[BuildCommands]:
+    """The plans for the project at ``root``, outer folders first, the fullest build first.
+
+    Paths that begin as one of ``foreign`` belong to other projects.
+    """
+    for folder in _folders(root, foreign):
         place = root / folder
         if _PROJECT.search(_text(place / "CMakeLists.txt")):
             yield from _cmake(root, folder)
         if (place / "meson.build").is_file():
             commands = (f"meson setup {BUILD_FOLDER}", f"ninja -k 0 -C {BUILD_FOLDER}")
-            yield Plan("meson", folder, commands)
+            yield BuildCommands("meson", folder, commands)
         if any((place / name).is_file() for name in ("configure.ac", "configure.in", "configure")):
             yield from _autotools(place, folder)
         if any((place / name).is_file() for name in _MAKEFILES):
             yield from _make(place, folder)
         if (place / "setup.py").is_file():
-            yield Plan("setup.py", folder, ("python3 /cass/python/run_setup.py setup.py",))
+            yield BuildCommands("setup.py", folder, ("python3 /cass/python/run_setup.py setup.py",))
 
 
-def _folders(root: Path) -> list[str]:
+def _folders(root: Path, foreign: tuple[str, ...]) -> list[str]:
     """Folders with a build file and CUDA sources below, outer ones first."""
     found: dict[str, None] = {}
     for path in sorted(root.rglob("*.cu"), key=lambda each: (len(each.parts), str(each))):
         inside = PurePosixPath(path.relative_to(root).as_posix())
+        if str(inside).startswith(foreign):
+            continue
         for parent in reversed(inside.parents):
             if not _SKIPPED & set(parent.parts):
                 found[str(parent)] = None
@@ -80,7 +88,7 @@ def _folders(root: Path) -> list[str]:
     ]
 
 
-def _cmake(root: Path, folder: str) -> Iterator[Plan]:
+def _cmake(root: Path, folder: str) -> Iterator[BuildCommands]:
     """With what switches CUDA on; then without what is optional, and past what is missing."""
     place = root / folder
     files = [place / "CMakeLists.txt", *sorted(place.glob("cmake/*.cmake"))]
@@ -92,24 +100,35 @@ def _cmake(root: Path, folder: str) -> Iterator[Plan]:
     off += [f"-D{m[1]}={_COMMON_VALUES[m[1]]}" for m in _CMAKE_STRING.finditer(text)]
     fixed = ["-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", "-DCMAKE_CUDA_ARCHITECTURES=80"]
     fixed += ["-DCUDA_ARCH_NAME=Manual", "-DCUDA_TOOLKIT_ROOT_DIR=/cass/cuda", "-Wno-dev"]
+    fixed += _fetched(root)
     build = f"cmake --build {BUILD_FOLDER} -- -k -j2"
     lenient = [*on, *off, "-DCMAKE_PROJECT_INCLUDE_BEFORE=/cass/cmake/lenient.cmake"]
     for name, words in (("cmake", on), ("cmake, lenient", lenient)):
         configure = shlex.join(["cmake", "-S", ".", "-B", BUILD_FOLDER, *fixed, *words])
-        yield Plan(name, folder, (f"rm -rf {BUILD_FOLDER}", configure, build))
+        yield BuildCommands(name, folder, (f"rm -rf {BUILD_FOLDER}", configure, build))
 
 
-def _autotools(place: Path, folder: str) -> Iterator[Plan]:
+def _fetched(root: Path) -> Iterator[str]:
+    """Where CMake's own ways to fetch other projects find them; nothing is fetched there."""
+    yield "-DFETCHCONTENT_FULLY_DISCONNECTED=ON"
+    folder = root / DEPENDENCIES
+    for place in sorted(folder.iterdir()) if folder.is_dir() else ():
+        shown = f"/cass/source/{DEPENDENCIES}/{place.name}"
+        yield f"-DFETCHCONTENT_SOURCE_DIR_{place.name.upper()}={shown}"
+        yield f"-DCPM_{place.name}_SOURCE={shown}"
+
+
+def _autotools(place: Path, folder: str) -> Iterator[BuildCommands]:
     prepare: tuple[str, ...] = ()
     if not (place / "configure").is_file():
         prepare = ("NOCONFIGURE=1 sh ./autogen.sh",) if (place / "autogen.sh").is_file() else ()
         prepare = (*prepare, "test -f configure || autoreconf -fi")
     cuda = "--with-cuda=/cass/cuda"
     configure = f"sh ./configure {cuda} || sh ./configure"
-    yield Plan("autotools", folder, (*prepare, configure, "make -k -i -j2"))
+    yield BuildCommands("autotools", folder, (*prepare, configure, "make -k -i -j2"))
 
 
-def _make(place: Path, folder: str) -> Iterator[Plan]:
+def _make(place: Path, folder: str) -> Iterator[BuildCommands]:
     """With what switches CUDA on, and with the example of a configuration that is missing."""
     text = "\n".join(_text(place / name) for name in _MAKEFILES)
     commands = []
@@ -119,7 +138,7 @@ def _make(place: Path, folder: str) -> Iterator[Plan]:
             commands.append(shlex.join(["cp", example.name, wanted.name]))
     switches = " ".join(f"{match[1]}=1" for match in _SWITCH.finditer(text))
     home = "CUDA_DIR=/cass/cuda CUDA_HOME=/cass/cuda CUDA_PATH=/cass/cuda"
-    yield Plan("make", folder, (*commands, f"make -k -i -j2 {switches} {home}".strip()))
+    yield BuildCommands("make", folder, (*commands, f"make -k -i -j2 {switches} {home}".strip()))
 
 
 def _text(path: Path) -> str:

@@ -12,14 +12,15 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 from pydantic import BaseModel, ConfigDict
 
 from cass_ray.builds.commands import UnitCommand, is_cuda, read_record
-from cass_ray.builds.plans import Plan, plans
+from cass_ray.builds.plans import BuildCommands, plans
 from cass_ray.builds.system_view import HOST, PACKAGES, merge_system
 from cass_ray.temporary import temporary_prefix
 from cass_ray.toolchain.provided.packages_table import WHEEL, HeaderPackage
@@ -27,6 +28,8 @@ from cass_ray.toolchain.provided.store import HeaderStore
 from cass_ray.toolchain.sandbox.isolation import SYSTEM_PATHS, Mount, View
 from cass_ray.toolchain.sandbox.outputs import read_written
 from cass_ray.toolchain.sandbox.process import Limits, run
+
+NO_DEPENDENCIES: Mapping[str, str] = MappingProxyType({})
 
 ROOT = "/cass/source"
 CUDA = Path("/cass/cuda")
@@ -75,7 +78,7 @@ class RecordedBuild(BaseModel):
 
 
 @dataclass(frozen=True)
-class Recording:
+class BuildRecorder:
     """Records builds with the toolkit whose ``nvcc`` and include folders these are."""
 
     nvcc: Path
@@ -84,10 +87,17 @@ class Recording:
     store: HeaderStore
     limits: Limits = field(default=BUILD_LIMITS)
 
-    def record(self, tree: Path, packages: Sequence[HeaderPackage]) -> RecordedBuild:
+    def record(
+        self,
+        tree: Path,
+        packages: Sequence[HeaderPackage],
+        dependencies: Mapping[str, str] = NO_DEPENDENCIES,
+    ) -> RecordedBuild:
         """Build the project in ``tree``, which is written to, as far as it goes.
 
-        Every file of CUDA that a plan compiles has its unit from the first plan that did.
+        ``dependencies`` are folders of the tree by the address that they are from: what the build
+        would clone. Every file of CUDA that a plan compiles has its unit from the first plan that
+        did; those of dependencies are not asked for.
         """
         began = time.monotonic()
         result = RecordedBuild()
@@ -96,8 +106,12 @@ class Recording:
         with tempfile.TemporaryDirectory(prefix=prefix) as name:
             rooms = Path(name)
             view = self._prepare(rooms, tree, packages)
-            wanted = {path for path in before if path.endswith(".cu")}
-            for plan in plans(tree):
+            self._write_git(rooms / "recorders", dependencies)
+            foreign = tuple(f"{folder}/" for folder in dependencies.values())
+            wanted = {
+                path for path in before if path.endswith(".cu") and not path.startswith(foreign)
+            }
+            for plan in plans(tree, foreign):
                 if wanted <= result.units.keys() or time.monotonic() - began > WHOLE_SECONDS:
                     break
                 if not _leaves_something(plan, wanted - result.units.keys()):
@@ -107,7 +121,9 @@ class Recording:
         result.seconds = time.monotonic() - began
         return result
 
-    def _run(self, plan: Plan, rooms: Path, tree: Path, view: View, result: RecordedBuild) -> None:
+    def _run(
+        self, plan: BuildCommands, rooms: Path, tree: Path, view: View, result: RecordedBuild
+    ) -> None:
         record = rooms / "record" / "commands"
         record.unlink(missing_ok=True)
         script = "\n".join(plan.commands)
@@ -191,6 +207,16 @@ class Recording:
         }
         (folder / "real.json").write_text(json.dumps(settings))
 
+    def _write_git(self, folder: Path, dependencies: Mapping[str, str]) -> None:
+        script = (Path(__file__).parent / "git_stand_in.py").read_text()
+        (folder / "git").write_text(f"#!{_interpreter()} -S\n{script}")
+        (folder / "git").chmod(0o755)
+        settings = {
+            "git": _on_host("git"),
+            "places": {address: f"{ROOT}/{path}" for address, path in dependencies.items()},
+        }
+        (folder / "git.json").write_text(json.dumps(settings))
+
     def _write_toolkit(self, folder: Path, wheels: Sequence[Path]) -> None:
         """A toolkit whose nvcc is the recorder, with the headers of Nvidia's other libraries."""
         for name in ("bin", "lib64", "include"):
@@ -272,7 +298,7 @@ def _interpreter() -> str:
     return str(real)
 
 
-def _leaves_something(plan: Plan, missing: set[str]) -> bool:
+def _leaves_something(plan: BuildCommands, missing: set[str]) -> bool:
     """Whether sources that no plan has compiled lie in the folder of ``plan``."""
     return plan.folder == "." or any(path.startswith(f"{plan.folder}/") for path in missing)
 

@@ -18,7 +18,7 @@ from cass_ray.architectures import (
     known_instead,
 )
 from cass_ray.commands.output import Overwrite
-from cass_ray.commands.sides import unit_of
+from cass_ray.commands.program_options import unit_of
 from cass_ray.commands.tool_errors import tool_errors
 from cass_ray.commands.waiting import waiting
 from cass_ray.overwriting import check_outputs, remember, write_output

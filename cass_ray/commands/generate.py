@@ -13,7 +13,7 @@ import typer
 from cass_ray.commands.output import Overwrite
 from cass_ray.commands.waiting import waiting
 from cass_ray.config import SettingsError, load, parse_overrides
-from cass_ray.corpus.generate.knobs import Knobs
+from cass_ray.corpus.generate.options import GeneratorOptions
 from cass_ray.corpus.generate.program import generate as generate_programs
 from cass_ray.exit_codes import EXIT_USAGE, fail
 from cass_ray.overwriting import WouldOverwriteError, write_output
@@ -44,7 +44,7 @@ def generate(
     on every GPU: the file NAME.expected.
     """
     try:
-        chosen = load(Knobs, knobs, parse_overrides(set_ or []))
+        chosen = load(GeneratorOptions, knobs, parse_overrides(set_ or []))
         out.mkdir(parents=True, exist_ok=True)
     except (SettingsError, OSError) as error:
         fail("generate", error, EXIT_USAGE)

@@ -20,7 +20,7 @@ from cass_ray.browse.rows import (
     SIDE_BY_SIDE,
     SUMMARY,
     NotFoundError,
-    Part,
+    RowSet,
     cell,
     plain,
 )
@@ -70,7 +70,7 @@ def inspect(
         if browse:
             _browse(place, rejects)
             return
-        part = Part.open(place, rejects)
+        part = RowSet.open(place, rejects)
         part.check_columns(names, computed=not is_one_row)
         if is_one_row:
             number = index if index is not None else _find(place, part, id_prefix)
@@ -99,14 +99,14 @@ def _browse(dataset: Path | str, rejects: bool) -> None:
     DatasetBrowser(dataset, rejects).run()
 
 
-def _find(directory: Path | str, part: Part, prefix: str) -> int:
+def _find(directory: Path | str, part: RowSet, prefix: str) -> int:
     """The row's index; when it is on the other side of the data set, the message says so."""
     try:
         return part.find(prefix)
     except NotFoundError as error:
         other = part.name == "pairs"
         try:
-            Part.open(directory, rejects=other).find(prefix)
+            RowSet.open(directory, rejects=other).find(prefix)
         except NotFoundError:
             raise error from None
         advice = "add --rejects" if other else "leave out --rejects"

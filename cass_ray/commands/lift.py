@@ -12,10 +12,10 @@ import typer
 
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.commands.native_matrices import report_native_matrices
-from cass_ray.commands.sides import gather_program
+from cass_ray.commands.program_options import gather_program
 from cass_ray.commands.waiting import waiting
 from cass_ray.execute.backends.base import unit_on_disk
-from cass_ray.execute.sides import as_hip
+from cass_ray.execute.targets import as_hip
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
 from cass_ray.lift import LiftedModule, LiftError, lift_cubin, lift_text, names_for_host
 from cass_ray.lift.coverage import LiftCoverage, measure

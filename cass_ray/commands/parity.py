@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from cass_ray.commands.sides import (
+from cass_ray.commands.program_options import (
     FILES_MIB,
     MEMORY_GIB,
     FileSize,
@@ -26,7 +26,7 @@ from cass_ray.commands.waiting import waiting
 from cass_ray.execute.backends.base import Inputs
 from cass_ray.execute.backends.registry import BACKENDS
 from cass_ray.execute.parity import RUNS, Parity, ParityError, Ratio, measure_parity
-from cass_ray.execute.sides import as_hip, build_for, usable_backends
+from cass_ray.execute.targets import as_hip, build_for, usable_backends
 from cass_ray.exit_codes import EXIT_FAILED, fail
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)

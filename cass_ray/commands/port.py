@@ -13,8 +13,7 @@ from cass_ray.architectures import (
     known_architecture,
 )
 from cass_ray.commands.native_matrices import NativeMatrices, report_native_matrices
-from cass_ray.commands.run import finish, within_time
-from cass_ray.commands.sides import (
+from cass_ray.commands.program_options import (
     FILES_MIB,
     MEMORY_GIB,
     FileSize,
@@ -25,6 +24,7 @@ from cass_ray.commands.sides import (
     memory_bytes,
     standard_input,
 )
+from cass_ray.commands.run import finish, within_time
 from cass_ray.commands.waiting import waiting
 from cass_ray.emulator.build import BuildFailed, runtime_library
 from cass_ray.emulator.execution import RunOptions

@@ -16,7 +16,7 @@ from cass_ray.architectures import (
     emulated_architectures,
     known_architecture,
 )
-from cass_ray.commands.sides import (
+from cass_ray.commands.program_options import (
     FILES_MIB,
     MEMORY_GIB,
     FileSize,

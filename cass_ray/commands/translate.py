@@ -16,8 +16,8 @@ from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.commands.lift import translate_assembly
 from cass_ray.commands.native_matrices import NativeMatrices
 from cass_ray.commands.output import Overwrite
+from cass_ray.commands.program_options import exit_codes
 from cass_ray.commands.remote import Wanted, translate_remotely
-from cass_ray.commands.sides import exit_codes
 from cass_ray.commands.verify import agree
 from cass_ray.commands.waiting import waiting
 from cass_ray.dataset.schema import clip_diagnostic

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from cass_ray.architectures import AMD_ARCHITECTURES, wavefronts_of
-from cass_ray.commands.sides import (
+from cass_ray.commands.program_options import (
     FILES_MIB,
     MEMORY_GIB,
     FileSize,
@@ -177,7 +177,7 @@ def selftest(
 def agree(original: Path, port: Path) -> bool:
     """Whether ``port`` prints what ``original`` prints; the report goes to standard error.
 
-    Raises what :func:`cass_ray.commands.sides.exit_codes` turns into an exit code.
+    Raises what :func:`cass_ray.commands.program_options.exit_codes` turns into an exit code.
     """
     results = compare_programs(original, port, Comparison())
     typer.echo(_report(results), err=True)

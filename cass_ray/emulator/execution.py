@@ -214,10 +214,7 @@ def execute(
 ) -> Completed:
     """Run ``executable`` in the sandbox with the CPU runtime; never raises for what it does."""
     options = options or RunOptions()
-    compiler: tuple[Path, ...] = ()
-    if options.compiler is not None:
-        driver = _hiprtc_compiler(options.compiler)
-        compiler = (*options.compiler.visible(), driver.parent, *compiler_driver.visible())
+    compiler = hiprtc_files(options.compiler) if options.compiler is not None else ()
     with (
         working_folder(options.file_bytes, options.inputs) as place,
         observed(runtime_library, options) as device,
@@ -263,6 +260,12 @@ def observed(runtime_library: Path, options: RunOptions) -> Iterator[DeviceRun]:
 def _hiprtc_compiler(toolchain: AmdToolchain) -> Path:
     """What HIPRTC calls: right where clang alone is not."""
     return compiler_driver.cached_driver(toolchain.cache, toolchain.clang, toolchain.version)
+
+
+def hiprtc_files(toolchain: AmdToolchain) -> tuple[Path, ...]:
+    """What a sandbox must show to a program whose HIPRTC compiles with ``toolchain``."""
+    driver = _hiprtc_compiler(toolchain)
+    return (*toolchain.visible(), driver.parent, *compiler_driver.visible())
 
 
 def environment(options: RunOptions) -> dict[str, str]:

@@ -16,7 +16,7 @@ from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.backends.registry import make_backend
 from cass_ray.execute.comparison.compare import compare
 from cass_ray.execute.references import TRANSLATION, ReferenceRuns, measure
-from cass_ray.execute.sides import build_for
+from cass_ray.execute.targets import build_for
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.unit import CompileFailure
 

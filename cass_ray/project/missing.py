@@ -1,12 +1,13 @@
 """What a build or a test lacks on this machine, by what its tools said.
 
-Headers, libraries, programs:
-each is named with the package that has it, where that is known.
+Headers, libraries, programs and packages of CMake are named with the package that has them, where
+that is known.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 
 from cass_ray.toolchain.headers import header_remedy, library_remedy
 from cass_ray.toolchain.unit import unopened_files
@@ -19,6 +20,26 @@ _PROGRAM = re.compile(
     r"|make(?:\[\d+\])?: (?P<two>[\w+.-]+): No such file or directory",
     re.MULTILINE,
 )
+_CMAKE_VERSION = re.compile(
+    r"CMake (?P<wanted>[\d.]+) or higher is required\.\s+You are running version (?P<here>[\d.]+\d)"
+)
+_CMAKE_PACKAGE = re.compile(
+    r"Could not find a package configuration file provided by\s+\"(?P<configured>[\w+.-]+)\""
+    r"|Could NOT find (?P<found>[\w+.-]+) "
+)
+_CMAKE_NAMES = {
+    "GTest": "gtest",
+    "MPI": "mpi",
+    "GLUT": "glut",
+    "HDF5": "hdf5",
+    "PNG": "png",
+    "JPEG": "jpeg",
+    "ZLIB": "z",
+    "OpenMP": "omp",
+    "OpenGL": "GL",
+    "miopen": "MIOpen",
+}
+"""CMake's name of a package -> that of its library."""
 _MOST = 20
 
 
@@ -36,10 +57,27 @@ def what_is_missing(log: str) -> tuple[str, ...]:
             if known
             else f"missing library {name}: install the package that has lib{name}"
         )
+    lines += _missing_for_cmake(log)
     for match in _PROGRAM.finditer(log):
         name = match["one"] or match["two"]
         lines.append(f"missing program {name}: install the package that has it")
     return tuple(dict.fromkeys(lines))[:_MOST]
+
+
+def _missing_for_cmake(log: str) -> list[str]:
+    lines = [
+        f"CMake {match['wanted']} is wanted, {match['here']} is here: "
+        f"{sys.executable} -m pip install 'cmake>={match['wanted']}', which cass project takes then"
+        for match in _CMAKE_VERSION.finditer(log)
+    ]
+    for match in _CMAKE_PACKAGE.finditer(log):
+        name = match["configured"] or match["found"]
+        known = library_remedy(_CMAKE_NAMES.get(name, name))
+        advice = (
+            f"it is in {known}" if known else "install it, or name its folder in CMAKE_PREFIX_PATH"
+        )
+        lines.append(f"missing CMake package {name}: {advice}")
+    return lines
 
 
 def calls_nvcc(log: str) -> bool:

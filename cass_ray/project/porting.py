@@ -25,7 +25,7 @@ from cass_ray.project.pytorch.backend import (
     link_backend,
     torch_backend,
 )
-from cass_ray.project.reference.original import Original
+from cass_ray.project.reference.original import OriginalProject
 from cass_ray.project.reference.recording import launcher, put_back
 from cass_ray.project.reference.testing import Reference, reference_of, test_beside
 from cass_ray.project.repairs import Repairs
@@ -156,7 +156,9 @@ def _reference(
     plan = find_plan(tree, settings.build, settings.test, settings.jobs, dependencies)
     tools = write_git(work / "tools", dependencies)
     seen = (*dependencies.values(), *tools)
-    original = Original(root, tree, plan, work, toolchain, runtime, settings.seconds, seen, tools)
+    original = OriginalProject(
+        root, tree, plan, work, toolchain, runtime, settings.seconds, seen, tools
+    )
     return reference_of(original, say)
 
 

@@ -121,6 +121,10 @@ def write_prefix(
         alias.unlink(missing_ok=True)
         alias.symlink_to("hipcc")
     _write_packages(folder, libraries, link)
+    for name in _RUNTIME:
+        place = folder / "lib" / f"lib{name}.so"
+        place.unlink(missing_ok=True)
+        place.symlink_to("libamdhip64.so")
     if libraries is not None:
         for name in (*libraries.libraries, *_VERSIONED):
             place = folder / "lib" / f"lib{name}.so"

@@ -11,9 +11,8 @@ from pathlib import Path
 
 from cass_ray.cache import default_directory
 from cass_ray.emulator.device_process import DeviceMode, device_process
-from cass_ray.emulator.execution import RunOptions, environment
+from cass_ray.emulator.execution import RunOptions, environment, hiprtc_files
 from cass_ray.printable import printable_text
-from cass_ray.toolchain.amd import compiler_driver
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.archive.library_root import visible_libraries
 from cass_ray.toolchain.sandbox.isolation import View
@@ -107,8 +106,7 @@ class Workbench:
         libraries = visible_libraries(default_directory())
         return View(
             read_only=(
-                *self.toolchain.visible(),
-                *compiler_driver.visible(),
+                *hiprtc_files(self.toolchain),
                 self.prefix,
                 self.runtime.resolve().parent,
                 *libraries,

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE, DEFAULT_NVIDIA_ARCHITECTURE
 from cass_ray.execute.backends.base import Assembly
 from cass_ray.public.kernels import KernelCode, both_sides, kernels_of, one_side
-from cass_ray.public.shown import Shown
+from cass_ray.public.renderable import Renderable
 from cass_ray.public.views import Mark, View
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.opencl.locate import find_opencl_amd, find_opencl_nvidia
@@ -16,7 +16,7 @@ from cass_ray.toolchain.unit import Unit
 
 
 @dataclass(frozen=True, repr=False)
-class CompileResult(Shown, Assembly):
+class CompileResult(Renderable, Assembly):
     """Both assembly texts of a program, ``host`` (x86-64) and ``device`` (for ``arch``)."""
 
     filename: str
@@ -44,7 +44,7 @@ class CompileResult(Shown, Assembly):
 
 
 @dataclass(frozen=True, repr=False)
-class SideBySide(Shown):
+class SideBySide(Renderable):
     """One program on both sides."""
 
     nvidia: CompileResult

@@ -11,7 +11,7 @@ from cass_ray.lift import LiftedModule, LiftError, lift_listing, lift_text
 from cass_ray.lift.frontend.container import best_cubins, cubins_in
 from cass_ray.lift.frontend.listing import is_listing
 from cass_ray.public.kernels import both_sides, kernels_of
-from cass_ray.public.shown import Shown
+from cass_ray.public.renderable import Renderable
 from cass_ray.public.views import Block, Cells, Mark, View
 from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE
 from cass_ray.toolchain.locate import find_amd, find_nvidia
@@ -19,7 +19,7 @@ from cass_ray.toolchain.nvidia.elf import CubinError
 
 
 @dataclass(frozen=True, repr=False)
-class LiftResult(Shown, Sequence[LiftedModule]):
+class LiftResult(Renderable, Sequence[LiftedModule]):
     """The modules that the machine code of a file became: one for each cubin.
 
     ``listings`` are the SASS texts that they were lifted from, in the same order.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from html import escape
 
 from cass_ray.printable import printable_text
-from cass_ray.public.differing import changed_lines, first_lines
-from cass_ray.public.views import Block, Cells, Difference, Listings, Mark, View
+from cass_ray.public.text_diff import changed_lines, first_lines
+from cass_ray.public.views import Block, Cells, Listings, Mark, TextDiff, View
 
 LINES = 2000
 """Of a text, as a notebook shows it; the whole is in the result's attributes."""
@@ -56,7 +56,7 @@ def _block(block: Block) -> str:
     match block:
         case Cells():
             return _fold(block.title, _table(block), opened=True)
-        case Difference():
+        case TextDiff():
             return _fold(block.title, _difference(block), opened=True)
         case Listings():
             return _fold(block.title, _columns(block), opened=False)
@@ -79,7 +79,7 @@ def _table(cells: Cells) -> str:
     return f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
 
 
-def _difference(difference: Difference) -> str:
+def _difference(difference: TextDiff) -> str:
     lines = changed_lines(difference, LINES)
     body = "".join(f'<span class="{mark}">{_text(line)}</span>' for mark, line in lines)
     return f"<pre>{body}</pre>"

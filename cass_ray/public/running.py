@@ -9,15 +9,15 @@ from pathlib import Path, PurePosixPath
 from cass_ray.corpus.reading.source_files import gather
 from cass_ray.execute.backends.base import Execution, Inputs, RunMode
 from cass_ray.execute.backends.registry import candidate_backend, make_backend
-from cass_ray.execute.sides import build_for
-from cass_ray.public.shown import Shown
+from cass_ray.execute.targets import build_for
+from cass_ray.public.renderable import Renderable
 from cass_ray.public.views import Block, Cells, Listings, Mark, View
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.unit import Unit
 
 
 @dataclass(frozen=True, repr=False)
-class RunResult(Shown, Execution):
+class RunResult(Renderable, Execution):
     """What one run did, and which program it was, where."""
 
     filename: str = ""

@@ -7,8 +7,8 @@ from rich.table import Table
 from rich.text import Text
 
 from cass_ray.printable import printable_text
-from cass_ray.public.differing import changed_lines, first_lines
-from cass_ray.public.views import Block, Cells, Difference, Listings, Mark, View
+from cass_ray.public.text_diff import changed_lines, first_lines
+from cass_ray.public.views import Block, Cells, Listings, Mark, TextDiff, View
 
 LINES = 60
 """Of a text, as a terminal shows it; the whole is in the result's attributes."""
@@ -26,7 +26,7 @@ def _block(block: Block) -> RenderableType:
     match block:
         case Cells():
             return _table(block)
-        case Difference():
+        case TextDiff():
             return _lines(block.title, list(changed_lines(block, LINES)))
         case Listings():
             return _columns(block)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from cass_ray.public.shown import Shown
-from cass_ray.public.views import Block, Cells, Difference, Mark, View
+from cass_ray.public.renderable import Renderable
+from cass_ray.public.views import Block, Cells, Mark, TextDiff, View
 from cass_ray.translate.diagnostics import diagnostic_of
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.protocol import Context, Severity, Translation
@@ -15,7 +15,7 @@ _MARKS = {Severity.ERROR: Mark.BAD, Severity.WARNING: Mark.WARNING, Severity.NOT
 
 
 @dataclass(frozen=True, repr=False)
-class TranslateResult(Shown, Translation):
+class TranslateResult(Renderable, Translation):
     """A translation with the ``original`` that it is of; shown as what changed, and findings."""
 
     original: str = ""
@@ -42,7 +42,7 @@ class TranslateResult(Shown, Translation):
             marks = [_MARKS[item.severity] for item in self.findings]
             blocks.append(Cells("Findings", heads, rows, marks))
         if self.source != self.original:
-            blocks.append(Difference("What changed", self.original, self.source))
+            blocks.append(TextDiff("What changed", self.original, self.source))
         return View(f"{self.filename or 'text'}: {said}", worst, blocks)
 
 

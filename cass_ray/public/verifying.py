@@ -22,15 +22,15 @@ from cass_ray.execute.evidence.exploits import source_findings
 from cass_ray.execute.grades import Grade
 from cass_ray.execute.originals import measure_original, reference_backends
 from cass_ray.execute.references import ReferenceRuns
-from cass_ray.execute.sides import as_hip, usable_targets, wavefronts_on
+from cass_ray.execute.targets import as_hip, usable_targets, wavefronts_on
 from cass_ray.execute.verify import Policy, PortVerification
-from cass_ray.public.shown import Shown
+from cass_ray.public.renderable import Renderable
 from cass_ray.public.views import Block, Cells, Mark, View
 from cass_ray.toolchain.sandbox.executable import Bounds
 from cass_ray.toolchain.unit import CompileFailure, Unit
 
 
-class VerifyResult(Shown, PortVerification):
+class VerifyResult(Renderable, PortVerification):
     """A port judged against its original, with the evidence, and what they are called."""
 
     original_name: str = ""

@@ -27,7 +27,7 @@ class Cells:
 
 
 @dataclass(frozen=True)
-class Difference:
+class TextDiff:
     """Two texts, of which what changed is shown."""
 
     title: str
@@ -43,7 +43,7 @@ class Listings:
     columns: Sequence[tuple[str, str]]
 
 
-Block = Cells | Difference | Listings
+Block = Cells | TextDiff | Listings
 
 
 @dataclass(frozen=True)

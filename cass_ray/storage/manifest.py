@@ -26,7 +26,7 @@ _ENTRIES_AT_ONCE = 500
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
-class Part(BaseModel):
+class PartFile(BaseModel):
     """One file of results."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -39,14 +39,14 @@ class Part(BaseModel):
     """Of a table."""
 
 
-class Entry(BaseModel):
+class ManifestEntry(BaseModel):
     """What one piece of work came to."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     writer: str
     """Drawn by chance for every attempt: two attempts never have equal entries."""
-    parts: dict[str, Part]
+    parts: dict[str, PartFile]
     counts: dict[str, int]
     """What the driver adds up, so that it need not read any part."""
 
@@ -76,18 +76,18 @@ class PartManifest:
         names = self.store.names(f"{self.name}/entries")
         return [name.removesuffix(".json") for name in names if name.endswith(".json")]
 
-    def get(self, key: str) -> Entry | None:
+    def get(self, key: str) -> ManifestEntry | None:
         """The entry of ``key``, None where it is not committed."""
         try:
             return _parse(self.entry_path(key), self.store.read(self.entry_path(key)))
         except FileNotFoundError:
             return None
 
-    def entries(self) -> dict[str, Entry]:
+    def entries(self) -> dict[str, ManifestEntry]:
         """All entries in the order of their keys."""
         return dict(self.read_entries(self.keys()))
 
-    def read_entries(self, keys: Iterable[str]) -> Iterator[tuple[str, Entry]]:
+    def read_entries(self, keys: Iterable[str]) -> Iterator[tuple[str, ManifestEntry]]:
         """The entries of committed ``keys`` in this order, some hundreds at a time.
 
         Raises ``FileNotFoundError`` for a key that is not committed.
@@ -99,7 +99,7 @@ class PartManifest:
             for key, path in zip(some, paths, strict=True):
                 yield key, _parse(path, contents[path])
 
-    def read(self, part: Part) -> bytes:
+    def read(self, part: PartFile) -> bytes:
         """The content of ``part``. Raises :class:`StorageError` where it is gone or damaged."""
         path = self.part_path(part.file)
         try:
@@ -116,7 +116,7 @@ class PartManifest:
             )
         return content
 
-    def table(self, part: Part) -> pa.Table:
+    def table(self, part: PartFile) -> pa.Table:
         """The table that ``part`` holds. Raises as :meth:`read`."""
         return pq.read_table(io.BytesIO(self.read(part)))
 
@@ -147,24 +147,24 @@ class Draft:
     manifest: PartManifest
     key: str
     writer: str = field(default_factory=lambda: uuid.uuid4().hex)
-    _parts: dict[str, Part] = field(default_factory=dict)
+    _parts: dict[str, PartFile] = field(default_factory=dict)
 
-    def write(self, output: str, content: bytes, suffix: str = "bin") -> Part:
+    def write(self, output: str, content: bytes, suffix: str = "bin") -> PartFile:
         """Write ``content`` as the part called ``output``."""
         return self._add(output, content, suffix, None)
 
-    def write_table(self, output: str, table: pa.Table) -> Part:
+    def write_table(self, output: str, table: pa.Table) -> PartFile:
         """Write ``table`` as Parquet; the same table gives the same bytes."""
         buffer = io.BytesIO()
         pq.write_table(table, buffer, compression="zstd")
         return self._add(output, buffer.getvalue(), "parquet", table.num_rows)
 
-    def commit(self, **counts: int) -> Entry:
+    def commit(self, **counts: int) -> ManifestEntry:
         """Make this attempt the piece's result, unless another one is; the entry that counts.
 
         May be called again. Parts of an attempt that came too late are deleted.
         """
-        own = Entry(writer=self.writer, parts=self._parts, counts=counts)
+        own = ManifestEntry(writer=self.writer, parts=self._parts, counts=counts)
         path = self.manifest.entry_path(self.key)
         content = own.model_dump_json().encode()
         winner = _parse(path, self.manifest.store.create(path, content))
@@ -173,8 +173,8 @@ class Draft:
                 self.manifest.store.remove(self.manifest.part_path(part.file))
         return winner
 
-    def _add(self, output: str, content: bytes, suffix: str, rows: int | None) -> Part:
-        part = Part(
+    def _add(self, output: str, content: bytes, suffix: str, rows: int | None) -> PartFile:
+        part = PartFile(
             file=f"{self.key}.{self.writer}.{_checked(output)}.{suffix}",
             bytes=len(content),
             sha256=hashlib.sha256(content).hexdigest(),
@@ -198,8 +198,8 @@ def _checked(name: str) -> str:
     return name
 
 
-def _parse(path: str, content: bytes) -> Entry:
+def _parse(path: str, content: bytes) -> ManifestEntry:
     try:
-        return Entry.model_validate_json(content)
+        return ManifestEntry.model_validate_json(content)
     except ValidationError as error:
         raise StorageError(f"{path}: not an entry of a manifest: {error}") from None

@@ -47,9 +47,10 @@ from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE
 from cass_ray.toolchain.sandbox.executable import Bounds
 from cass_ray.toolchain.unit import CompileFailure
 from cass_ray.translate.project.program import translated
+from cass_ray.translate.project.refusals import RefusingTranslator
 from cass_ray.translate.protocol import Translator, TranslatorError
 from serve.check.given_runs import GivenRun
-from serve.check.reference_runs import ComparedInputs, Original, with_references
+from serve.check.reference_runs import ComparedInputs, OriginalRunner, with_references
 
 _DRIVEN_RUNS = 3
 _STDERR = 2000
@@ -169,7 +170,7 @@ class TranslationRunner:
         wanted = subject.runs
         if kernels is not None and not wanted:
             wanted = [GivenRun(each) for each in driver_inputs()[:_DRIVEN_RUNS]]
-        original = Original(
+        original = OriginalRunner(
             on_gpu=subject.request.direction is Direction.CUDA_TO_HIP and not self.nvidia_problem,
             measure=lambda inputs: self._measured(subject, kernels, inputs),
         )
@@ -211,7 +212,7 @@ class TranslationRunner:
     def _translated(self, text: str, kernels: Sequence[DrivenKernel] | None) -> Sources | None:
         name = "original.cu"
         try:
-            made = translated(_single(name, text), self.rules)
+            made = translated(_single(name, text), RefusingTranslator(self.rules, True))
         except TranslatorError:
             return None
         source = made.files[name].decode("utf-8", "replace")

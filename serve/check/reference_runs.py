@@ -22,7 +22,7 @@ class ComparedInputs:
 
 
 @dataclass(frozen=True)
-class Original:
+class OriginalRunner:
     """How the original program can be run, if at all; ``on_gpu`` where it was written for.
 
     ``measure`` gives None where nothing here can stand in for the original.
@@ -37,7 +37,9 @@ def stored_runs(source: str) -> ReferenceRuns | None:
     return stored_references().get(program_id(source_digest(source), ()))
 
 
-def with_references(source: str, wanted: Sequence[GivenRun], original: Original) -> ComparedInputs:
+def with_references(
+    source: str, wanted: Sequence[GivenRun], original: OriginalRunner
+) -> ComparedInputs:
     """A reference run for each input of ``wanted``, in this order of preference: the output that
     the client expects, the original program on its GPU, a stored run of that, a stand-in for it.
     """

@@ -16,7 +16,7 @@ from cass_ray.translate.engines.model import ModelTranslator
 from cass_ray.translate.protocol import TranslatorError
 from serve.engines.base import EngineAnswer
 from serve.generation.base import Detokenizer, Produced
-from serve.generation.choice import make_generator
+from serve.generation.factory import make_generator
 from serve.settings import EngineSettings
 
 _TEMPERATURE = 0.8

@@ -11,10 +11,10 @@ import pytest
 import ray
 import torch
 
-from cass_ray.train.rl.rollouts import Question, Rollout
+from cass_ray.train.rl.rollouts import EditQuestion, Rollout
 from cass_ray.train.rl.rollouts_lost import RolloutsLost
 
-QUESTIONS = [Question(f"q{number}", f"int a{number};") for number in range(5)]
+QUESTIONS = [EditQuestion(f"q{number}", f"int a{number};") for number in range(5)]
 
 
 class Numbered:

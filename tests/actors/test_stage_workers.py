@@ -23,7 +23,7 @@ from cass_ray.dataset.schema import is_rejected
 from cass_ray.pipeline.pieces.blocks import blocks_of_run
 from cass_ray.pipeline.pieces.duplicates import DUPLICATES_SCHEMA
 from cass_ray.pipeline.pieces.read import rows_part
-from cass_ray.pipeline.pieces.work import BuildWork, Decided
+from cass_ray.pipeline.pieces.work import BuildWork, Deduplicated
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.base import WORK_SCHEMA
 from cass_ray.pipeline.stages.order import STAGES, Pool
@@ -72,9 +72,9 @@ def names(rows: list[dict[str, Any]]) -> list[str]:
     return [each["path"].removesuffix(".cu") for each in rows]
 
 
-def decided(work: BuildWork, *rows: dict[str, Any]) -> Decided:
+def decided(work: BuildWork, *rows: dict[str, Any]) -> Deduplicated:
     """A piece with one run of ``rows``, none of them a duplicate."""
-    piece = Decided(0, "000000-ab", "000000-cd")
+    piece = Deduplicated(0, "000000-ab", "000000-cd")
     draft = work.pieces.draft(piece.read)
     draft.write_table(rows_part(0), table(*rows))
     draft.commit(**{"rows": len(rows), "rows-0": len(rows), "live-0": len(rows)})

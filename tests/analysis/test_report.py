@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cass_ray.analysis.assemble import assemble, tasks
-from cass_ray.analysis.document import Cell, Document, Table
+from cass_ray.analysis.document import Cell, Document, FigureTable
 from cass_ray.analysis.parts import analyse, analyse_kept
 from cass_ray.analysis.report.write import write
 from cass_ray.analysis.sampling import position, rate
@@ -28,7 +28,7 @@ def document(five_rows: Path, tmp_path_factory: pytest.TempPathFactory) -> Docum
     return assemble(settings, [analyse(task) for task in tasks(settings)])
 
 
-def table(document: Document, section: str, key: str) -> Table:
+def table(document: Document, section: str, key: str) -> FigureTable:
     found = document.section(section)
     assert found is not None
     return next(each for each in found.tables if each.key == key)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cass_ray.builds.recording import RecordedBuild, Recording
+from cass_ray.builds.recording import BuildRecorder, RecordedBuild
 from cass_ray.cache import default_directory
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_nvidia
@@ -27,13 +27,13 @@ LIMITS = Limits(
 
 
 @pytest.fixture(scope="module")
-def recording() -> Recording:
+def recording() -> BuildRecorder:
     try:
         nvidia = find_nvidia()
     except ToolMissing as missing:
         pytest.skip(str(missing))
     store = HeaderStore(default_directory())
-    return Recording(nvidia.nvcc, nvidia.home, nvidia.library_directories, store, LIMITS)
+    return BuildRecorder(nvidia.nvcc, nvidia.home, nvidia.library_directories, store, LIMITS)
 
 
 def project(root: Path, **files: str) -> Path:
@@ -50,7 +50,7 @@ def needs(program: str) -> None:
 
 
 def test_make_with_a_switch_that_is_off_and_a_compiler_by_its_path(
-    recording: Recording, tmp_path: Path
+    recording: BuildRecorder, tmp_path: Path
 ) -> None:
     needs("make")
     makefile = """\
@@ -81,7 +81,7 @@ b.o: src/b.cu
 
 
 def test_cmake_with_cudas_language_a_generated_header_and_an_option(
-    recording: Recording, tmp_path: Path
+    recording: BuildRecorder, tmp_path: Path
 ) -> None:
     needs("cmake")
     lists = """\
@@ -115,7 +115,7 @@ endif()
 
 
 def test_cmake_goes_on_past_packages_and_submodules_that_are_missing(
-    recording: Recording, tmp_path: Path
+    recording: BuildRecorder, tmp_path: Path
 ) -> None:
     needs("cmake")
     lists = """\
@@ -139,7 +139,7 @@ install(TARGETS kernels DESTINATION lib)
     assert any("install something" in entry for entry in made.log)
 
 
-def test_configure_tries_compilers_for_real(recording: Recording, tmp_path: Path) -> None:
+def test_configure_tries_compilers_for_real(recording: BuildRecorder, tmp_path: Path) -> None:
     needs("make")
     configure = """\
 #!/bin/sh
@@ -157,7 +157,7 @@ printf 'all:\\n\\tnvcc -DHAVE_CONFIG_H -I. -c a.cu\\n' > Makefile
     assert made.units["a.cu"].definitions == ("HAVE_CONFIG_H",)
 
 
-def test_autotools_from_their_sources(recording: Recording, tmp_path: Path) -> None:
+def test_autotools_from_their_sources(recording: BuildRecorder, tmp_path: Path) -> None:
     packages = packages_of_programs(["autoconf", "automake"])
     if not all(recording.store.has(package) for package in packages):
         pytest.skip("cass setup headers has not been run")
@@ -178,7 +178,7 @@ def test_autotools_from_their_sources(recording: Recording, tmp_path: Path) -> N
     assert b'#define PACKAGE "p"' in made.generated["config.h"]
 
 
-def test_extensions_of_a_setup_script(recording: Recording, tmp_path: Path) -> None:
+def test_extensions_of_a_setup_script(recording: BuildRecorder, tmp_path: Path) -> None:
     setup = """\
 import os
 from setuptools import find_packages, setup
@@ -212,7 +212,7 @@ setup(
 
 
 def test_what_cannot_be_built_says_why_and_keeps_what_there_is(
-    recording: Recording, tmp_path: Path
+    recording: BuildRecorder, tmp_path: Path
 ) -> None:
     needs("make")
     makefile = "all:\n\techo '#define N 1' > made.h\n\tnvcc -c a.cu\n\tthere-is-no-such-program\n"
@@ -235,7 +235,7 @@ class TestHostile:
     """A project's build is a stranger's program."""
 
     def test_it_sees_and_writes_nothing_of_this_machine(
-        self, recording: Recording, tmp_path: Path
+        self, recording: BuildRecorder, tmp_path: Path
     ) -> None:
         needs("make")
         secret = tmp_path / "secret.h"
@@ -267,7 +267,7 @@ all:
         assert b"secret" not in made.generated["environment.h"]
         assert set(made.units) == {"a.cu"}
 
-    def test_it_has_no_network(self, recording: Recording, tmp_path: Path) -> None:
+    def test_it_has_no_network(self, recording: BuildRecorder, tmp_path: Path) -> None:
         needs("cmake")
         with socket.create_server(("127.0.0.1", 0)) as server:
             port = server.getsockname()[1]
@@ -287,7 +287,7 @@ execute_process(COMMAND sh -c "echo > /dev/tcp/127.0.0.1/{port}")
         assert made.generated == {}
 
     def test_records_that_it_forges_name_no_file_outside(
-        self, recording: Recording, tmp_path: Path
+        self, recording: BuildRecorder, tmp_path: Path
     ) -> None:
         needs("make")
         forged = (
@@ -303,7 +303,7 @@ execute_process(COMMAND sh -c "echo > /dev/tcp/127.0.0.1/{port}")
         assert set(made.units) == {"a.cu", "b.cu"}
         assert made.units["b.cu"].include_directories == ()
 
-    def test_a_build_without_end_is_ended(self, recording: Recording, tmp_path: Path) -> None:
+    def test_a_build_without_end_is_ended(self, recording: BuildRecorder, tmp_path: Path) -> None:
         needs("make")
         makefile = "all: a.o\n\twhile :; do :; done\na.o:\n\tnvcc -c a.cu\n"
         tree = project(tmp_path, Makefile=makefile, a_dot_cu=KERNEL, b_dot_cu=KERNEL)
@@ -316,10 +316,76 @@ execute_process(COMMAND sh -c "echo > /dev/tcp/127.0.0.1/{port}")
         assert "time_limit" in made.log[0]
 
     def test_a_record_that_is_a_link_is_not_read(
-        self, recording: Recording, tmp_path: Path
+        self, recording: BuildRecorder, tmp_path: Path
     ) -> None:
         needs("make")
         makefile = "all:\n\tln -sf /etc/passwd $$CASS_RECORD; nvcc -c a.cu\n"
         tree = project(tmp_path, Makefile=makefile, a_dot_cu=KERNEL)
 
         assert recording.record(tree, []).units == {}
+
+
+def test_what_a_build_would_clone_is_copied(recording: BuildRecorder, tmp_path: Path) -> None:
+    needs("make")
+    makefile = """\
+all: a.o
+a.o: a.cu
+\tgit submodule update --init --recursive
+\tgit clone --depth 1 -q https://github.com/f/Fmt fmt_here
+\tcp fmt_here/core.h fmt_core.h
+\t-git clone https://github.com/f/other.git
+\tnvcc -Iother -c a.cu
+"""
+    tree = project(
+        tmp_path,
+        Makefile=makefile,
+        a_dot_cu=KERNEL,
+        _dot_cass_dependencies__fmt__core_dot_h="int core;\n",
+    )
+    (tree / ".cass_dependencies").rename(tree / ".cass-dependencies")
+    (tree / ".cass-dependencies/fmt/b.cu").write_text(KERNEL)
+
+    made = recording.record(tree, [], {"https://github.com/f/fmt.git": ".cass-dependencies/fmt"})
+
+    assert made.units["a.cu"].include_directories == ("other",)
+    assert made.generated["fmt_core.h"] == b"int core;\n"
+    assert not (tree / "other").exists()
+    assert len(made.log) == 1
+    assert "other.git: not brought before the build" in made.log[0]
+
+
+@pytest.mark.parametrize("here", [True, False])
+def test_cmake_finds_what_it_would_fetch(
+    recording: BuildRecorder, tmp_path: Path, here: bool
+) -> None:
+    needs("cmake")
+    lists = """\
+cmake_minimum_required(VERSION 3.18)
+project(demo CXX CUDA)
+include(FetchContent)
+FetchContent_Declare(Json GIT_REPOSITORY https://github.com/n/json.git GIT_TAG v3)
+FetchContent_MakeAvailable(Json)
+add_library(demo a.cu)
+if(TARGET json)
+  target_link_libraries(demo json)
+endif()
+"""
+    tree = project(tmp_path, CMakeLists_dot_txt=lists, a_dot_cu=KERNEL)
+    places = {}
+    if here:
+        project(
+            tree / ".cass-dependencies/Json",
+            CMakeLists_dot_txt=(
+                "cmake_minimum_required(VERSION 3.18)\nproject(json CXX)\n"
+                "add_library(json INTERFACE)\n"
+                "target_include_directories(json INTERFACE include)\n"
+            ),
+            include__json_dot_h="int json;\n",
+        )
+        places = {"https://github.com/n/json.git": ".cass-dependencies/Json"}
+
+    made = recording.record(tree, [], places)
+
+    assert made.units["a.cu"].include_directories == (
+        (".cass-dependencies/Json/include",) if here else ()
+    ), made.log

@@ -9,7 +9,7 @@ import pytest
 from cass_ray.dataset.parquet import read_rows
 from cass_ray.lift.form_evidence import only_lifted
 from cass_ray.toolchain.locate import find_amd
-from cass_ray.train.data.examples import ExampleMaker
+from cass_ray.train.data.examples import ExampleGenerator
 from cass_ray.train.settings import DataSettings
 from tests.jobs.conftest import SHIPPED, build
 
@@ -58,6 +58,6 @@ def test_lifted_assembly_can_be_learned(lifted: Path) -> None:
     settings = DataSettings(
         pairs=[lifted], tasks=["assembly"], architectures=["sm_90"], rdna3="lifted", window=1 << 20
     )
-    (example,) = ExampleMaker(settings, Letters()).examples(row)
+    (example,) = ExampleGenerator(settings, Letters()).examples(row)
     answer = "".join(map(chr, example["tokens"][example["answer_start"] : -1]))
     assert row["lifted"][1]["rdna3"].strip() in answer

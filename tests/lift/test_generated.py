@@ -10,7 +10,7 @@ from benchmarks.lift.cubins import compile_unit
 from benchmarks.lift.generated import AGREES, DRAWN, MODES, measure, rotated
 from benchmarks.lift.programs import LiftingRun
 from cass_ray.config import load, parse_overrides
-from cass_ray.corpus.generate.knobs import Knobs
+from cass_ray.corpus.generate.options import GeneratorOptions
 from cass_ray.corpus.generate.program import GeneratedProgram, generate
 from cass_ray.emulator.build import runtime_library
 from cass_ray.emulator.execution import RunOptions
@@ -35,7 +35,7 @@ _SMALL = (
     *("kernels=[1,1]", "statements=[3,4]", "nesting=1", "mathematics=0", "collective=1"),
     *(f"collectives.{name}=0" for name in _OTHERS),
 )
-"""Knobs: one kernel with votes."""
+"""GeneratorOptions: one kernel with votes."""
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def bench(tmp_path: Path) -> LiftingRun:
 
 @pytest.fixture(scope="module")
 def program() -> GeneratedProgram:
-    (made,) = generate(1, 5, load(Knobs, None, parse_overrides(list(_SMALL))))
+    (made,) = generate(1, 5, load(GeneratorOptions, None, parse_overrides(list(_SMALL))))
     return made
 
 
@@ -74,7 +74,7 @@ def test_unoptimized_code(
 def test_groups_of_lanes_at_one_place(bench: LiftingRun, architecture: str) -> None:
     """Each votes and reduces with a mask of its own."""
     changed = [each.replace("lane_groups=0", "vote=0") for each in _SMALL]
-    (program,) = generate(1, 1, load(Knobs, None, parse_overrides(changed)))
+    (program,) = generate(1, 1, load(GeneratorOptions, None, parse_overrides(changed)))
     assert "_sync(0x" in program.source
     rows = list(measure(bench, program, [(architecture, "O3")]))
     assert [(row.state, row.detail) for row in rows] == [(AGREES, "")]
@@ -84,7 +84,7 @@ def test_groups_of_lanes_at_one_place(bench: LiftingRun, architecture: str) -> N
 def test_lanes_of_two_branches_exchange_as_one(bench: LiftingRun, architecture: str) -> None:
     """Whole warps shuffle and vote in both branches of an ``if``."""
     changed = [*_SMALL, "collectives.vote=0", "collectives.lanes_apart=1"]
-    (program,) = generate(1, 1, load(Knobs, None, parse_overrides(changed)))
+    (program,) = generate(1, 1, load(GeneratorOptions, None, parse_overrides(changed)))
     assert program.source.count("_sync(0xffffffffu") > 1
     rows = list(measure(bench, program, [(architecture, "O3")]))
     assert [(row.state, row.detail) for row in rows] == [(AGREES, "")]
@@ -111,7 +111,7 @@ def test_rotations_share_the_combinations() -> None:
 def test_programs_that_were_wrong(bench: LiftingRun, number: int, architecture: str) -> None:
     # They were drawn before there were groups of lanes, and lanes apart.
     without = ("collectives.lane_groups=0", "collectives.lanes_apart=0")
-    knobs = load(Knobs, None, parse_overrides([*DRAWN, *without]))
+    knobs = load(GeneratorOptions, None, parse_overrides([*DRAWN, *without]))
     (program,) = generate(1, 26, knobs, first=number)
     rows = list(measure(bench, program, [(architecture, "O3")]))
     assert [(row.state, row.detail) for row in rows] == [(AGREES, "")]

@@ -27,6 +27,7 @@ QUICK = (
     "make_cu_alone",
     "make_device_link",
     "make_functions",
+    "make_runtime_compilation",
     "setup_py_extension",
 )
 """Run always, for one target; all of them for two where slow tests run."""

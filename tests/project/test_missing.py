@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from cass_ray.project.missing import calls_nvcc, what_is_missing
@@ -21,6 +23,15 @@ from cass_ray.project.missing import calls_nvcc, what_is_missing
         ("/bin/bash: line 1: meson: command not found\n", "missing program meson: install"),
         ("make: xxd: No such file or directory\n", "missing program xxd: install"),
         ("/bin/sh: 1: bison: not found\n", "missing program bison: install"),
+        ("CMake Error at CMakeLists.txt:1 (cmake_minimum_required):\n"
+         "  CMake 3.26 or higher is required.  You are running version 3.25.1\n",
+         f"CMake 3.26 is wanted, 3.25.1 is here: {sys.executable} -m pip install 'cmake>=3.26'"),
+        ("  Could not find a package configuration file provided by \"hipblas\" with any\n",
+         "missing CMake package hipblas: it is in AMD's libraries: cass setup libraries"),
+        ("  Could not find a package configuration file provided by\n  \"strf\" with any of\n",
+         "missing CMake package strf: install it, or give its folder"),
+        ("-- Could NOT find GTest (missing: GTEST_LIBRARY)\n",
+         "missing CMake package GTest: it is in Debian's libgtest-dev"),
     ],
 )  # fmt: skip
 def test_each_is_named(log: str, line: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cass_ray.storage.manifest import Draft, Entry, PartManifest, tables
+from cass_ray.storage.manifest import Draft, ManifestEntry, PartManifest, tables
 from cass_ray.storage.store import StorageError, Store
 from tests.storage.faults import Fault, WorkerDied, faulty_store
 
@@ -24,7 +24,7 @@ def rows(piece: int, worker: int = 0) -> pa.Table:
     return pa.table({"piece": [piece] * 2, "position": [0, 1], "worker": [worker] * 2})
 
 
-def done(manifest: PartManifest, piece: int) -> Entry:
+def done(manifest: PartManifest, piece: int) -> ManifestEntry:
     draft = manifest.draft(f"{piece:04}")
     draft.write_table("rows", rows(piece))
     return draft.commit(rows=2)
@@ -112,7 +112,7 @@ def test_rows_are_neither_lost_nor_doubled(
     manifest = PartManifest(Store(url), "ingest")
     steps = data.draw(st.permutations(list(range(len(attempts))) * 2))
     drafts: dict[int, Draft] = {}
-    seen: dict[str, Entry] = {}
+    seen: dict[str, ManifestEntry] = {}
     for worker in steps:
         piece, faults = attempts[worker]
         with contextlib.suppress(WorkerDied, StorageError):

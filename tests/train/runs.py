@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from cass_ray.train.data.examples import ExampleMaker
+from cass_ray.train.data.examples import ExampleGenerator
 from cass_ray.train.data.prepare import make_tokenizer, pair_files, read_pairs, store_examples
 from cass_ray.train.distributed import DistributedContext
 from cass_ray.train.run_files import RunFiles
@@ -25,7 +25,7 @@ def with_data(settings: TrainSettings) -> TrainSettings:
     files = pair_files(settings.data.pairs)
     tokenizer = make_tokenizer(settings, files)
     tokenizer.save_pretrained(RunFiles(settings.out).tokenizer)
-    maker = ExampleMaker(settings.data, tokenizer)
+    maker = ExampleGenerator(settings.data, tokenizer)
     rows = [row for pair in read_pairs(files) for row in maker.examples(pair)]
     store_examples(settings, files, rows)
     return settings

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cass_ray.llm.pretrained import ModelError, RopeSettings, extend_rope, positions
-from cass_ray.train.data.examples import DataError, ExampleMaker, split_rows
+from cass_ray.train.data.examples import DataError, ExampleGenerator, split_rows
 from cass_ray.train.data.prepare import check_window, make_tokenizer, pair_files
 from cass_ray.train.model.build import fresh_config
 from cass_ray.train.settings import FreshModel
@@ -93,7 +93,7 @@ def test_an_extended_model_has_the_positions_and_runs_on_them(kind):
 
 def test_no_example_under_the_limit_gives_the_reasons(tmp_path, pairs_folder):
     settings = tiny_settings(tmp_path, pairs_folder, data__window=64)
-    maker = ExampleMaker(settings.data, make_tokenizer(settings, pair_files([pairs_folder])))
+    maker = ExampleGenerator(settings.data, make_tokenizer(settings, pair_files([pairs_folder])))
     with pytest.raises(DataError, match=r"1 longer than the window.*raise data\.window"):
         split_rows(maker.examples(pair(1)))
 
@@ -110,7 +110,7 @@ def test_no_example_under_the_limit_gives_the_reasons(tmp_path, pairs_folder):
 )
 def test_verification_can_be_required(tmp_path, pairs_folder, require, verified, used):
     settings = tiny_settings(tmp_path, pairs_folder, data__require=require)
-    maker = ExampleMaker(settings.data, make_tokenizer(settings, pair_files([pairs_folder])))
+    maker = ExampleGenerator(settings.data, make_tokenizer(settings, pair_files([pairs_folder])))
     rows = list(maker.examples(pair(1, verified=verified)))
     assert sum(not row["dropped"] for row in rows) == used
 
@@ -120,7 +120,7 @@ def test_examples_of_both_levels_and_directions(tmp_path, pairs_folder):
     settings = tiny_settings(tmp_path, pairs_folder, data__tasks=tasks, data__executed_weight=2.5)
     tokenizer = make_tokenizer(settings, pair_files([pairs_folder]))
     row = pair(1, verified="executed")
-    examples = list(ExampleMaker(settings.data, tokenizer).examples(row))
+    examples = list(ExampleGenerator(settings.data, tokenizer).examples(row))
     assert [item["task"] for item in examples] == [
         "source:cuda-to-hip",
         "source:hip-to-cuda",

@@ -6,7 +6,8 @@
 constexpr unsigned items = 4;
 
 // Inclusive and exclusive scan, reduction, sorting and rearranging of a tile.
-template <class T, unsigned threads, rocprim::block_scan_algorithm scan, rocprim::block_reduce_algorithm reduce>
+template <class T, unsigned threads, rocprim::block_scan_algorithm scan,
+          rocprim::block_reduce_algorithm reduce>
 __global__ __launch_bounds__(threads) void sums(const T* in, T* inclusive, T* exclusive, T* total) {
   using Scan = rocprim::block_scan<T, threads, scan>;
   using Reduce = rocprim::block_reduce<T, threads, reduce>;
@@ -24,7 +25,8 @@ __global__ __launch_bounds__(threads) void sums(const T* in, T* inclusive, T* ex
 }
 
 template <class T, unsigned threads>
-__global__ __launch_bounds__(threads) void rearranged(const T* in, T* striped, T* rotated, int* heads) {
+__global__ __launch_bounds__(threads) void rearranged(const T* in, T* striped, T* rotated,
+                                                      int* heads) {
   using Exchange = rocprim::block_exchange<T, threads, items>;
   using Shuffle = rocprim::block_shuffle<T, threads>;
   using Discontinuity = rocprim::block_discontinuity<T, threads>;
@@ -34,8 +36,10 @@ __global__ __launch_bounds__(threads) void rearranged(const T* in, T* striped, T
   const unsigned tile = blockIdx.x * threads * items, start = tile + threadIdx.x * items;
   T values[items], moved[items];
   int flags[items];
-  rocprim::block_load<T, threads, items, rocprim::block_load_method::block_load_transpose>().load(in + tile, values);
-  Discontinuity().flag_heads(flags, values, [](const T& a, const T& b) { return !Equal{}(a, b); }, third);
+  rocprim::block_load<T, threads, items, rocprim::block_load_method::block_load_transpose>().load(
+      in + tile, values);
+  Discontinuity().flag_heads(
+      flags, values, [](const T& a, const T& b) { return !Equal{}(a, b); }, third);
   for (unsigned k = 0; k < items; ++k) heads[start + k] = flags[k];
   Exchange().blocked_to_striped(values, moved, first);
   for (unsigned k = 0; k < items; ++k) striped[start + k] = moved[k];
@@ -46,7 +50,8 @@ __global__ __launch_bounds__(threads) void rearranged(const T* in, T* striped, T
 
 template <class T, unsigned threads>
 __global__ __launch_bounds__(threads) void merge_sorted(const T* in, T* out) {
-  using Sort = rocprim::block_sort<T, threads, items, rocprim::empty_type, rocprim::block_sort_algorithm::stable_merge_sort>;
+  using Sort = rocprim::block_sort<T, threads, items, rocprim::empty_type,
+                                   rocprim::block_sort_algorithm::stable_merge_sort>;
   __shared__ typename Sort::storage_type storage;
   const unsigned tile = blockIdx.x * threads * items, start = tile + threadIdx.x * items;
   T values[items];
@@ -68,7 +73,8 @@ __global__ __launch_bounds__(threads) void radix_sorted(const T* in, T* out) {
 
 constexpr unsigned blocks = 3;
 
-template <class T, unsigned threads, rocprim::block_scan_algorithm scan, rocprim::block_reduce_algorithm reduce>
+template <class T, unsigned threads, rocprim::block_scan_algorithm scan,
+          rocprim::block_reduce_algorithm reduce>
 void check_sums(const char* scan_name, const char* reduce_name, const char* exclusive_name) {
   constexpr unsigned tile = threads * items;
   const auto host = summands<T>(tile * blocks);
@@ -84,7 +90,8 @@ void check_sums(const char* scan_name, const char* reduce_name, const char* excl
     totals.push_back(inclusive[block * tile + tile - 1]);
   }
   OnDevice<T> in(host), first(host.size()), second(host.size()), third(blocks);
-  sums<T, threads, scan, reduce><<<blocks, threads>>>(in.data(), first.data(), second.data(), third.data());
+  sums<T, threads, scan, reduce>
+      <<<blocks, threads>>>(in.data(), first.data(), second.data(), third.data());
   CHECK(hipDeviceSynchronize());
   expect(scan_name, name_of<T>, threads, first.read(), inclusive);
   expect(exclusive_name, name_of<T>, threads, second.read(), exclusive);
@@ -103,7 +110,8 @@ void check_places() {
       striped[from + k] = host[from + k % items * threads + k / items];
       heads[from + k] = k == 0 || !Equal{}(host[from + k], host[from + k - 1]);
     }
-    for (unsigned k = 0; k < threads; ++k) rotated[block * threads + k] = host[from + (k + 1) % threads * items];
+    for (unsigned k = 0; k < threads; ++k)
+      rotated[block * threads + k] = host[from + (k + 1) % threads * items];
     std::stable_sort(sorted.begin() + from, sorted.begin() + from + tile, Less{});
   }
   OnDevice<T> in(host), first(host.size()), second(rotated.size()), third(host.size());
@@ -136,11 +144,11 @@ void check() {
   for_types([](auto type) {
     using T = decltype(type);
     check_sums<T, threads, rocprim::block_scan_algorithm::using_warp_scan,
-               rocprim::block_reduce_algorithm::using_warp_reduce>("block_warp_scan", "block_warp_reduce",
-                                                                   "block_exclusive_warp_scan");
+               rocprim::block_reduce_algorithm::using_warp_reduce>(
+        "block_warp_scan", "block_warp_reduce", "block_exclusive_warp_scan");
     check_sums<T, threads, rocprim::block_scan_algorithm::reduce_then_scan,
-               rocprim::block_reduce_algorithm::raking_reduce>("block_reduce_then_scan", "block_raking_reduce",
-                                                               "block_exclusive_reduce_then_scan");
+               rocprim::block_reduce_algorithm::raking_reduce>(
+        "block_reduce_then_scan", "block_raking_reduce", "block_exclusive_reduce_then_scan");
     check_places<T, threads>();
   });
   for_numbers([](auto type) { check_radix<decltype(type), threads>(); });

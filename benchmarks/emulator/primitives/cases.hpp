@@ -1,7 +1,7 @@
 // What the programs of this folder share: types, values, operators, device memory, comparison.
 //
-// Sums are exact in every type and in every order: of all values at most 150 are not zero, and those
-// are 1 or -1.
+// Sums are exact in every type and in every order: of all values at most 150 are not zero, and
+// those are 1 or -1.
 #pragma once
 
 #include <hip/hip_bfloat16.h>
@@ -16,12 +16,12 @@
 #include <numeric>
 #include <vector>
 
-#define CHECK(call)                                                                    \
-  do {                                                                                 \
-    if (const hipError_t status_ = (call); status_ != hipSuccess) {                    \
+#define CHECK(call)                                                                       \
+  do {                                                                                    \
+    if (const hipError_t status_ = (call); status_ != hipSuccess) {                       \
       std::printf("WRONG %s line %d: %s\n", #call, __LINE__, hipGetErrorString(status_)); \
-      std::exit(1);                                                                    \
-    }                                                                                  \
+      std::exit(1);                                                                       \
+    }                                                                                     \
   } while (false)
 
 // Calls an algorithm of a device twice, as both libraries want it: for the size of its storage,
@@ -64,7 +64,9 @@ __host__ __device__ T comparable(T value) {
   return value;
 }
 __host__ __device__ inline float comparable(__half value) { return __half2float(value); }
-__host__ __device__ inline float comparable(hip_bfloat16 value) { return static_cast<float>(value); }
+__host__ __device__ inline float comparable(hip_bfloat16 value) {
+  return static_cast<float>(value);
+}
 __host__ __device__ inline std::int32_t comparable(Pair value) { return value.first; }
 
 struct Plus {
@@ -236,7 +238,8 @@ template <class T>
 void expect(const char* algorithm, const char* type, std::size_t size, const std::vector<T>& got,
             const std::vector<T>& expected) {
   std::size_t k = 0;
-  while (k < got.size() && k < expected.size() && !std::memcmp(&got[k], &expected[k], sizeof(T))) ++k;
+  while (k < got.size() && k < expected.size() && !std::memcmp(&got[k], &expected[k], sizeof(T)))
+    ++k;
   const bool right = got.size() == expected.size() && k == got.size();
   std::printf("%s %s %s %zu", right ? "ok" : "WRONG", algorithm, type, size);
   if (!right) std::printf(": %zu for %zu values, first at %zu", got.size(), expected.size(), k);
@@ -244,4 +247,5 @@ void expect(const char* algorithm, const char* type, std::size_t size, const std
 }
 
 // Around a wave, a block, a tile and the grid's share of one block.
-inline constexpr std::size_t sizes[] = {1, 2, 31, 32, 33, 63, 64, 65, 127, 255, 256, 257, 1025, 5000};
+inline constexpr std::size_t sizes[] = {1,  2,   31,  32,  33,  63,   64,
+                                        65, 127, 255, 256, 257, 1025, 5000};

@@ -9,7 +9,8 @@ void merge_sort(std::size_t n) {
   auto sorted = host;
   std::stable_sort(sorted.begin(), sorted.end(), Less{});
   OnDevice<T> data(host);
-  WITH_STORAGE(hipcub::DeviceMergeSort::StableSortKeys(temporary, bytes, data.data(), static_cast<int>(n), Less{}));
+  WITH_STORAGE(hipcub::DeviceMergeSort::StableSortKeys(temporary, bytes, data.data(),
+                                                       static_cast<int>(n), Less{}));
   expect("merge_sort", name_of<T>, n, data.read(), sorted);
 
   // Half of it and another array, both sorted.
@@ -18,15 +19,18 @@ void merge_sort(std::size_t n) {
   std::vector<T> merged(n + other.size());
   std::merge(sorted.begin(), sorted.end(), other.begin(), other.end(), merged.begin(), Less{});
   OnDevice<T> second(other), out(merged.size());
-  WITH_STORAGE(rocprim::merge(temporary, bytes, data.data(), second.data(), out.data(), n, other.size(), Less{}));
+  WITH_STORAGE(rocprim::merge(temporary, bytes, data.data(), second.data(), out.data(), n,
+                              other.size(), Less{}));
   expect("merge", name_of<T>, n, out.read(), merged);
 
   std::vector<unsigned> places;
   for (const T& value : other) {
-    places.push_back(std::lower_bound(sorted.begin(), sorted.end(), value, Less{}) - sorted.begin());
+    places.push_back(std::lower_bound(sorted.begin(), sorted.end(), value, Less{}) -
+                     sorted.begin());
   }
   OnDevice<unsigned> found(other.size());
-  WITH_STORAGE(rocprim::lower_bound(temporary, bytes, data.data(), second.data(), found.data(), n, other.size(), Less{}));
+  WITH_STORAGE(rocprim::lower_bound(temporary, bytes, data.data(), second.data(), found.data(), n,
+                                    other.size(), Less{}));
   expect("lower_bound", name_of<T>, n, found.read(), places);
 }
 
@@ -39,8 +43,9 @@ void elementwise(std::size_t n) {
     differences[k] = k ? Plus{}(host[k], host[k - 1]) : host[k];
   }
   OnDevice<T> in(host), out(n), other(n);
-  CHECK(rocprim::transform(in.data(), out.data(), n,
-                           [] __host__ __device__(const T& value) { return Plus{}(value, value); }));
+  CHECK(rocprim::transform(in.data(), out.data(), n, [] __host__ __device__(const T& value) {
+    return Plus{}(value, value);
+  }));
   CHECK(hipDeviceSynchronize());
   expect("transform", name_of<T>, n, out.read(), doubled);
   WITH_STORAGE(rocprim::adjacent_difference(temporary, bytes, in.data(), other.data(), n, Plus{}));
@@ -54,8 +59,8 @@ void histogram(std::size_t n) {
   for (const T& value : host) ++expected[static_cast<int>(value) / 10];
   OnDevice<T> in(host);
   OnDevice<int> bins(10);
-  WITH_STORAGE(hipcub::DeviceHistogram::HistogramEven(temporary, bytes, in.data(), bins.data(), 11, T{0}, T{100},
-                                                      static_cast<int>(n)));
+  WITH_STORAGE(hipcub::DeviceHistogram::HistogramEven(temporary, bytes, in.data(), bins.data(), 11,
+                                                      T{0}, T{100}, static_cast<int>(n)));
   expect("histogram_even", name_of<T>, n, bins.read(), expected);
 }
 

@@ -8,8 +8,8 @@ void by_key(std::size_t n) {
   auto keys = small<std::int32_t>(n, 3);
   OnDevice<T> in(host), sums(n);
   OnDevice<std::int32_t> of(keys), unique(n), runs(1);
-  WITH_STORAGE(hipcub::DeviceReduce::ReduceByKey(temporary, bytes, of.data(), unique.data(), in.data(),
-                                                 sums.data(), runs.data(), Plus{}, n));
+  WITH_STORAGE(hipcub::DeviceReduce::ReduceByKey(temporary, bytes, of.data(), unique.data(),
+                                                 in.data(), sums.data(), runs.data(), Plus{}, n));
   std::vector<T> expected;
   std::vector<std::int32_t> heads;
   for (std::size_t k = 0; k < n; ++k) {

@@ -17,8 +17,9 @@ void segmented(std::size_t n) {
   }
   OnDevice<T> in(host), out(segments);
   OnDevice<int> places(offsets);
-  WITH_STORAGE(hipcub::DeviceSegmentedReduce::Reduce(temporary, bytes, in.data(), out.data(), segments,
-                                                     places.data(), places.data() + 1, Plus{}, made<T>(1)));
+  WITH_STORAGE(hipcub::DeviceSegmentedReduce::Reduce(temporary, bytes, in.data(), out.data(),
+                                                     segments, places.data(), places.data() + 1,
+                                                     Plus{}, made<T>(1)));
   expect("segmented_reduce", name_of<T>, n, out.read(), expected);
 }
 

@@ -7,8 +7,8 @@ constexpr unsigned threads = 192, groups = 2;
 // What one lane of each width finds: inclusive and exclusive sum, the sum of all, the sorted keys,
 // what the lane before holds, and a vote.
 template <class T, unsigned width>
-__global__ void warps(const T* in, const T* unsorted, T* inclusive, T* exclusive, T* total, T* sorted, T* before,
-                      T* broadcast) {
+__global__ void warps(const T* in, const T* unsorted, T* inclusive, T* exclusive, T* total,
+                      T* sorted, T* before, T* broadcast) {
   using Scan = rocprim::warp_scan<T, width>;
   using Reduce = rocprim::warp_reduce<T, width, true>;
   using Sort = rocprim::warp_sort<T, width>;
@@ -51,8 +51,8 @@ void check() {
     std::stable_sort(sorted.begin() + from, sorted.begin() + from + width, Less{});
   }
   OnDevice<T> in(host), other(unsorted), a(n), b(n), c(n), d(n), e(n), f(n);
-  warps<T, width><<<groups, threads>>>(in.data(), other.data(), a.data(), b.data(), c.data(), d.data(), e.data(),
-                                       f.data());
+  warps<T, width><<<groups, threads>>>(in.data(), other.data(), a.data(), b.data(), c.data(),
+                                       d.data(), e.data(), f.data());
   CHECK(hipDeviceSynchronize());
   expect("warp_inclusive_scan", name_of<T>, width, a.read(), inclusive);
   expect("warp_exclusive_scan", name_of<T>, width, b.read(), exclusive);

@@ -21,12 +21,15 @@ constexpr int options = 1 << 18;
 constexpr int mandelbrot_width = 1024, mandelbrot_height = 512, mandelbrot_limit = 200;
 constexpr int scan_size = 1 << 20, scan_block = 256;
 
-inline float value_at(int i) { return static_cast<float>((i * 2654435761u >> 8) & 0xFFFF) / 65536.0F; }
+inline float value_at(int i) {
+  return static_cast<float>((i * 2654435761u >> 8) & 0xFFFF) / 65536.0F;
+}
 
 inline double seconds_of(clockid_t clock) {
   timespec time;
-  return clock_gettime(clock, &time) != 0 ? 0.0
-         : static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  return clock_gettime(clock, &time) != 0
+             ? 0.0
+             : static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
 // The device's process detaches itself from the one that starts it; so it becomes a child again.
@@ -45,8 +48,8 @@ inline double cpu_seconds(int process) {
   return sum;
 }
 
-// Seconds on the wall's clock; CPU seconds where SPEED_CLOCK is set, for machines that do other work
-// too.
+// Seconds on the wall's clock; CPU seconds where SPEED_CLOCK is set, for machines that do other
+// work too.
 inline double now() {
   static const bool cpu = std::getenv("SPEED_CLOCK") != nullptr;
   return cpu ? cpu_seconds(getpid()) : seconds_of(CLOCK_MONOTONIC);

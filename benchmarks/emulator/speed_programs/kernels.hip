@@ -38,7 +38,8 @@ __global__ void histogram(const unsigned* in, unsigned* out, int n) {
   __shared__ unsigned local[bins];
   local[threadIdx.x] = 0;
   __syncthreads();
-  for (int i = blockIdx.x * 256 + threadIdx.x; i < n; i += gridDim.x * 256) atomicAdd(&local[in[i]], 1u);
+  for (int i = blockIdx.x * 256 + threadIdx.x; i < n; i += gridDim.x * 256)
+    atomicAdd(&local[in[i]], 1u);
   __syncthreads();
   atomicAdd(&out[threadIdx.x], local[threadIdx.x]);
 }
@@ -67,12 +68,14 @@ __global__ void nbody(const float4* body, float4* force, int n) {
 __device__ float cumulative(float d) {
   const float k = 1 / (1 + 0.2316419F * fabsf(d));
   const float series =
-      k * (0.31938153F + k * (-0.356563782F + k * (1.781477937F + k * (-1.821255978F + k * 1.330274429F))));
+      k * (0.31938153F +
+           k * (-0.356563782F + k * (1.781477937F + k * (-1.821255978F + k * 1.330274429F))));
   const float tail = 0.39894228F * expf(-0.5F * d * d) * series;
   return d > 0 ? 1 - tail : tail;
 }
 
-__global__ void black_scholes(const float* price, const float* strike, const float* years, float* call, int n) {
+__global__ void black_scholes(const float* price, const float* strike, const float* years,
+                              float* call, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   const float root = sqrtf(years[i]);
@@ -146,7 +149,8 @@ void wait() {
 
 int main() {
   const int most = reduce_size;
-  float *a = shared<float>(most), *b = shared<float>(most), *c = shared<float>(most), *d = shared<float>(most);
+  float *a = shared<float>(most), *b = shared<float>(most), *c = shared<float>(most),
+        *d = shared<float>(most);
   unsigned *keys = shared<unsigned>(most), *counts = shared<unsigned>(bins);
   int *whole = shared<int>(most), *sums = shared<int>(most), *in = shared<int>(most);
   float4 *body = shared<float4>(bodies), *force = shared<float4>(bodies);
@@ -156,31 +160,70 @@ int main() {
     keys[i] = static_cast<unsigned>(value_at(i) * bins);
     in[i] = static_cast<int>(keys[i]);
   }
-  for (int i = 0; i < bodies; ++i) body[i] = make_float4(value_at(i), value_at(i + 1), value_at(i + 2), 1);
-  measure("vector add", [&] { vector_add<<<add_size / 256, 256>>>(a, b, c, add_size); wait(); }, [&] { return c[77]; });
-  measure("matmul", [&] { matmul<<<dim3(matrix_size / 16, matrix_size / 16), dim3(16, 16)>>>(a, b, c, matrix_size); wait(); },
-          [&] { return c[77]; });
+  for (int i = 0; i < bodies; ++i)
+    body[i] = make_float4(value_at(i), value_at(i + 1), value_at(i + 2), 1);
+  measure(
+      "vector add",
+      [&] {
+        vector_add<<<add_size / 256, 256>>>(a, b, c, add_size);
+        wait();
+      },
+      [&] { return c[77]; });
+  measure(
+      "matmul",
+      [&] {
+        matmul<<<dim3(matrix_size / 16, matrix_size / 16), dim3(16, 16)>>>(a, b, c, matrix_size);
+        wait();
+      },
+      [&] { return c[77]; });
   float total = 0;
-  measure("reduction", [&] {
-    reduce<<<64, 256>>>(a, c, reduce_size);
-    wait();
-    total = 0;
-    for (int i = 0; i < 64; ++i) total += c[i];
-  }, [&] { return total; });
-  measure("histogram", [&] {
-    if (hipMemset(counts, 0, bins * sizeof(unsigned)) != hipSuccess) std::abort();
-    histogram<<<64, 256>>>(keys, counts, histogram_size);
-    wait();
-  }, [&] { return counts[77]; });
-  measure("n-body", [&] { nbody<<<bodies / 256, 256>>>(body, force, bodies); wait(); }, [&] { return force[77].x; });
-  measure("Black-Scholes", [&] { black_scholes<<<options / 256, 256>>>(b, a + 9, b + 5, c, options); wait(); }, [&] { return c[77]; });
-  measure("Mandelbrot", [&] { mandelbrot<<<mandelbrot_width * mandelbrot_height / 256, 256>>>(whole); wait(); },
-          [&] { return whole[mandelbrot_width * 100 + 333]; });
-  measure("scan", [&] {
-    constexpr int blocks = scan_size / scan_block / 8;
-    scan_blocks<<<blocks, scan_block>>>(reinterpret_cast<int4*>(in), reinterpret_cast<int4*>(whole), sums);
-    scan_sums<<<1, 32>>>(sums, blocks);
-    scan_add<<<blocks, scan_block>>>(reinterpret_cast<int4*>(whole), sums);
-    wait();
-  }, [&] { return whole[scan_size - 1]; });
+  measure(
+      "reduction",
+      [&] {
+        reduce<<<64, 256>>>(a, c, reduce_size);
+        wait();
+        total = 0;
+        for (int i = 0; i < 64; ++i) total += c[i];
+      },
+      [&] { return total; });
+  measure(
+      "histogram",
+      [&] {
+        if (hipMemset(counts, 0, bins * sizeof(unsigned)) != hipSuccess) std::abort();
+        histogram<<<64, 256>>>(keys, counts, histogram_size);
+        wait();
+      },
+      [&] { return counts[77]; });
+  measure(
+      "n-body",
+      [&] {
+        nbody<<<bodies / 256, 256>>>(body, force, bodies);
+        wait();
+      },
+      [&] { return force[77].x; });
+  measure(
+      "Black-Scholes",
+      [&] {
+        black_scholes<<<options / 256, 256>>>(b, a + 9, b + 5, c, options);
+        wait();
+      },
+      [&] { return c[77]; });
+  measure(
+      "Mandelbrot",
+      [&] {
+        mandelbrot<<<mandelbrot_width * mandelbrot_height / 256, 256>>>(whole);
+        wait();
+      },
+      [&] { return whole[mandelbrot_width * 100 + 333]; });
+  measure(
+      "scan",
+      [&] {
+        constexpr int blocks = scan_size / scan_block / 8;
+        scan_blocks<<<blocks, scan_block>>>(reinterpret_cast<int4*>(in),
+                                            reinterpret_cast<int4*>(whole), sums);
+        scan_sums<<<1, 32>>>(sums, blocks);
+        scan_add<<<blocks, scan_block>>>(reinterpret_cast<int4*>(whole), sums);
+        wait();
+      },
+      [&] { return whole[scan_size - 1]; });
 }

@@ -12,7 +12,9 @@ __global__ void small(int* value) { *value = 1; }
 template <int count>
 __global__ void lengthy(int* value) {
   int sum = *value;
-  asm volatile(".rept %c1\n v_add_nc_u32 %0, 1, %0\n v_xor_b32 %0, 3, %0\n .endr" : "+v"(sum) : "n"(count / 2));
+  asm volatile(".rept %c1\n v_add_nc_u32 %0, 1, %0\n v_xor_b32 %0, 3, %0\n .endr"
+               : "+v"(sum)
+               : "n"(count / 2));
   *value = sum;
 }
 

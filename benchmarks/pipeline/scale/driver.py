@@ -15,13 +15,13 @@ from benchmarks.pipeline.scale.source import settings_of
 from cass_ray.corpus.dedup.shards import LocalShards, Shards
 from cass_ray.pipeline.pieces.assemble import WriteParts, plan
 from cass_ray.pipeline.pieces.blocks import Block
-from cass_ray.pipeline.pieces.conclude import ConcludePieces
+from cass_ray.pipeline.pieces.postprocess import PostprocessPieces
 from cass_ray.pipeline.pieces.read import ROWS_PER_RUN, ReadPieces
 from cass_ray.pipeline.pieces.steps import Steps
-from cass_ray.pipeline.pieces.work import BuildWork, Decided, Done, Piece
+from cass_ray.pipeline.pieces.work import BuildWork, Committed, Deduplicated, Piece
 from cass_ray.pipeline.progress import Progress
 from cass_ray.pipeline.report import Tally
-from cass_ray.storage.manifest import Entry, PartManifest
+from cass_ray.storage.manifest import ManifestEntry, PartManifest
 from cass_ray.storage.store import Store
 
 T = TypeVar("T")
@@ -45,7 +45,7 @@ class RecordedRunner:
         """What would come back of each."""
         answers: dict[type, Callable[[Any], Any]] = {
             ReadPieces: self._read,
-            ConcludePieces: self._concluded,
+            PostprocessPieces: self._postprocessed,
             WriteParts: lambda part: Tally(),
         }
         answer = answers[type(work)]
@@ -56,7 +56,7 @@ class RecordedRunner:
         """Nobody decides."""
         return LocalShards()
 
-    def _read(self, piece: Piece) -> Done:
+    def _read(self, piece: Piece) -> Committed:
         split: Any = piece.split
         counts = {"rows": split.rows}
         for run, first in enumerate(range(0, split.rows, ROWS_PER_RUN)):
@@ -64,15 +64,15 @@ class RecordedRunner:
             live = rows - self._share(rows, _GONE / 2)
             counts |= {f"rows-{run}": rows, f"live-{run}": live}
             counts["reason-no_kernel"] = counts.get("reason-no_kernel", 0) + rows - live
-        return Done(piece.key, counts)
+        return Committed(piece.key, counts)
 
-    def _concluded(self, piece: Decided) -> Done:
+    def _postprocessed(self, piece: Deduplicated) -> Committed:
         counts = {
             name.replace("live", "pairs"): self._share(count, _PAIRS)
             for name, count in self._work.read_counts.of(piece.read).items()
             if name.startswith("live-")
         }
-        return Done(piece.key, counts)
+        return Committed(piece.key, counts)
 
     def _share(self, rows: int, share: float) -> int:
         return sum(self._chance.random() < share for _ in range(rows))
@@ -81,11 +81,11 @@ class RecordedRunner:
 class _Entries(PartManifest):
     """All committed; in place of entries in storage, whose time would be the store's."""
 
-    def get(self, key: str) -> Entry:
+    def get(self, key: str) -> ManifestEntry:
         """Some repeat others."""
-        return Entry(writer="", parts={}, counts={"gone-0": 5, "reason-exact_duplicate": 5})
+        return ManifestEntry(writer="", parts={}, counts={"gone-0": 5, "reason-exact_duplicate": 5})
 
-    def read_entries(self, keys: Iterable[str]) -> Iterator[tuple[str, Entry]]:
+    def read_entries(self, keys: Iterable[str]) -> Iterator[tuple[str, ManifestEntry]]:
         """As :meth:`get`."""
         for key in keys:
             yield key, self.get(key)
@@ -110,7 +110,7 @@ def measure(rows: int, folder: Path) -> dict[str, float]:
     read = time.process_time()
     blocks = 0
 
-    def compiled(open_blocks: Iterable[tuple[Decided, Block]]) -> Iterator[dict[str, int]]:
+    def compiled(open_blocks: Iterable[tuple[Deduplicated, Block]]) -> Iterator[dict[str, int]]:
         nonlocal blocks
         for _, block in open_blocks:
             blocks += 1
@@ -118,9 +118,9 @@ def measure(rows: int, folder: Path) -> dict[str, float]:
 
     steps.finish(pieces, compiled)
     finished = time.process_time()
-    for done in steps.runner.each(ConcludePieces(work, 8), pieces):
+    for done in steps.runner.each(PostprocessPieces(work, 8), pieces):
         work.fact_counts.note(done)
-        work.structural_counts.note(Done(done.key, {}))  # nobody has another's machine code
+        work.structural_counts.note(Committed(done.key, {}))  # nobody has another's machine code
     parts = sum(1 for _ in steps.runner.each(WriteParts(work, "", 8), plan(work, pieces)))
     return {
         "rows": rows,

@@ -17,7 +17,7 @@ from benchmarks.pipeline.scale.source import settings_of
 from cass_ray.pipeline.pieces.blocks import Block, BlockReader, OpenBlocks, live_rows
 from cass_ray.pipeline.pieces.runner import InlineRunner
 from cass_ray.pipeline.pieces.steps import Steps
-from cass_ray.pipeline.pieces.work import BuildWork, Decided
+from cass_ray.pipeline.pieces.work import BuildWork, Deduplicated
 from cass_ray.pipeline.progress import Progress
 from cass_ray.pipeline.stages.order import Pool
 from cass_ray.storage.store import Store
@@ -84,7 +84,10 @@ def measure(
 
 
 def _pauses(
-    work: BuildWork, blocks: Sequence[tuple[Decided, Block]], recording: Recording, times: float
+    work: BuildWork,
+    blocks: Sequence[tuple[Deduplicated, Block]],
+    recording: Recording,
+    times: float,
 ) -> list[float]:
     """How long nvcc's slots pause for each block."""
     reader, pool = BlockReader(work), Pool.NVIDIA_COMPILER.value

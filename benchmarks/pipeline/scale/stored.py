@@ -28,18 +28,18 @@ from cass_ray.corpus.dedup.shards import Shards
 from cass_ray.pipeline.output import FolderOutput, StorageOutput
 from cass_ray.pipeline.pieces.assemble import PAIRS, PartPlan, WriteParts
 from cass_ray.pipeline.pieces.blocks import Block, BlockReader, commit_block
-from cass_ray.pipeline.pieces.conclude import ConcludePieces
 from cass_ray.pipeline.pieces.duplicates import chained
+from cass_ray.pipeline.pieces.postprocess import PostprocessPieces
 from cass_ray.pipeline.pieces.read import ReadPieces, pieces_of
 from cass_ray.pipeline.pieces.runner import InlineRunner
-from cass_ray.pipeline.pieces.sides import PIECES_OF_A_SPAN, GatherLines, spans_of
+from cass_ray.pipeline.pieces.side_tables import PIECES_OF_A_SPAN, GatherLines, spans_of
 from cass_ray.pipeline.pieces.steps import Steps
-from cass_ray.pipeline.pieces.work import BuildWork, Decided, Done
+from cass_ray.pipeline.pieces.work import BuildWork, Committed, Deduplicated
 from cass_ray.pipeline.progress import Progress
 from cass_ray.pipeline.report import Tally
 from cass_ray.pipeline.stages.base import Row
 from cass_ray.storage.ahead import in_order
-from cass_ray.storage.manifest import Entry, PartManifest
+from cass_ray.storage.manifest import ManifestEntry, PartManifest
 from cass_ray.storage.store import Store
 
 T = TypeVar("T")
@@ -50,7 +50,7 @@ REAL = PIECES_OF_A_SPAN
 _SLOTS = 1000
 _MOMENTS_OF_A_STEP = 20
 
-Entries = dict[str, Sequence[Entry]]
+Entries = dict[str, Sequence[ManifestEntry]]
 """Of the real pieces: ``pieces`` and ``facts``, in order, and ``sides`` of all of them."""
 
 
@@ -113,7 +113,7 @@ class _Moment:
         self.clock, self.cpu = time.monotonic(), time.process_time()
 
 
-def _compiled(blocks: Iterable[tuple[Decided, Block]]) -> Iterator[dict[str, int]]:
+def _compiled(blocks: Iterable[tuple[Deduplicated, Block]]) -> Iterator[dict[str, int]]:
     for _, block in blocks:
         yield {"rows": block.rows, "pairs": block.rows}
 
@@ -128,10 +128,12 @@ class _Answers:
     def each(self, work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
         """What would come back of each."""
         answers: dict[type, Callable[[Any], Any]] = {
-            ReadPieces: lambda piece: Done(piece.key, self._counts("pieces", piece.index)),
-            ConcludePieces: lambda piece: Done(piece.key, self._counts("facts", piece.index)),
+            ReadPieces: lambda piece: Committed(piece.key, self._counts("pieces", piece.index)),
+            PostprocessPieces: lambda piece: Committed(
+                piece.key, self._counts("facts", piece.index)
+            ),
             WriteParts: _written,
-            GatherLines: lambda span: Done(span.key, self._counts("sides", 0)),
+            GatherLines: lambda span: Committed(span.key, self._counts("sides", 0)),
         }
         answer = answers[type(work)]
         for item in items:
@@ -243,12 +245,16 @@ def _leave(parent: Connection, rows: int, endpoint: str, recording: Path, folder
     parent.send(entries)
 
 
-def _copy_parts(entries: Iterable[Entry], source: PartManifest, target: PartManifest) -> None:
+def _copy_parts(
+    entries: Iterable[ManifestEntry], source: PartManifest, target: PartManifest
+) -> None:
     for part in (part for entry in entries for part in entry.parts.values()):
         target.store.put(target.part_path(part.file), source.read(part))
 
 
-def _committing(target: PartManifest, real: Sequence[Entry]) -> Callable[[tuple[int, str]], None]:
+def _committing(
+    target: PartManifest, real: Sequence[ManifestEntry]
+) -> Callable[[tuple[int, str]], None]:
     def commit(piece: tuple[int, str]) -> None:
         index, key = piece
         content = real[index % len(real)].model_dump_json().encode()
@@ -269,7 +275,7 @@ def _real_pieces(recorded: Path) -> BuildWork:
     steps = Steps(work, InlineRunner(), Progress(Console(quiet=True)), 1, from_cache=False)
     pieces = steps.read(folder)
 
-    def compiled(blocks: Iterable[tuple[Decided, Block]]) -> Iterator[dict[str, int]]:
+    def compiled(blocks: Iterable[tuple[Deduplicated, Block]]) -> Iterator[dict[str, int]]:
         reader = BlockReader(work)
         for piece, block in blocks:
             rows = [_finished(row, recording) for row in reader.rows(block, piece.read)]

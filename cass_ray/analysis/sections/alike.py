@@ -6,7 +6,7 @@ import pandas as pd
 
 from cass_ray.analysis import charts
 from cass_ray.analysis.collected import Collected
-from cass_ray.analysis.document import Column, Figure, Section, Table
+from cass_ray.analysis.document import Column, Figure, FigureTable, Section
 
 _MEASURES = ("chrf", "edit")
 _TITLES = {"chrf": "chrF", "edit": "edit similarity"}
@@ -51,7 +51,9 @@ def alike(data: Collected, characters: int) -> Section:
             for measure in _MEASURES
         },
         tables=[
-            Table(key="similarity", title="Similarity", caption=caption, columns=columns, rows=rows)
+            FigureTable(
+                key="similarity", title="Similarity", caption=caption, columns=columns, rows=rows
+            )
         ],
         figures=[
             Figure(

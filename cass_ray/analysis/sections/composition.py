@@ -6,7 +6,7 @@ import pandas as pd
 
 from cass_ray.analysis import charts
 from cass_ray.analysis.collected import Collected
-from cass_ray.analysis.document import Column, Figure, Section, Table
+from cass_ray.analysis.document import Column, Figure, FigureTable, Section
 
 _MOST = 25
 
@@ -60,11 +60,11 @@ def composition(data: Collected) -> Section:
 
 def shares(
     values: pd.Series[str], name: str, title: str, caption: str, *, folded: bool = False
-) -> Table:
+) -> FigureTable:
     """How often each value occurs, most frequent first, at most 25."""
     counts = values.value_counts()
     counts = counts[sorted(counts.index, key=lambda value: (-counts[value], str(value)))]
-    return Table(
+    return FigureTable(
         key=name,
         title=title,
         caption=caption,

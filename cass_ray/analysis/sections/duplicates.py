@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from cass_ray.analysis.collected import Collected
-from cass_ray.analysis.document import Column, Section, Table
+from cass_ray.analysis.document import Column, FigureTable, Section
 from cass_ray.dataset.schema import DUPLICATE_REASONS
 
 _MOST = 20
@@ -25,7 +25,7 @@ def duplicates(data: Collected) -> Section:
         title="Duplicates",
         numbers={"duplicates": len(left), "groups": len(groups)},
         tables=[
-            Table(
+            FigureTable(
                 key="duplicates",
                 title="By reason and origin",
                 caption=f"Rows left out as duplicates of a row that is kept; N = {len(left):,}.",
@@ -35,7 +35,7 @@ def duplicates(data: Collected) -> Section:
                     for reason, origin, rows in counts.itertuples(index=False)
                 ],
             ),
-            Table(
+            FigureTable(
                 key="groups",
                 title="Sizes of groups",
                 caption="A group is a kept row with its duplicates; "
@@ -43,7 +43,7 @@ def duplicates(data: Collected) -> Section:
                 columns=[Column(name="rows in the group"), Column(name="groups")],
                 rows=[[size + 1, number] for size, number in sorted(sizes.items())],
             ),
-            Table(
+            FigureTable(
                 key="largest-groups",
                 title="Largest groups",
                 caption=f"The {_MOST} rows with the most duplicates.",

@@ -8,7 +8,7 @@ import pandas as pd
 
 from cass_ray.analysis import charts
 from cass_ray.analysis.collected import Collected
-from cass_ray.analysis.document import Column, Figure, Section, Table
+from cass_ray.analysis.document import Column, Figure, FigureTable, Section
 from cass_ray.analysis.embedding import project, vectors
 from cass_ray.analysis.settings import AnalysisSettings
 
@@ -75,7 +75,7 @@ def _map(drawn: pd.DataFrame, field: str) -> dict[str, object]:
 
 def _neighbours(
     points: np.ndarray[tuple[int, int], np.dtype[np.float64]], base: pd.DataFrame, ids: list[str]
-) -> tuple[Table, dict[str, str | int | float | None]]:
+) -> tuple[FigureTable, dict[str, str | int | float | None]]:
     """Share of listings whose nearest other listing of the same target has the same class."""
     rows: list[list[str | int | float | None]] = []
     numbers: dict[str, str | int | float | None] = {}
@@ -98,7 +98,7 @@ def _neighbours(
     for field in ("domain", "origin"):
         columns.append(Column(name=f"nearest has the same {field}", unit="%", digits=1))
         columns.append(Column(name="by chance", unit="%", digits=1))
-    table = Table(
+    table = FigureTable(
         key="neighbours",
         title="What near listings share",
         caption="Cosine of the vectors before projection; among listings of the same target.",

@@ -6,7 +6,7 @@ import pandas as pd
 
 from cass_ray.analysis import charts
 from cass_ray.analysis.collected import Collected
-from cass_ray.analysis.document import Column, Figure, Section, Table
+from cass_ray.analysis.document import Column, Figure, FigureTable, Section
 from cass_ray.emulator.launches import Launch, parse_launch
 
 _MOST = 15
@@ -23,7 +23,7 @@ def execution(data: Collected) -> Section:
     rows = data.rows
     levels = rows.groupby(["verified", "origin"], sort=True).size().reset_index(name="pairs")
     tables = [
-        Table(
+        FigureTable(
             key="verified",
             title="How far equivalence was checked",
             caption=f"none, compiled (both sides), executed (both ran and agree); "
@@ -66,7 +66,7 @@ def launches_of(data: Collected) -> list[tuple[str, Launch]]:
     ]
 
 
-def _launch_table(launches: list[tuple[str, Launch]]) -> Table:
+def _launch_table(launches: list[tuple[str, Launch]]) -> FigureTable:
     frame = pd.DataFrame(
         {
             "row": identifier,
@@ -81,7 +81,7 @@ def _launch_table(launches: list[tuple[str, Launch]]) -> Table:
     )
     used = used.sort_values("programs", ascending=False, kind="stable").reset_index()
     of_rows = frame["row"].nunique()
-    return Table(
+    return FigureTable(
         key="blocks",
         title="Launch configurations",
         caption=f"The {_MOST} block sizes that most programs use; N = {of_rows:,} executed "
@@ -123,7 +123,7 @@ def _block_figure(launches: list[tuple[str, Launch]]) -> Figure:
     )
 
 
-def _dynamic_table(counted: pd.DataFrame) -> Table:
+def _dynamic_table(counted: pd.DataFrame) -> FigureTable:
     rows: list[list[str | int | float | None]] = []
     for origin, group in counted.groupby("origin", sort=True):
         total = float(group["executed_instructions"].sum())
@@ -138,7 +138,7 @@ def _dynamic_table(counted: pd.DataFrame) -> Table:
             Column(name=f"{title}, of instructions", unit="%", digits=2),
             Column(name=f"{title}, of programs", unit="%", digits=1),
         ]
-    return Table(
+    return FigureTable(
         key="dynamic",
         title="What executed waves did",
         caption="Instructions that waves executed on the AMD side, counted by the device process; "

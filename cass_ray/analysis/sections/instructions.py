@@ -13,7 +13,7 @@ import pandas as pd
 import cass_ray.emulator
 from cass_ray.analysis import charts
 from cass_ray.analysis.collected import Collected
-from cass_ray.analysis.document import Column, Figure, Section, Table
+from cass_ray.analysis.document import Column, Figure, FigureTable, Section
 from cass_ray.analysis.row_features import CLASSES
 from cass_ray.assembly.opcodes import InstructionSet, category
 
@@ -81,10 +81,10 @@ def entropy(counts: Counter[str]) -> float:
     return float(-(shares * np.log2(shares)).sum())
 
 
-def _mix_table(mix: pd.DataFrame) -> Table:
+def _mix_table(mix: pd.DataFrame) -> FigureTable:
     wide = mix.pivot(index="text", columns="class", values="instructions")[list(TEN_CLASSES)]
     totals = wide.sum(axis=1)
-    return Table(
+    return FigureTable(
         key="classes",
         title="Ten classes of instructions",
         caption="Share of static instructions. Special functions count as floating point, "
@@ -143,13 +143,13 @@ def _top_figures(totals: dict[tuple[str, str], Counter[str]]) -> list[Figure]:
     return figures
 
 
-def _top_table(totals: dict[tuple[str, str], Counter[str]]) -> Table:
+def _top_table(totals: dict[tuple[str, str], Counter[str]]) -> FigureTable:
     rows: list[list[str | int | float | None]] = [
         [_named(kind, target), name, number, number / counts.total()]
         for (kind, target), counts in totals.items()
         for name, number in counts.most_common(100)
     ]
-    return Table(
+    return FigureTable(
         key="top",
         title="Most frequent mnemonics",
         caption="The first hundred of each text; N as in the figures.",
@@ -168,7 +168,7 @@ def _named(kind: str, target: str) -> str:
     return f"{target} host" if kind == InstructionSet.X86 else target
 
 
-def _coverage(totals: dict[tuple[str, str], Counter[str]]) -> Table:
+def _coverage(totals: dict[tuple[str, str], Counter[str]]) -> FigureTable:
     rows: list[list[str | int | float | None]] = []
     for (kind, target), counts in totals.items():
         known = known_operations(kind, target)
@@ -183,7 +183,7 @@ def _coverage(totals: dict[tuple[str, str], Counter[str]]) -> Table:
                 inside / len(known) if inside is not None and known else None,
             ]
         )
-    return Table(
+    return FigureTable(
         key="isa-coverage",
         title="How much of each instruction set occurs",
         caption="Operations are mnemonics without modifiers (SASS) or encoding (AMD). AMD's "

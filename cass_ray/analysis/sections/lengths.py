@@ -10,7 +10,7 @@ import pandas as pd
 
 from cass_ray.analysis import charts
 from cass_ray.analysis.collected import Collected
-from cass_ray.analysis.document import Column, Figure, Section, Table
+from cass_ray.analysis.document import Column, Figure, FigureTable, Section
 
 _DRAWN = 1_500
 _QUANTILES = {"low": 0.05, "q1": 0.25, "median": 0.5, "q3": 0.75, "high": 0.95}
@@ -68,7 +68,7 @@ def _quantiles(values: pd.Series[float]) -> list[float]:
     return [float(each) for each in values.quantile(list(_QUANTILES.values()))]
 
 
-def _table(texts: pd.DataFrame) -> Table:
+def _table(texts: pd.DataFrame) -> FigureTable:
     rows: list[list[str | int | float | None]] = []
     for (side, origin), group in texts.groupby(["side", "origin"], sort=True):
         for unit in ("lines", "tokens", "instructions"):
@@ -81,7 +81,7 @@ def _table(texts: pd.DataFrame) -> Table:
     columns += [Column(name="mean", digits=1)]
     columns += [Column(name=name, digits=0) for name in ("5%", "25%", "median", "75%", "95%")]
     caption = f"Of each text; N = {texts['row'].nunique():,} pairs."
-    return Table(
+    return FigureTable(
         key="lengths", title="Lengths", caption=caption, columns=columns, rows=rows, folded=True
     )
 
@@ -149,8 +149,8 @@ def _growth(texts: pd.DataFrame) -> tuple[dict[tuple[str, str], Fit], list[Figur
     return fits, [figure]
 
 
-def _fit_table(fits: dict[tuple[str, str], Fit]) -> Table:
-    return Table(
+def _fit_table(fits: dict[tuple[str, str], Fit]) -> FigureTable:
+    return FigureTable(
         key="fits",
         title="Growth of device assembly with source",
         caption="instructions = a × (lines of source)^slope, least squares on logarithms.",
@@ -169,7 +169,7 @@ def _fit_table(fits: dict[tuple[str, str], Fit]) -> Table:
     )
 
 
-def _ratio_table(texts: pd.DataFrame) -> Table:
+def _ratio_table(texts: pd.DataFrame) -> FigureTable:
     """Instructions of AMD's device assembly for one of Nvidia's, by pair of targets."""
     device = texts[texts["level"] == "device"]
     rows: list[list[str | int | float | None]] = []
@@ -184,7 +184,7 @@ def _ratio_table(texts: pd.DataFrame) -> Table:
         rows.append([*names, len(group), float(ratio.median()), mean_log, float(sums)])
     titles = ("Nvidia target", "AMD target", "origin", "N")
     measures = ("median", "geometric mean", "of the sums")
-    return Table(
+    return FigureTable(
         key="ratios",
         title="AMD's instructions for one of Nvidia's",
         caption="Device assembly of the same program.",

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from cass_ray.analysis.collected import Collected
-from cass_ray.analysis.document import Cell, Column, Section, Table
+from cass_ray.analysis.document import Cell, Column, FigureTable, Section
 
 _EACH = 5
 
@@ -23,7 +23,7 @@ def outliers(data: Collected) -> Section:
         title="Outliers to look at",
         text="cass inspect DATASET --id ID shows a row.",
         tables=[
-            Table(
+            FigureTable(
                 key="outliers",
                 title="Extremes",
                 caption=f"The {_EACH} most extreme rows of each measure; N = {data.pairs:,} pairs "

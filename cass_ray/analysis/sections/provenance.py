@@ -9,7 +9,7 @@ import pandas as pd
 
 from cass_ray.analysis import charts
 from cass_ray.analysis.collected import Collected
-from cass_ray.analysis.document import Column, Figure, Section, Table
+from cass_ray.analysis.document import Column, Figure, FigureTable, Section
 from cass_ray.analysis.row_features import CLASSES
 from cass_ray.dataset.schema import Origin
 
@@ -83,7 +83,9 @@ def jensen_shannon(
     return (to_middle(one) + to_middle(other)) / 2
 
 
-def _table(data: Collected, texts: pd.DataFrame, kind: pd.Series[str], present: list[str]) -> Table:
+def _table(
+    data: Collected, texts: pd.DataFrame, kind: pd.Series[str], present: list[str]
+) -> FigureTable:
     rows: list[list[str | int | float | None]] = []
     for name in present:
         values: list[str | int | float | None] = [name, int((kind == name).sum())]
@@ -98,7 +100,7 @@ def _table(data: Collected, texts: pd.DataFrame, kind: pd.Series[str], present: 
             if instruction_set == "sass" and (origin in _GENERATED) == (name == "generated"):
                 words.update(counts)
         rows.append([*values, len(words)])
-    return Table(
+    return FigureTable(
         key="provenance",
         title="Written and generated",
         caption="Medians of a program; vocabulary: different SASS mnemonics with modifiers.",

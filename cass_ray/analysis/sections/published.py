@@ -8,7 +8,7 @@ import yaml
 from pydantic import TypeAdapter
 
 from cass_ray.analysis.collected import Collected
-from cass_ray.analysis.document import Cell, Column, Section, Table
+from cass_ray.analysis.document import Cell, Column, FigureTable, Section
 from cass_ray.config import StrictModel
 from cass_ray.dataset.schema import Origin, Stage
 
@@ -33,7 +33,7 @@ def published(data: Collected) -> Section:
         title="Beside the CASS paper",
         text="Published: as the paper's text says (arXiv 2505.16968). Measured: of this data set.",
         tables=[
-            Table(
+            FigureTable(
                 key="published",
                 title="Published and measured",
                 caption=f"N = {data.pairs:,} pairs here, 70,694 there.",

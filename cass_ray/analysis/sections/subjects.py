@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from cass_ray.analysis.collected import Collected
-from cass_ray.analysis.document import Column, Section, Table
+from cass_ray.analysis.document import Column, FigureTable, Section
 from cass_ray.analysis.learned_domains import learn
 
 
@@ -35,7 +35,7 @@ def subjects(data: Collected) -> Section:
             "categories": int(frame["learned"].nunique()),
         },
         tables=[
-            Table(
+            FigureTable(
                 key="subjects",
                 title="Learned category (rows) and keyword domain (columns)",
                 caption=f"Programs; N = {len(frame):,} of {data.pairs:,}, chosen by a hash of "

@@ -10,7 +10,7 @@ import pandas as pd
 
 from cass_ray.analysis import charts
 from cass_ray.analysis.collected import Collected
-from cass_ray.analysis.document import Column, Figure, Section, Table
+from cass_ray.analysis.document import Column, Figure, FigureTable, Section
 from cass_ray.dataset.schema import DUPLICATE_REASONS, Stage
 
 _GAP = 0.02
@@ -29,14 +29,14 @@ def yields(data: Collected) -> Section:
     reasons = rejects.groupby(["stage", "reason"], sort=True).size().reset_index(name="rows")
     reasons = reasons.sort_values(["rows", "stage", "reason"], ascending=[False, True, True])
     tables = [
-        Table(
+        FigureTable(
             key="funnel",
             title="Stage by stage",
             caption=f"Rows that came to each stage, and that it left out; N = {total:,} rows read.",
             columns=[Column(name=name) for name in ("stage", "rows in", "left out", "rows out")],
             rows=[list(row) for row in rows],
         ),
-        Table(
+        FigureTable(
             key="reasons",
             title="Reasons",
             caption=f"Rejects and duplicates; N = {len(rejects):,}.",

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from pydantic import Field
 
-from cass_ray.bench.reporting.report import Table, percent, with_interval
+from cass_ray.bench.reporting.report import ReportTable, percent, with_interval
 from cass_ray.bench.results import read_samples
 from cass_ray.bench.scoring.scores import Scores, by_run, score
 from cass_ray.cache import digest
 from cass_ray.config import StrictModel
 
 
-class Entry(StrictModel):
+class LeaderboardEntry(StrictModel):
     """One run. ``tasks_digest`` names the texts of its tasks: other texts, another contest."""
 
     tasks_digest: str
@@ -26,19 +26,21 @@ class Entry(StrictModel):
 class Leaderboard(StrictModel):
     """Entries, best first within each kind and set of tasks."""
 
-    entries: list[Entry] = Field(default_factory=list)
+    entries: list[LeaderboardEntry] = Field(default_factory=list)
 
 
-def entries_of(path: Path) -> list[Entry]:
+def entries_of(path: Path) -> list[LeaderboardEntry]:
     """Every run in the results at ``path``. Raises what reading them does."""
     found = []
     for group in by_run(read_samples(path)).values():
         names = sorted({f"{sample.task} {sample.task_id}" for sample in group})
-        found.append(Entry(tasks_digest=digest(names)[:16], scores=score(group), source=path.name))
+        found.append(
+            LeaderboardEntry(tasks_digest=digest(names)[:16], scores=score(group), source=path.name)
+        )
     return found
 
 
-def merge(board: Leaderboard, entries: Iterable[Entry]) -> Leaderboard:
+def merge(board: Leaderboard, entries: Iterable[LeaderboardEntry]) -> Leaderboard:
     """``board`` with ``entries``; a run of the same system, version, kind, tags and tasks replaces
     the one that is there."""
     merged = {_key(entry): entry for entry in [*board.entries, *entries]}
@@ -54,7 +56,7 @@ def merge(board: Leaderboard, entries: Iterable[Entry]) -> Leaderboard:
     return Leaderboard(entries=ordered)
 
 
-def _key(entry: Entry) -> tuple[str, ...]:
+def _key(entry: LeaderboardEntry) -> tuple[str, ...]:
     scores = entry.scores
     tags = tuple(f"{key}={value}" for key, value in sorted(scores.tags.items()))
     return (scores.system, scores.system_version, scores.kind, entry.tasks_digest, *tags)
@@ -74,7 +76,7 @@ def write_board(path: Path, board: Leaderboard) -> None:
     part.replace(path)
 
 
-def board_table(entries: Sequence[Entry]) -> Table:
+def board_table(entries: Sequence[LeaderboardEntry]) -> ReportTable:
     """One line an entry."""
     head = ["system", "level", "tags", "task set", "tasks", "compiles", "exact", "right"]
     rows = []
@@ -84,4 +86,4 @@ def board_table(entries: Sequence[Entry]) -> Table:
         shares = [percent(scores.share(name)) for name in ("compiled", "exact")]
         row = [scores.system, scores.kind, tags, entry.tasks_digest[:8], str(scores.tasks)]
         rows.append([*row, *shares, with_interval(scores.measures["passed"])])
-    return Table("Leaderboard", head, rows)
+    return ReportTable("Leaderboard", head, rows)

@@ -7,7 +7,7 @@ from pathlib import Path
 import jinja2
 
 from cass_ray.bench.reporting.plots import plots
-from cass_ray.bench.reporting.report import BenchReport, Table
+from cass_ray.bench.reporting.report import BenchReport, ReportTable
 
 _LONGEST_NUMBER = len("100.0% (100.0–100.0)")
 
@@ -22,7 +22,7 @@ def markdown(report: BenchReport) -> str:
     return "\n".join(parts)
 
 
-def _markdown_table(table: Table) -> list[str]:
+def _markdown_table(table: ReportTable) -> list[str]:
     def line(cells: list[str]) -> str:
         return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
@@ -30,7 +30,7 @@ def _markdown_table(table: Table) -> list[str]:
     return [line(table.head), line(ruler), *map(line, table.rows)]
 
 
-def numeric_columns(table: Table) -> list[bool]:
+def numeric_columns(table: ReportTable) -> list[bool]:
     """Which columns hold numbers only, and are set flush right; the first never is."""
     columns = list(zip(*table.rows, strict=True))
     return [

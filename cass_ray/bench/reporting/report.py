@@ -46,7 +46,7 @@ class PairTest:
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     """Cells are text; the first column is a heading."""
 
     title: str
@@ -62,7 +62,7 @@ class BenchReport:
     title: str
     runs: list[SystemRun]
     pairs: list[PairTest]
-    tables: list[Table]
+    tables: list[ReportTable]
     notes: list[str]
 
 
@@ -137,7 +137,7 @@ def with_interval(share: Share) -> str:
     return f"{percent(share.share)} ({100 * share.low:.1f}–{100 * share.high:.1f})"
 
 
-def systems_table(runs: Sequence[SystemRun]) -> Table:
+def systems_table(runs: Sequence[SystemRun]) -> ReportTable:
     """One line a run."""
     ks = sorted({k for run in runs for k in run.scores.pass_at if k > 1})
     sampled = any(run.scores.samples > run.scores.tasks for run in runs)
@@ -168,10 +168,10 @@ def systems_table(runs: Sequence[SystemRun]) -> Table:
         "right: every input by the task's own comparison, with the 95% Wilson interval. "
         "Judging times include what came from the cache."
     )
-    return Table("Systems", head, rows, note)
+    return ReportTable("Systems", head, rows, note)
 
 
-def pairs_table(pairs: Sequence[PairTest]) -> Table:
+def pairs_table(pairs: Sequence[PairTest]) -> ReportTable:
     """One line a pair."""
     rows = [
         [
@@ -185,10 +185,10 @@ def pairs_table(pairs: Sequence[PairTest]) -> Table:
         for pair in pairs
     ]
     head = ["first / second", "both right", "only first", "only second", "neither", "p"]
-    return Table("Paired comparison", head, rows, "McNemar's exact test, two-sided.")
+    return ReportTable("Paired comparison", head, rows, "McNemar's exact test, two-sided.")
 
 
-def stratum_table(runs: Sequence[SystemRun], stratum: str) -> Table:
+def stratum_table(runs: Sequence[SystemRun], stratum: str) -> ReportTable:
     """Shares of right answers by ``stratum``, one column a run."""
     names = {name for run in runs for name in run.scores.strata[stratum]}
     rows = []
@@ -198,7 +198,7 @@ def stratum_table(runs: Sequence[SystemRun], stratum: str) -> Table:
         cells = ["" if share is None else f"{share.right}/{share.total}" for share in shares]
         rows.append([name, str(total), *cells])
     title = _TITLES.get(stratum, f"By {stratum}")
-    return Table(title, [stratum, "tasks", *(run.label for run in runs)], rows)
+    return ReportTable(title, [stratum, "tasks", *(run.label for run in runs)], rows)
 
 
 _TITLES = {
@@ -207,7 +207,7 @@ _TITLES = {
 }
 
 
-def hosts_table(runs: Sequence[SystemRun]) -> Table:
+def hosts_table(runs: Sequence[SystemRun]) -> ReportTable:
     """Every task of which device code ran under the CUDA program's host code."""
     rows = [
         [run.label, sample.task, "yes" if sample.judgement.passed else "no"]
@@ -221,7 +221,7 @@ def hosts_table(runs: Sequence[SystemRun]) -> Table:
         "HIP; every other task under the HIP host of its reference port."
     )
     head = ["system", "task", "right"]
-    return Table("Under the CUDA program's host code", head, rows, note)
+    return ReportTable("Under the CUDA program's host code", head, rows, note)
 
 
 def _ordered(stratum: str, names: set[str]) -> list[str]:
@@ -237,22 +237,24 @@ def _ordered(stratum: str, names: set[str]) -> list[str]:
     return sorted(names)
 
 
-def errors_table(runs: Sequence[SystemRun]) -> Table:
+def errors_table(runs: Sequence[SystemRun]) -> ReportTable:
     """Samples with a compile error of each class."""
     names = sorted({name for run in runs for name in run.scores.errors})
     rows = [[name, *(str(run.scores.errors.get(name, 0)) for run in runs)] for name in names]
     note = "Samples with at least one error of the class."
-    return Table("Compile errors by class", ["class", *(run.label for run in runs)], rows, note)
+    return ReportTable(
+        "Compile errors by class", ["class", *(run.label for run in runs)], rows, note
+    )
 
 
-def findings_table(runs: Sequence[SystemRun]) -> Table:
+def findings_table(runs: Sequence[SystemRun]) -> ReportTable:
     """Samples that were caught cheating, or have a hazard."""
     names = sorted({name for run in runs for name in run.scores.findings})
     rows = [[name, *(str(run.scores.findings.get(name, 0)) for run in runs)] for name in names]
-    return Table("Findings of the verifier", ["finding", *(run.label for run in runs)], rows)
+    return ReportTable("Findings of the verifier", ["finding", *(run.label for run in runs)], rows)
 
 
-def ablation_table(runs: Sequence[SystemRun]) -> Table:
+def ablation_table(runs: Sequence[SystemRun]) -> ReportTable:
     """Tagged runs by the values of their tags."""
     tagged = [run for run in runs if run.scores.tags]
     keys = sorted({key for run in tagged for key in run.scores.tags})
@@ -265,10 +267,10 @@ def ablation_table(runs: Sequence[SystemRun]) -> Table:
         ]
         for run in tagged
     ]
-    return Table("Ablation", head, rows)
+    return ReportTable("Ablation", head, rows)
 
 
-def failures_table(runs: Sequence[SystemRun]) -> Table:
+def failures_table(runs: Sequence[SystemRun]) -> ReportTable:
     """Every first sample that is not right, and why; ``echo`` is meant to fail."""
     rows = [
         [run.label, sample.task, reason_of(sample)]
@@ -277,7 +279,7 @@ def failures_table(runs: Sequence[SystemRun]) -> Table:
         for sample in run.samples
         if sample.sample == 0 and not sample.judgement.passed
     ]
-    return Table("What is not right", ["system", "task", "why"], rows)
+    return ReportTable("What is not right", ["system", "task", "why"], rows)
 
 
 def reason_of(sample: BenchSample) -> str:

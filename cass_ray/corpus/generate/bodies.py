@@ -6,9 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from cass_ray.corpus.generate import expressions as ex
+from cass_ray.corpus.generate.expression_generator import (
+    ExpressionGenerator,
+    Scope,
+    variable_bounds,
+    zero_of,
+)
 from cass_ray.corpus.generate.expressions import Expression, VariableExpression, literal
 from cass_ray.corpus.generate.machine import KernelArray
-from cass_ray.corpus.generate.maker import Maker, Scope, variable_bounds, zero_of
 from cass_ray.corpus.generate.names import FIELDS, STRUCTS, Namer
 from cass_ray.corpus.generate.statements import (
     Assign,
@@ -17,7 +22,7 @@ from cass_ray.corpus.generate.statements import (
     Leave,
     Loop,
     Statement,
-    Store,
+    StoreStatement,
     Switch,
     Text,
 )
@@ -29,7 +34,7 @@ from cass_ray.corpus.generate.types import (
     Grid,
     Scalar,
     ScalarKind,
-    Span,
+    ValueRange,
     full_span,
 )
 
@@ -46,27 +51,27 @@ class StructType:
         return [f"struct {self.name} {{", *inside, "};"]
 
 
-class BodyMaker:
+class BodyGenerator:
     """Makes statements.
 
     ``structs`` holds the struct types that they use, ``local_arrays`` the arrays of each thread. In
     ``plain`` bodies, those of device functions, there are neither.
     """
 
-    def __init__(self, maker: Maker, namer: Namer, plain: bool = False) -> None:
-        self.maker = maker
-        self.chance = maker.chance
-        self.knobs = maker.knobs
+    def __init__(self, generator: ExpressionGenerator, namer: Namer, plain: bool = False) -> None:
+        self.generator = generator
+        self.rng = generator.rng
+        self.options = generator.options
         self.namer = namer
         self.plain = plain
         self.structs: list[StructType] = []
         self.local_arrays: list[KernelArray] = []
-        self.make_atomic: Callable[[Maker], Statement | None] = lambda maker: None
+        self.make_atomic: Callable[[ExpressionGenerator], Statement | None] = lambda generator: None
 
     @property
     def scope(self) -> Scope:
         """What is in scope where the next statement goes."""
-        return self.maker.scope
+        return self.generator.scope
 
     def statements(self, count: int, nesting: int) -> list[Statement]:
         """About ``count`` statements, in the scope of now; it grows by what they declare."""
@@ -77,7 +82,7 @@ class BodyMaker:
 
     def statement(self, nesting: int) -> list[Statement]:
         """One statement, with the declarations that it needs."""
-        mix = self.knobs.body
+        mix = self.options.body
         rules: list[tuple[float, Callable[[int], list[Statement]]]] = [
             (mix.declare, self._declare),
             (mix.assign, self._assign),
@@ -96,18 +101,18 @@ class BodyMaker:
                 (mix.loop, self._loop),
                 (mix.while_, self._while),
             ]
-        rule = self.chance.choices([rule for _, rule in rules], [weight for weight, _ in rules])[0]
+        rule = self.rng.choices([rule for _, rule in rules], [weight for weight, _ in rules])[0]
         return rule(nesting)
 
     def inside(self, count: int, nesting: int) -> list[Statement]:
         """Statements of an inner block: they change something that is seen outside."""
-        outer = self.maker
-        self.maker = outer.within(outer.scope.inner())
+        outer = self.generator
+        self.generator = outer.within(outer.scope.inner())
         try:
             out = self.statements(count - 1, nesting - 1)
             return out + self._assign(nesting)
         finally:
-            self.maker = outer
+            self.generator = outer
 
     # Variables
 
@@ -116,44 +121,44 @@ class BodyMaker:
         name = self.namer.take([hint]) if hint else self.namer.variable()
         bounds = value.bounds
         if mutable:
-            bounds = variable_bounds(value.type, self.chance)
-            value = self.maker.fit(value, bounds)
+            bounds = variable_bounds(value.type, self.rng)
+            value = self.generator.fit(value, bounds)
         made = VariableExpression(name, value.type, bounds)
         self.scope.names.append(made)
         if mutable:
             self.scope.mutable.append(made)
-        qualifier = "const " if not mutable and self.chance.random() < 0.4 else ""
+        qualifier = "const " if not mutable and self.rng.random() < 0.4 else ""
         return Assign(f"{qualifier}{value.type.name} {name} = {value.text}", name, value)
 
     def _declare(self, nesting: int) -> list[Statement]:
-        type_ = self.maker.any_type()
-        return [self.declare(self.maker.value(type_), self.chance.random() < 0.6)]
+        type_ = self.generator.any_type()
+        return [self.declare(self.generator.value(type_), self.rng.random() < 0.6)]
 
     def _assign(self, nesting: int) -> list[Statement]:
         if not self.scope.mutable:
             return self._declare(nesting)
-        target = self.chance.choice(self.scope.mutable)
-        value = self.maker.value(target.type)
+        target = self.rng.choice(self.scope.mutable)
+        value = self.generator.value(target.type)
         compound = self._compound(target, value)
-        if compound is not None and self.chance.random() < 0.5:
+        if compound is not None and self.rng.random() < 0.5:
             return [compound]
-        if self.chance.random() < 0.5:
+        if self.rng.random() < 0.5:
             value = self._combined(target, value)
-        value = self.maker.fit(value, target.bounds)
+        value = self.generator.fit(value, target.bounds)
         if value.text == target.text:
             return self._declare(nesting)
         return [Assign(f"{target.text} = {value.text}", target.text, value)]
 
     def _combined(self, target: VariableExpression, value: Expression) -> Expression:
         if target.type.kind is ScalarKind.FLOAT:
-            return ex.float_sum(self.chance.choice("+-"), target, value)
-        return ex.integer_arithmetic(self.chance.choice("+-"), target, value)
+            return ex.float_sum(self.rng.choice("+-"), target, value)
+        return ex.integer_arithmetic(self.rng.choice("+-"), target, value)
 
     def _compound(self, target: VariableExpression, value: Expression) -> Assign | None:
         """``target += value`` and the like, of unsigned integers."""
         if target.type.kind is not ScalarKind.UNSIGNED:
             return None
-        symbol = self.chance.choice("+-*^|+^")
+        symbol = self.rng.choice("+-*^|+^")
         if symbol in "^|":
             made = ex.bitwise(symbol, target, value)
         else:
@@ -163,57 +168,59 @@ class BodyMaker:
     # Control flow
 
     def _branch(self, nesting: int) -> list[Statement]:
-        condition = self.maker.condition(1)
-        then = self.inside(self.chance.randint(1, 3), nesting)
-        otherwise = self.inside(self.chance.randint(1, 2), nesting)
-        return [If(condition, then, otherwise if self.chance.random() < 0.6 else [])]
+        condition = self.generator.condition(1)
+        then = self.inside(self.rng.randint(1, 3), nesting)
+        otherwise = self.inside(self.rng.randint(1, 2), nesting)
+        return [If(condition, then, otherwise if self.rng.random() < 0.6 else [])]
 
     def _switch(self, nesting: int) -> list[Statement]:
-        count = self.chance.randint(2, 5)
-        type_ = self.chance.choice((INT, UNSIGNED))
-        selector = self.maker.fit(self.maker.integer(type_, 1), Span(0, count))
+        count = self.rng.randint(2, 5)
+        type_ = self.rng.choice((INT, UNSIGNED))
+        selector = self.generator.fit(self.generator.integer(type_, 1), ValueRange(0, count))
         cases = [
-            (value, self.inside(1, nesting), self.chance.random() < 0.8) for value in range(count)
+            (value, self.inside(1, nesting), self.rng.random() < 0.8) for value in range(count)
         ]
         return [Switch(selector, cases, self.inside(1, nesting))]
 
     def _loop(self, nesting: int) -> list[Statement]:
         """``for`` with a constant or a computed number of turns."""
         before: list[Statement] = []
-        if self.chance.random() < 0.65:
-            turns: Expression = literal(self.chance.randint(2, 9), INT)
+        if self.rng.random() < 0.65:
+            turns: Expression = literal(self.rng.randint(2, 9), INT)
             trips = [name for name in self.scope.names if isinstance(name, ex.TemplateArgument)]
             turns = trips[0] if trips else turns
         else:
-            type_ = self.chance.choice((INT, UNSIGNED))
-            source = self.maker.fit(self.maker.leaf(type_), Span(1, self.chance.choice((4, 8))))
+            type_ = self.rng.choice((INT, UNSIGNED))
+            source = self.generator.fit(
+                self.generator.leaf(type_), ValueRange(1, self.rng.choice((4, 8)))
+            )
             before.append(self.declare(ex.convert(source, INT)))
             turns = self.scope.names[-1]
         return [*before, self.counted(turns, lambda: self._loop_body(nesting))]
 
     def _loop_body(self, nesting: int) -> list[Statement]:
-        body = self.inside(self.chance.randint(1, 3), nesting)
-        roll = self.chance.random()
+        body = self.inside(self.rng.randint(1, 3), nesting)
+        roll = self.rng.random()
         if roll < 0.3:
-            leave = Leave(self.maker.condition(0), "break" if roll < 0.15 else "continue")
-            body.insert(self.chance.randint(0, len(body) - 1), leave)
+            leave = Leave(self.generator.condition(0), "break" if roll < 0.15 else "continue")
+            body.insert(self.rng.randint(0, len(body) - 1), leave)
         return body
 
     def counted(self, turns: Expression, make_body: Callable[[], list[Statement]]) -> Loop:
         """``for`` from 0 up to ``turns``; the counter is in scope where the body is made."""
         name = self.namer.take(list("jklm"))
-        counter = VariableExpression(name, INT, Span(0, turns.span.high - 1))
-        unbounded = VariableExpression(name, INT, Span(0, turns.span.high))
-        outer = self.maker
-        self.maker = outer.within(outer.scope.inner())
+        counter = VariableExpression(name, INT, ValueRange(0, turns.span.high - 1))
+        unbounded = VariableExpression(name, INT, ValueRange(0, turns.span.high))
+        outer = self.generator
+        self.generator = outer.within(outer.scope.inner())
         self.scope.names += [counter, counter]
         try:
             body = make_body()
         finally:
-            self.maker = outer
+            self.generator = outer
         zero, one = literal(0, INT), literal(1, INT)
         condition = ex.compare("<", unbounded, turns)
-        unroll = self.chance.choice(("", "", "", "#pragma unroll", "#pragma unroll 2"))
+        unroll = self.rng.choice(("", "", "", "#pragma unroll", "#pragma unroll 2"))
         constant = isinstance(turns, ex.ConstantExpression | ex.TemplateArgument)
         return Loop(
             head=f"for (int {name} = 0; {condition.text}; ++{name}) {{",
@@ -227,20 +234,20 @@ class BodyMaker:
 
     def _while(self, nesting: int) -> list[Statement]:
         """``while`` or ``do`` on a counter that goes down, with a ``break`` in some."""
-        least = self.chance.randint(0, 1)
-        start = self.maker.fit(self.maker.leaf(UNSIGNED), Span(least, 11))
+        least = self.rng.randint(0, 1)
+        start = self.generator.fit(self.generator.leaf(UNSIGNED), ValueRange(least, 11))
         name = self.namer.take(["remaining", "left_over", "turns", "budget"])
-        counter = VariableExpression(name, UNSIGNED, Span(1, start.span.high))
-        after = VariableExpression(name, UNSIGNED, Span(0, start.span.high))
-        outer = self.maker
-        self.maker = outer.within(outer.scope.inner())
+        counter = VariableExpression(name, UNSIGNED, ValueRange(1, start.span.high))
+        after = VariableExpression(name, UNSIGNED, ValueRange(0, start.span.high))
+        outer = self.generator
+        self.generator = outer.within(outer.scope.inner())
         self.scope.names.append(counter)
-        body = self.inside(self.chance.randint(1, 3), nesting)
-        if self.chance.random() < 0.4:
-            body.append(Leave(self.maker.condition(0), "break"))
-        self.maker = outer
+        body = self.inside(self.rng.randint(1, 3), nesting)
+        if self.rng.random() < 0.4:
+            body.append(Leave(self.generator.condition(0), "break"))
+        self.generator = outer
         # Halving ends sooner than counting.
-        if self.chance.random() < 0.3:
+        if self.rng.random() < 0.3:
             less, text = ex.shift(">>", counter, literal(1, INT)), f"{name} >>= 1"
         else:
             less = ex.integer_arithmetic("-", counter, literal(1, UNSIGNED))
@@ -248,7 +255,7 @@ class BodyMaker:
         body.append(Assign(text, name, less))
         condition = ex.compare(">", after, literal(0, UNSIGNED))
         declared = Assign(f"{UNSIGNED.name} {name} = {start.text}", name, start)
-        if start.span.low >= 1 and self.chance.random() < 0.5:
+        if start.span.low >= 1 and self.rng.random() < 0.5:
             return [declared, Loop("do {", f"}} while ({condition.text});", [], condition, [],
                                    body, test_first=False)]  # fmt: skip
         return [declared, Loop(f"while ({condition.text}) {{", "}", [], condition, [], body)]
@@ -257,16 +264,16 @@ class BodyMaker:
 
     def _accumulate(self, nesting: int) -> list[Statement]:
         """A sum over elements of an array; its bounds are the term's, times the turns."""
-        type_ = self.maker.any_type()
-        turns = self.chance.randint(3, 16)
+        type_ = self.generator.any_type()
+        turns = self.rng.randint(3, 16)
         name = self.namer.take(["sum", "acc", "total", "energy", "dot"])
         total: list[Expression] = []
 
         def body() -> list[Statement]:
             arrays = [place for place in self.scope.arrays if place.type.same(type_)]
-            term = self.maker.load(self.chance.choice(arrays)) if arrays else None
-            made = self.maker.value(type_, 1) if term is None else term
-            if self.chance.random() < 0.5:
+            term = self.generator.load(self.rng.choice(arrays)) if arrays else None
+            made = self.generator.value(type_, 1) if term is None else term
+            if self.rng.random() < 0.5:
                 made = self._weighted(made)
             made = self._summand(made, turns)
             total.append(made)
@@ -284,7 +291,7 @@ class BodyMaker:
         out: list[Statement] = [declaration, loop]
         if isinstance(bounds, Grid) and type_.bits == 16:
             self.scope.names.pop()
-            limited = self.maker.fit(
+            limited = self.generator.fit(
                 VariableExpression(name, type_, bounds), VARIABLE_GRIDS[type_.dtype]
             )
             out.append(self.declare(limited))
@@ -292,9 +299,9 @@ class BodyMaker:
 
     def _weighted(self, made: Expression) -> Expression:
         if made.type.kind is ScalarKind.FLOAT:
-            return ex.float_product(self.maker.narrow(made), self.maker.narrow(
-                self.maker.leaf(made.type)))  # fmt: skip
-        return ex.integer_arithmetic("*", made, self.maker.leaf(made.type))
+            return ex.float_product(self.generator.narrow(made), self.generator.narrow(
+                self.generator.leaf(made.type)))  # fmt: skip
+        return ex.integer_arithmetic("*", made, self.generator.leaf(made.type))
 
     def _summand(self, made: Expression, turns: int) -> Expression:
         """``made``, small enough that ``turns`` of it can be added up."""
@@ -302,47 +309,47 @@ class BodyMaker:
             limit = VARIABLE_GRIDS[made.type.dtype]
             if made.type.bits == 16:
                 limit = Grid(-2, 1 << 6)
-            return self.maker.fit(made, limit)
+            return self.generator.fit(made, limit)
         if made.type.kind is ScalarKind.UNSIGNED:
             return made
         most = full_span(made.type).high // (turns + 1)
-        return self.maker.fit(made, Span(-most, most))
+        return self.generator.fit(made, ValueRange(-most, most))
 
     def _local_array(self, nesting: int) -> list[Statement]:
         """An array of the thread: filled in one loop, read by computed indices afterwards."""
-        type_ = self.maker.one_of([type_ for type_ in COMPUTED if type_.bits >= 32])
-        size = self.chance.choice((4, 5, 8, 12, 16))
+        type_ = self.generator.one_of([type_ for type_ in COMPUTED if type_.bits >= 32])
+        size = self.rng.choice((4, 5, 8, 12, 16))
         place = KernelArray(self.namer.take(["scratch", "window", "history", "local"]), type_, size,
-                      variable_bounds(type_, self.chance), "local")  # fmt: skip
+                      variable_bounds(type_, self.rng), "local")  # fmt: skip
 
         def body() -> list[Statement]:
             index = self.scope.names[-1]
-            value = self.maker.fit(self.maker.value(type_, 2), place.bounds)
-            return [Store(place, index, value)]
+            value = self.generator.fit(self.generator.value(type_, 2), place.bounds)
+            return [StoreStatement(place, index, value)]
 
         self.local_arrays.append(place)
         fill = self.counted(literal(size, INT), body)
         self.scope.arrays.append(place)
-        picked = ex.element(place, self.maker.index(size))
+        picked = ex.element(place, self.generator.index(size))
         return [
             Text((f"{type_.name} {place.name}[{size}];",)),
             fill,
-            self.declare(picked, mutable=self.chance.random() < 0.5),
+            self.declare(picked, mutable=self.rng.random() < 0.5),
         ]
 
     def _struct(self, nesting: int) -> list[Statement]:
         """A struct of the thread, its fields set and changed."""
-        if self.structs and self.chance.random() < 0.6:
-            struct = self.chance.choice(self.structs)
+        if self.structs and self.rng.random() < 0.6:
+            struct = self.rng.choice(self.structs)
         else:
             struct = self.new_struct()
         name = self.namer.variable()
         values: dict[str, Expression] = {}
         fields: list[VariableExpression] = []
         for field, type_ in struct.fields:
-            bounds = variable_bounds(type_, self.chance)
+            bounds = variable_bounds(type_, self.rng)
             fields.append(VariableExpression(f"{name}.{field}", type_, bounds))
-            values[fields[-1].text] = self.maker.fit(self.maker.value(type_, 2), bounds)
+            values[fields[-1].text] = self.generator.fit(self.generator.value(type_, 2), bounds)
         listed = ", ".join(value.text for value in values.values())
         self.scope.names += fields
         self.scope.mutable += fields
@@ -350,8 +357,8 @@ class BodyMaker:
 
     def new_struct(self) -> StructType:
         """A struct type that no statement has used yet."""
-        fields = self.chance.sample(FIELDS, self.chance.randint(2, 4))
-        types = [self.maker.any_type() for _ in fields]
+        fields = self.rng.sample(FIELDS, self.rng.randint(2, 4))
+        types = [self.generator.any_type() for _ in fields]
         struct = StructType(
             self.namer.take(STRUCTS),
             [(name, type_) for name, type_ in zip(fields, types, strict=True)],
@@ -360,11 +367,11 @@ class BodyMaker:
         return struct
 
     def _atomic(self, nesting: int) -> list[Statement]:
-        made = self.make_atomic(self.maker)
+        made = self.make_atomic(self.generator)
         return [made] if made is not None else self._declare(nesting)
 
 
-def _times(made: Expression, turns: int) -> Span | Grid:
+def _times(made: Expression, turns: int) -> ValueRange | Grid:
     """Bounds of a sum of up to ``turns`` values."""
     if isinstance(made.bounds, Grid):
         grid = made.bounds
@@ -372,4 +379,4 @@ def _times(made: Expression, turns: int) -> Span | Grid:
         return Grid(grid.grain, grid.most * turns * 2).rounded(made.type.precision)
     if made.type.kind is ScalarKind.UNSIGNED:
         return full_span(made.type)
-    return Span(min(made.bounds.low * turns, 0), max(made.bounds.high * turns, 0))
+    return ValueRange(min(made.bounds.low * turns, 0), max(made.bounds.high * turns, 0))

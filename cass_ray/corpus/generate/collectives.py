@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cass_ray.corpus.generate import expressions as ex
-from cass_ray.corpus.generate.bodies import BodyMaker
+from cass_ray.corpus.generate.bodies import BodyGenerator
 from cass_ray.corpus.generate.expressions import Expression, VariableExpression, literal
 from cass_ray.corpus.generate.machine import WARP, KernelArray, LaunchState, Mask
 from cass_ray.corpus.generate.statements import (
@@ -24,7 +24,7 @@ from cass_ray.corpus.generate.statements import (
     If,
     Loop,
     Statement,
-    Store,
+    StoreStatement,
     Text,
     WarpAssign,
 )
@@ -38,7 +38,7 @@ from cass_ray.corpus.generate.types import (
     Grid,
     Scalar,
     ScalarKind,
-    Span,
+    ValueRange,
     Values,
     full_span,
 )
@@ -47,14 +47,14 @@ _FULL = "0xffffffffu"
 _SHARED_TYPES = tuple(type_ for type_ in COMPUTED if type_.bits >= 32)
 
 
-class CollectiveMaker:
+class CollectiveGenerator:
     """Makes collective statements for blocks of ``threads`` threads, numbered by ``tid``."""
 
     def __init__(
-        self, body: BodyMaker, tid: VariableExpression, lane: Expression, threads: int
+        self, body: BodyGenerator, tid: VariableExpression, lane: Expression, threads: int
     ) -> None:
         self.body = body
-        self.chance = body.chance
+        self.rng = body.rng
         self.tid = tid
         self.lane = lane
         self.threads = threads
@@ -63,7 +63,7 @@ class CollectiveMaker:
 
     def segment(self, nesting: int) -> list[Statement]:
         """One collective, perhaps in a loop that every thread runs alike."""
-        mix = self.body.knobs.collectives
+        mix = self.body.options.collectives
         rules: list[tuple[float, Callable[[], list[Statement]]]] = [
             (mix.exchange, self._exchange),
             (mix.reduction, self._reduction),
@@ -76,9 +76,9 @@ class CollectiveMaker:
             (mix.lane_groups, self._lane_groups),
             (mix.lanes_apart, self._lanes_apart),
         ]
-        rule = self.chance.choices([rule for _, rule in rules], [weight for weight, _ in rules])[0]
-        if nesting > 0 and self.body.scope.mutable and self.chance.random() < 0.25:
-            turns = literal(self.chance.randint(2, 4), INT)
+        rule = self.rng.choices([rule for _, rule in rules], [weight for weight, _ in rules])[0]
+        if nesting > 0 and self.body.scope.mutable and self.rng.random() < 0.25:
+            turns = literal(self.rng.randint(2, 4), INT)
             return [self.body.counted(turns, lambda: [*rule(), *self.body._assign(0)])]
         return rule()
 
@@ -91,60 +91,60 @@ class CollectiveMaker:
         name = self.body.namer.take(["tile", "cache", "shared", "stage", "partial", "bins"])
         place = KernelArray(name, type_, size, bounds, "shared")
         self.shared.append(place)
-        if self.dynamic is None and self.chance.random() < self.body.knobs.dynamic_shared:
+        if self.dynamic is None and self.rng.random() < self.body.options.dynamic_shared:
             self.dynamic = place
             return place, [Text((f"extern __shared__ {type_.name} {name}[];",))]
         return place, [Text((f"__shared__ {type_.name} {name}[{size}];",))]
 
     def _shared_value(self, type_: Scalar) -> Expression:
-        value = self.body.maker.value(type_, 2)
+        value = self.body.generator.value(type_, 2)
         if type_.kind is ScalarKind.FLOAT:
-            return self.body.maker.narrow(value)
+            return self.body.generator.narrow(value)
         return value
 
     def _exchange(self) -> list[Statement]:
         """Every thread writes its slot, then reads those of others."""
-        type_ = self.body.maker.one_of(_SHARED_TYPES)
+        type_ = self.body.generator.one_of(_SHARED_TYPES)
         value = self._shared_value(type_)
         tile, out = self._tile(type_, self.threads, value.bounds)
-        out += [Store(tile, self.tid, value), Barrier()]
+        out += [StoreStatement(tile, self.tid, value), Barrier()]
         made: Expression | None = None
-        for _ in range(self.chance.randint(1, 3)):
+        for _ in range(self.rng.randint(1, 3)):
             read = ex.element(tile, self._other_thread())
             if made is None:
                 made = read
             elif type_.kind is ScalarKind.FLOAT:
-                made = ex.float_sum(self.chance.choice("+-"), made, read)
+                made = ex.float_sum(self.rng.choice("+-"), made, read)
             else:
-                made = ex.integer_arithmetic(self.chance.choice("+-"), made, read)
+                made = ex.integer_arithmetic(self.rng.choice("+-"), made, read)
         assert made is not None
         return [*out, self.body.declare(made), Barrier()]
 
     def _other_thread(self) -> Expression:
         last = self.threads - 1
-        kind = self.chance.choice(("ahead", "mirror", "any", "xor"))
+        kind = self.rng.choice(("ahead", "mirror", "any", "xor"))
         if kind == "mirror":
             return ex.integer_arithmetic("-", literal(last, INT), self.tid)
         if kind == "any":
-            return self.body.maker.index(self.threads)
+            return self.body.generator.index(self.threads)
         if kind == "xor" and (last + 1).bit_count() == 1:
-            flipped = 1 << self.chance.randrange(last.bit_length())
+            flipped = 1 << self.rng.randrange(last.bit_length())
             return ex.bitwise("^", self.tid, literal(flipped, INT))
-        ahead = ex.integer_arithmetic("+", self.tid, literal(self.chance.randint(1, 40), INT))
+        ahead = ex.integer_arithmetic("+", self.tid, literal(self.rng.randint(1, 40), INT))
         return ex.remainder(ahead, literal(self.threads, INT))
 
     def _reducible(self) -> tuple[Expression, str, Bounds]:
         """A value, an operation whose order does not matter, and bounds of any partial result."""
-        type_ = self.body.maker.one_of((INT, UNSIGNED, UNSIGNED_LONG, FLOAT))
-        value = self.body.maker.value(type_, 2)
-        symbol = self.chance.choice(("+", "+", "min", "max", "^"))
+        type_ = self.body.generator.one_of((INT, UNSIGNED, UNSIGNED_LONG, FLOAT))
+        value = self.body.generator.value(type_, 2)
+        symbol = self.rng.choice(("+", "+", "min", "max", "^"))
         if type_.kind is ScalarKind.FLOAT:
             # Sums that are exact: at most 2**23 steps of 1/4.
-            value = self.body.maker.fit(value, Grid(-2, 1 << 12))
+            value = self.body.generator.fit(value, Grid(-2, 1 << 12))
             return value, "+", Grid(-2, self.threads << 12)
         if symbol == "+" and type_.kind is ScalarKind.SIGNED:
-            value = self.body.maker.fit(value, Span(-100_000, 100_000))
-            return value, "+", Span(-100_000 * self.threads, 100_000 * self.threads)
+            value = self.body.generator.fit(value, ValueRange(-100_000, 100_000))
+            return value, "+", ValueRange(-100_000 * self.threads, 100_000 * self.threads)
         return value, symbol, full_span(type_) if symbol in "+^" else value.bounds
 
     @staticmethod
@@ -159,7 +159,7 @@ class CollectiveMaker:
 
     def _halving(self, text: str, start: int, body: list[Statement], name: str) -> Loop:
         """``for`` with a distance that halves from ``start`` down to 1."""
-        distance = VariableExpression(name, INT, Span(0, start))
+        distance = VariableExpression(name, INT, ValueRange(0, start))
         return Loop(
             head=f"for (int {name} = {text}; {name} > 0; {name} >>= 1) {{",
             tail="}",
@@ -175,18 +175,20 @@ class CollectiveMaker:
         value, symbol, bounds = self._reducible()
         tile, out = self._tile(value.type, self.threads, bounds)
         name = self.body.namer.take(["stride", "half_width", "offset", "reach"])
-        there = ex.integer_arithmetic("+", self.tid, VariableExpression(name, INT, Span(1, size)))
-        out += [Store(tile, self.tid, value), Barrier()]
+        there = ex.integer_arithmetic(
+            "+", self.tid, VariableExpression(name, INT, ValueRange(1, size))
+        )
+        out += [StoreStatement(tile, self.tid, value), Barrier()]
         mine = ex.element(tile, self.tid)
         if size < self.threads:
             beyond = ex.integer_arithmetic("+", self.tid, literal(size, INT))
             inside = ex.compare("<", beyond, literal(self.threads, INT))
             sum_ = self._combined(symbol, mine, ex.element(tile, beyond))
-            out += [If(inside, [Store(tile, self.tid, sum_)]), Barrier()]
+            out += [If(inside, [StoreStatement(tile, self.tid, sum_)]), Barrier()]
         sum_ = self._combined(symbol, mine, ex.element(tile, there))
         step = If(
-            ex.compare("<", self.tid, VariableExpression(name, INT, Span(1, size))),
-            [Store(tile, self.tid, self._bounded(sum_, bounds))],
+            ex.compare("<", self.tid, VariableExpression(name, INT, ValueRange(1, size))),
+            [StoreStatement(tile, self.tid, self._bounded(sum_, bounds))],
         )
         out.append(self._halving(str(size // 2), size // 2, [step, Barrier()], name))
         result = ex.element(tile, literal(0, INT))
@@ -203,7 +205,7 @@ class CollectiveMaker:
         tile, out = self._tile(value.type, self.threads, bounds)
         name = self.body.namer.take(["distance", "hop", "jump"])
         carried = self.body.namer.variable()
-        hop = VariableExpression(name, INT, Span(1, 2 * self.threads))
+        hop = VariableExpression(name, INT, ValueRange(1, 2 * self.threads))
         reaches = ex.compare(">=", self.tid, hop)
         before = ex.element(tile, ex.integer_arithmetic("-", self.tid, hop))
         mine = ex.element(tile, self.tid)
@@ -212,7 +214,7 @@ class CollectiveMaker:
             reaches, self._bounded(self._combined(symbol, mine, before), bounds), mine
         )
         doubled = ex.shift(
-            "<<", VariableExpression(name, UNSIGNED, Span(1, self.threads)), literal(1, INT)
+            "<<", VariableExpression(name, UNSIGNED, ValueRange(1, self.threads)), literal(1, INT)
         )
         loop = Loop(
             head=f"for (int {name} = 1; {name} < {self.threads}; {name} <<= 1) {{",
@@ -223,24 +225,26 @@ class CollectiveMaker:
             body=[
                 Assign(f"{value.type.name} {carried} = {keep.text}", carried, keep),
                 Barrier(),
-                Store(tile, self.tid, old),
+                StoreStatement(tile, self.tid, old),
                 Barrier(),
             ],
         )
-        out += [Store(tile, self.tid, value), Barrier(), loop]
+        out += [StoreStatement(tile, self.tid, value), Barrier(), loop]
         return [*out, self.body.declare(ex.element(tile, self._other_thread())), Barrier()]
 
     def _histogram(self) -> list[Statement]:
         """Counts in shared memory, by atomics."""
-        bins = self.chance.choice([size for size in (8, 13, 16, 27, 32) if size <= self.threads])
+        bins = self.rng.choice([size for size in (8, 13, 16, 27, 32) if size <= self.threads])
         tile, out = self._tile(UNSIGNED, bins, full_span(UNSIGNED))
-        clear = Store(tile, self.tid, literal(0, UNSIGNED))
-        index = self.body.maker.fit(self.body.maker.value(UNSIGNED, 1), Span(0, bins - 1))
+        clear = StoreStatement(tile, self.tid, literal(0, UNSIGNED))
+        index = self.body.generator.fit(
+            self.body.generator.value(UNSIGNED, 1), ValueRange(0, bins - 1)
+        )
         amount: Expression = literal(1, UNSIGNED)
-        if self.chance.random() < 0.4:
-            amount = self.body.maker.value(UNSIGNED, 1)
+        if self.rng.random() < 0.4:
+            amount = self.body.generator.value(UNSIGNED, 1)
         text = f"atomicAdd(&{tile.name}[{index.text}], {amount.text})"
-        read = ex.element(tile, self.body.maker.index(bins))
+        read = ex.element(tile, self.body.generator.index(bins))
         return [
             *out,
             If(ex.compare("<", self.tid, literal(bins, INT)), [clear]),
@@ -265,10 +269,10 @@ class CollectiveMaker:
 
     def _shuffle(self) -> list[Statement]:
         """``__shfl_*_sync`` over whole warps, or parts of 8 or 16 lanes."""
-        value = self.body.maker.value(self.body.maker.one_of(_SHARED_TYPES), 2)
-        width = self.chance.choice((32, 32, 32, 16, 8))
-        kind = self.chance.choice(("xor", "down", "up", "index"))
-        amount = self.chance.randrange(1, width)
+        value = self.body.generator.value(self.body.generator.one_of(_SHARED_TYPES), 2)
+        width = self.rng.choice((32, 32, 32, 16, 8))
+        kind = self.rng.choice(("xor", "down", "up", "index"))
+        amount = self.rng.randrange(1, width)
         shown = "" if width == WARP else f", {width}"
         name = {"index": "__shfl_sync"}.get(kind, f"__shfl_{kind}_sync")
         text = f"{name}({_FULL}, {value.text}, {amount}{shown})"
@@ -281,7 +285,7 @@ class CollectiveMaker:
 
     def _warp_reduction(self) -> list[Statement]:
         """A butterfly of shuffles, or ``__reduce_*_sync``."""
-        if self.chance.random() < 0.4:
+        if self.rng.random() < 0.4:
             return self._warp_reduce_intrinsic()
         value, symbol, bounds = self._reducible()
         start = self.body.declare(value)
@@ -298,11 +302,11 @@ class CollectiveMaker:
         return [start, self._halving("16", 16, [received, step], name)]
 
     def _warp_reduce_intrinsic(self, mask: str = _FULL, width: int = WARP) -> list[Statement]:
-        name = self.chance.choice(("add", "min", "max", "and", "or", "xor"))
-        type_ = UNSIGNED if name in ("and", "or", "xor") else self.chance.choice((INT, UNSIGNED))
-        value = self.body.maker.value(type_, 2)
+        name = self.rng.choice(("add", "min", "max", "and", "or", "xor"))
+        type_ = UNSIGNED if name in ("and", "or", "xor") else self.rng.choice((INT, UNSIGNED))
+        value = self.body.generator.value(type_, 2)
         if name == "add" and type_ is INT:
-            value = self.body.maker.fit(value, Span(-1_000_000, 1_000_000))
+            value = self.body.generator.fit(value, ValueRange(-1_000_000, 1_000_000))
         function: np.ufunc = {
             "add": np.add,
             "min": np.minimum,
@@ -322,35 +326,37 @@ class CollectiveMaker:
 
     def _vote(self) -> list[Statement]:
         """``__ballot_sync``, ``__any_sync``, ``__all_sync`` or ``__match_any_sync``."""
-        kind = self.chance.choice(("ballot", "ballot", "any", "all", "match"))
+        kind = self.rng.choice(("ballot", "ballot", "any", "all", "match"))
         if kind == "match":
-            value = self.body.maker.fit(self.body.maker.value(UNSIGNED, 1), Span(0, 5))
+            value = self.body.generator.fit(
+                self.body.generator.value(UNSIGNED, 1), ValueRange(0, 5)
+            )
             call = f"__match_any_sync({_FULL}, {value.text})"
             return [self._warp_declare(call, value, full_span(UNSIGNED), _matches)]
-        predicate = self.body.maker.condition(1)
+        predicate = self.body.generator.condition(1)
         call = f"__{kind}_sync({_FULL}, {predicate.text})"
         if kind == "ballot":
             type_, bounds, function = UNSIGNED, full_span(UNSIGNED), _ballot
         else:
-            type_, bounds = INT, Span(0, 1)
+            type_, bounds = INT, ValueRange(0, 1)
             function = _any if kind == "any" else _all
             call = f"{call} ? 1 : 0"
         made = self._warp_declare(call, predicate, bounds, function, type_)
-        if kind == "ballot" and self.chance.random() < 0.5:
+        if kind == "ballot" and self.rng.random() < 0.5:
             ballot = self.body.scope.names[-1]
             counted = ex.call("__popc", lambda x: np.bitwise_count(x).astype(np.int32), (ballot,),
-                              INT, Span(0, WARP))  # fmt: skip
+                              INT, ValueRange(0, WARP))  # fmt: skip
             return [made, self.body.declare(counted)]
         return [made]
 
     def _lane_groups(self) -> list[Statement]:
         """All lanes of a warp at once, in groups of 4, 8 or 16, each with the mask of its own."""
-        width = self.chance.choice((4, 8, 16))
+        width = self.rng.choice((4, 8, 16))
         group = f"0x{(1 << width) - 1:x}u << ({self.lane.text} & {WARP - width})"
-        if self.chance.random() < 0.4:
+        if self.rng.random() < 0.4:
             return self._warp_reduce_intrinsic(group, width)
-        kind = self.chance.choice(("ballot", "any", "all"))
-        predicate = self.body.maker.condition(1)
+        kind = self.rng.choice(("ballot", "any", "all"))
+        predicate = self.body.generator.condition(1)
         call = f"__{kind}_sync({group}, {predicate.text})"
         if kind == "ballot":
             return [
@@ -359,19 +365,21 @@ class CollectiveMaker:
                 )
             ]
         function = _any if kind == "any" else _all
-        return [self._warp_declare(f"{call} ? 1 : 0", predicate, Span(0, 1), function, INT, width)]
+        return [
+            self._warp_declare(f"{call} ? 1 : 0", predicate, ValueRange(0, 1), function, INT, width)
+        ]
 
     def _lanes_apart(self) -> list[Statement]:
         """One shuffle or ballot of a whole warp, whose lanes come to it in two branches."""
-        bit = literal(1 << self.chance.randrange(5), INT)
+        bit = literal(1 << self.rng.randrange(5), INT)
         apart = ex.compare("==", ex.bitwise("&", self.lane, bit), literal(0, INT))
-        if self.chance.random() < 0.4:
-            yes, no = self.body.maker.condition(1), self.body.maker.condition(1)
+        if self.rng.random() < 0.4:
+            yes, no = self.body.generator.condition(1), self.body.generator.condition(1)
             call = f"__ballot_sync({_FULL}, {{}})"
             return [self._in_branches(apart, (yes, no), call, _ballot, UNSIGNED)]
-        type_ = self.body.maker.one_of(_SHARED_TYPES)
-        yes, no = (self.body.maker.value(type_, 1) for _ in range(2))
-        amount = self.chance.randrange(1, WARP)
+        type_ = self.body.generator.one_of(_SHARED_TYPES)
+        yes, no = (self.body.generator.value(type_, 1) for _ in range(2))
+        amount = self.rng.randrange(1, WARP)
         source = _sources("xor", amount, WARP)
         call = f"__shfl_xor_sync({_FULL}, {{}}, {amount})"
         return [self._in_branches(apart, (yes, no), call, lambda values: values[:, source])]
@@ -391,21 +399,21 @@ class CollectiveMaker:
 
     def _partial_warp(self) -> list[Statement]:
         """The first lanes of each warp alone, with a mask of just them."""
-        width = self.chance.choice((4, 8, 16))
+        width = self.rng.choice((4, 8, 16))
         mask = f"0x{(1 << width) - 1:08x}u"
-        value = self.body.maker.value(self.body.maker.one_of((INT, UNSIGNED, FLOAT)), 1)
+        value = self.body.generator.value(self.body.generator.one_of((INT, UNSIGNED, FLOAT)), 1)
         start = self.body.declare(value)
         self.body.scope.names.pop()
         start.text = f"{value.type.name} {start.name} = {value.text}"
         mine = VariableExpression(start.name, value.type, value.bounds)
-        flip = self.chance.randrange(1, width)
+        flip = self.rng.randrange(1, width)
         call = f"__shfl_xor_sync({mask}, {start.name}, {flip})"
         source = np.arange(width) ^ flip
         shuffle = WarpAssign(f"{start.name} = {call}", start.name, mine,
                              lambda values: values[:, source], width)  # fmt: skip
         inside: list[Statement] = [shuffle]
         self.body.scope.names.append(mine)
-        if self.chance.random() < 0.4:
+        if self.rng.random() < 0.4:
             inside.append(Text((f"__syncwarp({mask});",)))
         branch = If(ex.compare("<", self.lane, literal(width, INT)), inside)
         return [start, branch]

@@ -127,11 +127,11 @@ _INCLUDES = (
 
 
 class _Drill:
-    """One file; every name in it comes from ``chance``."""
+    """One file; every name in it comes from ``rng``."""
 
     def __init__(
         self,
-        chance: random.Random,
+        rng: random.Random,
         functions: Sequence[str],
         types: Sequence[str],
         enumerators: Sequence[str],
@@ -139,67 +139,65 @@ class _Drill:
         sizes: Mapping[str, Sequence[int]],
         headers: Sequence[str],
     ) -> None:
-        self._chance, self._headers = chance, headers
+        self._rng, self._headers = rng, headers
         self._functions, self._types = functions, types
         self._enumerators, self._device = enumerators, device
         self._sizes = sizes
-        self._names = [invented_name(chance) for _ in range(24)]
+        self._names = [invented_name(rng) for _ in range(24)]
 
     def _name(self) -> str:
-        return self._chance.choice(self._names)
+        return self._rng.choice(self._names)
 
     def _fields(self) -> dict[str, str]:
-        chance = self._chance
+        rng = self._rng
         return {
-            **{key: chance.choice(values) for key, values in _CHOICES.items()},
+            **{key: rng.choice(values) for key, values in _CHOICES.items()},
             **{key: self._name() for key in "abcdfs"},
-            "n": str(chance.choice((2, 4, 8, 16, 32, 64, 128, 256, 1024))),
-            "mask": chance.choice(_MASKS),
-            "T": chance.choice(self._types),
+            "n": str(rng.choice((2, 4, 8, 16, 32, 64, 128, 256, 1024))),
+            "mask": rng.choice(_MASKS),
+            "T": rng.choice(self._types),
         }
 
     def _argument(self) -> str:
-        chance = self._chance
+        rng = self._rng
         shapes: Sequence[Callable[[], str]] = (
             self._name,
             lambda: f"&{self._name()}",
             lambda: f"(void**)&{self._name()}",
-            lambda: f"{self._name()} * sizeof({chance.choice(('float', 'int', 'double'))})",
-            lambda: str(chance.choice((0, 1, 2, 16, 256, 1024))),
-            lambda: chance.choice(self._enumerators),
+            lambda: f"{self._name()} * sizeof({rng.choice(('float', 'int', 'double'))})",
+            lambda: str(rng.choice((0, 1, 2, 16, 256, 1024))),
+            lambda: rng.choice(self._enumerators),
             lambda: "nullptr",
             lambda: f"{self._name()}[{self._name()}]",
             lambda: f"{self._name()}.{self._name()}",
             lambda: f"{self._name()}->{self._name()}",
         )
-        return chance.choice(shapes)()
+        return rng.choice(shapes)()
 
     def _call(self) -> str:
-        chance = self._chance
-        name = chance.choice(self._functions)
-        count = chance.choice(self._sizes.get(name, (1, 2, 2, 3, 3, 4, 4, 5, 6)))
+        rng = self._rng
+        name = rng.choice(self._functions)
+        count = rng.choice(self._sizes.get(name, (1, 2, 2, 3, 3, 4, 4, 5, 6)))
         call = f"{name}({', '.join(self._argument() for _ in range(count))})"
-        shape = chance.randrange(6)
+        shape = rng.randrange(6)
         if shape == 0:
-            return (
-                f"{chance.choice(('CHECK', 'CUDA_CHECK', 'checkCudaErrors', 'gpuErrchk'))}({call});"
-            )
+            return f"{rng.choice(('CHECK', 'CUDA_CHECK', 'checkCudaErrors', 'gpuErrchk'))}({call});"
         if shape == 1:
             return f"cudaError_t {self._name()} = {call};"
         if shape == 2:
-            return f"if ({call} != cudaSuccess) return {chance.choice(('1', '-1', 'false'))};"
+            return f"if ({call} != cudaSuccess) return {rng.choice(('1', '-1', 'false'))};"
         return f"{call};"
 
     def _assembly(self) -> str:
-        chance, fields = self._chance, self._fields()
-        volatile = chance.choice((" volatile", "", " volatile"))
-        word = chance.choice(("asm", "asm", "__asm__"))
-        if chance.random() < 0.25:
-            text, inputs = chance.choice(_WITHOUT_RESULT)
+        rng, fields = self._rng, self._fields()
+        volatile = rng.choice((" volatile", "", " volatile"))
+        word = rng.choice(("asm", "asm", "__asm__"))
+        if rng.random() < 0.25:
+            text, inputs = rng.choice(_WITHOUT_RESULT)
             given = ", ".join(f'"{kind}"({self._name()})' for kind in inputs)
-            tail = f" :: {given}" if given else chance.choice(("", ' ::: "memory"'))
+            tail = f" :: {given}" if given else rng.choice(("", ' ::: "memory"'))
             return f'{word}{volatile}("{text.format(**fields)}"{tail});'
-        text, result, inputs = chance.choice(_ASSEMBLY)
+        text, result, inputs = rng.choice(_ASSEMBLY)
         given = ", ".join(f'"{kind}"({self._name()})' for kind in inputs)
         code = text.format(**fields).replace("%laneid", "%%laneid")
         for special in _CHOICES["special"]:
@@ -208,50 +206,49 @@ class _Drill:
         return f'{word}{volatile}("{code}" : "={result}"({self._name()}){operands});'
 
     def _device_line(self) -> str:
-        chance, fields = self._chance, self._fields()
-        shape = chance.random()
+        rng, fields = self._rng, self._fields()
+        shape = rng.random()
         if shape < 0.5:
             return self._assembly()
         if shape < 0.75:
-            return f"{self._name()} = {chance.choice(_WARP).format(**fields)};"
-        name = chance.choice(self._device)
-        arguments = ", ".join(self._name() for _ in range(chance.choice((1, 2, 2, 3))))
+            return f"{self._name()} = {rng.choice(_WARP).format(**fields)};"
+        name = rng.choice(self._device)
+        arguments = ", ".join(self._name() for _ in range(rng.choice((1, 2, 2, 3))))
         return f"{self._name()} = {name}({arguments});"
 
     def _host_line(self) -> str:
-        chance, fields = self._chance, self._fields()
-        shape = chance.random()
+        rng, fields = self._rng, self._fields()
+        shape = rng.random()
         if shape < 0.62:
             return self._call()
         if shape < 0.75:
-            return chance.choice(_DECLARATIONS[4:]).format(**fields)
+            return rng.choice(_DECLARATIONS[4:]).format(**fields)
         if shape < 0.88:
-            return f"{self._name()} = {chance.choice(self._enumerators)};"
-        return chance.choice(_LAUNCHES).format(**fields)
+            return f"{self._name()} = {rng.choice(self._enumerators)};"
+        return rng.choice(_LAUNCHES).format(**fields)
 
     def _include(self) -> str:
-        chance = self._chance
-        known = chance.random() < 0.6
+        rng = self._rng
+        known = rng.random() < 0.6
         fields = {
-            "header": chance.choice(self._headers if known else _PLAIN_HEADERS),
+            "header": rng.choice(self._headers if known else _PLAIN_HEADERS),
             "name": self._name(),
         }
-        return chance.choice(_INCLUDES).format(**fields)
+        return rng.choice(_INCLUDES).format(**fields)
 
     def source(self) -> str:
         """The text of the file."""
-        chance = self._chance
-        lines = [self._include() for _ in range(chance.randrange(1, 8))]
+        rng = self._rng
+        lines = [self._include() for _ in range(rng.randrange(1, 8))]
         lines += [
-            chance.choice(_DECLARATIONS[:4]).format(**self._fields())
-            for _ in range(chance.randrange(3))
+            rng.choice(_DECLARATIONS[:4]).format(**self._fields()) for _ in range(rng.randrange(3))
         ]
-        for _ in range(chance.choice((1, 1, 2))):
+        for _ in range(rng.choice((1, 1, 2))):
             lines += ["", f"__global__ void {self._name()}(float* {self._name()}, int n) {{"]
-            lines += [f"    {self._device_line()}" for _ in range(chance.randrange(1, 7))]
+            lines += [f"    {self._device_line()}" for _ in range(rng.randrange(1, 7))]
             lines.append("}")
         lines += ["", f"int {self._name()}() {{"]
-        lines += [f"    {self._host_line()}" for _ in range(chance.randrange(3, 22))]
+        lines += [f"    {self._host_line()}" for _ in range(rng.randrange(3, 22))]
         return "\n".join([*lines, "    return 0;", "}", ""])
 
 
@@ -268,6 +265,6 @@ def drills(
 ) -> Iterator[str]:
     """``count`` files over the given CUDA names; ``sizes`` are numbers of arguments that matter."""
     for number in range(count):
-        chance = random.Random(f"{seed} {number}")
-        drill = _Drill(chance, functions, types, enumerators, device, sizes, headers)
+        rng = random.Random(f"{seed} {number}")
+        drill = _Drill(rng, functions, types, enumerators, device, sizes, headers)
         yield drill.source()

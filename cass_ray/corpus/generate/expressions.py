@@ -24,7 +24,7 @@ from cass_ray.corpus.generate.types import (
     Grid,
     Scalar,
     ScalarKind,
-    Span,
+    ValueRange,
     Values,
     full_span,
     normal,
@@ -49,9 +49,9 @@ class Expression:
         return self.text if self.primary else f"({self.text})"
 
     @property
-    def span(self) -> Span:
+    def span(self) -> ValueRange:
         """Bounds of an integer."""
-        assert isinstance(self.bounds, Span)
+        assert isinstance(self.bounds, ValueRange)
         return self.bounds
 
     @property
@@ -130,7 +130,7 @@ def literal(number: float, type_: Scalar) -> ConstantExpression:
     if type_.kind is not ScalarKind.FLOAT:
         whole = int(number)
         text = f"{whole}{type_.suffix}" if type_.name != TYPE_PARAMETER else f"T({whole})"
-        return ConstantExpression(text, type_, Span(whole, whole), whole >= 0, value)
+        return ConstantExpression(text, type_, ValueRange(whole, whole), whole >= 0, value)
     numerator, denominator = float(number).as_integer_ratio()
     grid = Grid(1 - denominator.bit_length(), abs(numerator))
     text = f"{float(number)!r}{type_.suffix}"
@@ -148,7 +148,9 @@ def element(place: KernelArray, index: Expression, text: str = "") -> Element:
 # Integers
 
 
-def _wrapping(symbol: str, left: Expression, right: Expression, span: Span) -> Operation | None:
+def _wrapping(
+    symbol: str, left: Expression, right: Expression, span: ValueRange
+) -> Operation | None:
     """The plain operator, where it is defined."""
     function = {"+": operator.add, "-": operator.sub, "*": operator.mul}[symbol]
     type_ = left.type
@@ -164,12 +166,12 @@ def integer_arithmetic(symbol: str, left: Expression, right: Expression) -> Oper
     """``+``, ``-`` or ``*`` on two integers of one type; signed ones wrap by way of unsigned."""
     a, b = left.span, right.span
     if symbol == "+":
-        span = Span(a.low + b.low, a.high + b.high)
+        span = ValueRange(a.low + b.low, a.high + b.high)
     elif symbol == "-":
-        span = Span(a.low - b.high, a.high - b.low)
+        span = ValueRange(a.low - b.high, a.high - b.low)
     else:
         corners = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
-        span = Span(min(corners), max(corners))
+        span = ValueRange(min(corners), max(corners))
     made = _wrapping(symbol, left, right, span)
     if made is not None:
         return made
@@ -187,9 +189,9 @@ def bitwise(symbol: str, left: Expression, right: Expression) -> Operation:
     span = full_span(left.type)
     if a.low >= 0 and b.low >= 0:
         bits = max(a.high.bit_length(), b.high.bit_length())
-        span = Span(0, min(a.high, b.high) if symbol == "&" else (1 << bits) - 1)
+        span = ValueRange(0, min(a.high, b.high) if symbol == "&" else (1 << bits) - 1)
     elif symbol == "&" and max(a.low, b.low) >= 0:
-        span = Span(0, a.high if a.low >= 0 else b.high)
+        span = ValueRange(0, a.high if a.low >= 0 else b.high)
     text = f"{left.operand} {symbol} {right.operand}"
     return Operation(text, left.type, span, False, function, (left, right))
 
@@ -204,9 +206,9 @@ def shift(symbol: str, left: Expression, amount: Expression) -> Operation:
     function = operator.lshift if symbol == "<<" else operator.rshift
     span = left.span
     if symbol == ">>":
-        span = Span(min(span.low, span.low >> high, 0), max(span.high, 0))
+        span = ValueRange(min(span.low, span.low >> high, 0), max(span.high, 0))
     else:
-        span = Span(0, span.high << high)
+        span = ValueRange(0, span.high << high)
         span = span if span.within(full_span(left.type)) else full_span(left.type)
 
     def shifted(value: Values, by: Values) -> Values:
@@ -222,7 +224,7 @@ def quotient(left: Expression, right: Expression) -> Operation:
         raise ValueError("the divisor may be zero or negative")
     a, b = left.span, right.span
     corners = [_truncated(x, y) for x in (a.low, a.high) for y in (b.low, b.high)]
-    span = Span(min(*corners, 0), max(*corners, 0))
+    span = ValueRange(min(*corners, 0), max(*corners, 0))
 
     def divided(value: Values, by: Values) -> Values:
         return (value - np.fmod(value, by)) // by
@@ -241,7 +243,7 @@ def remainder(left: Expression, right: Expression) -> Operation:
         raise ValueError("the divisor may be zero or negative")
     most = right.span.high - 1
     a = left.span
-    span = Span(max(a.low, -most) if a.low < 0 else 0, min(a.high, most) if a.high > 0 else 0)
+    span = ValueRange(max(a.low, -most) if a.low < 0 else 0, min(a.high, most) if a.high > 0 else 0)
     text = f"{left.operand} % {right.operand}"
     return Operation(text, left.type, span, False, np.fmod, (left, right))
 
@@ -250,7 +252,7 @@ def extreme(name: str, left: Expression, right: Expression) -> Operation:
     """``min`` or ``max`` of two integers of one type."""
     a, b = left.span, right.span
     pick = min if name == "min" else max
-    span = Span(pick(a.low, b.low), pick(a.high, b.high))
+    span = ValueRange(pick(a.low, b.low), pick(a.high, b.high))
     function = np.minimum if name == "min" else np.maximum
     text = f"{name}({left.text}, {right.text})"
     return Operation(text, left.type, span, True, function, (left, right))
@@ -369,13 +371,13 @@ def convert(source: Expression, type_: Scalar) -> Expression:
     if source.type.kind is ScalarKind.FLOAT:
         grid = source.grid
         most = grid.at(0) if grid.grain < 0 else grid.most << grid.grain
-        span = Span(-most, most)
+        span = ValueRange(-most, most)
         if not span.within(full_span(INT)) or type_.kind is not ScalarKind.SIGNED:
             raise ValueError("the float may not fit")
         inner = f"__half2float({source.text})" if source.type.same(HALF) else source.operand
         text = f"({type_.name}){inner}"
         return Operation(text, type_, span, True, np.trunc, (source,))
-    span = Span(0, 1) if source.type is BOOL else source.span
+    span = ValueRange(0, 1) if source.type is BOOL else source.span
     if not span.within(full_span(type_)):
         if type_.kind is ScalarKind.SIGNED:
             raise ValueError("the integer may not fit")
@@ -428,25 +430,27 @@ def compare(symbol: str, left: Expression, right: Expression) -> Operation:
         text, primary = f"__h{names[symbol]}({left.text}, {right.text})", True
     else:
         text, primary = f"{left.operand} {symbol} {right.operand}", False
-    return Operation(text, BOOL, Span(0, 1), primary, functions[symbol], (left, right))
+    return Operation(text, BOOL, ValueRange(0, 1), primary, functions[symbol], (left, right))
 
 
 def logical(symbol: str, left: Expression, right: Expression) -> Operation:
     """``&&`` or ``||``; operands have no effects, so evaluating both is the same."""
     function = np.logical_and if symbol == "&&" else np.logical_or
     text = f"{left.operand} {symbol} {right.operand}"
-    return Operation(text, BOOL, Span(0, 1), False, function, (left, right))
+    return Operation(text, BOOL, ValueRange(0, 1), False, function, (left, right))
 
 
 def negated(condition: Expression) -> Operation:
     """``!value``: 1 where the value is 0."""
-    return Operation(f"!{condition.operand}", BOOL, Span(0, 1), True, np.logical_not, (condition,))
+    return Operation(
+        f"!{condition.operand}", BOOL, ValueRange(0, 1), True, np.logical_not, (condition,)
+    )
 
 
 def select(condition: Expression, yes: Expression, no: Expression) -> Operation:
     """``condition ? yes : no`` of two values of one type."""
-    if isinstance(yes.bounds, Span):
-        assert isinstance(no.bounds, Span)
+    if isinstance(yes.bounds, ValueRange):
+        assert isinstance(no.bounds, ValueRange)
         bounds: Bounds = yes.bounds.union(no.bounds)
     else:
         bounds = yes.grid.union(no.grid)

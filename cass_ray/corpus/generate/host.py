@@ -48,10 +48,10 @@ class _Checksum:
     function: Callable[[Values], int]
 
 
-def _checksum(chance: random.Random) -> _Checksum:
-    kind = chance.choice(("polynomial", "fowler", "weighted"))
+def _checksum(rng: random.Random) -> _Checksum:
+    kind = rng.choice(("polynomial", "fowler", "weighted"))
     if kind == "polynomial":
-        base, start = chance.choice((31, 33, 131, 1099511628211)), chance.choice((0, 7, 17))
+        base, start = rng.choice((31, 33, 131, 1099511628211)), rng.choice((0, 7, 17))
         step = (f"h = h * {base}ull + word_of(data[k]);",)
         return _Checksum(
             (f"unsigned long long h = {start}ull;", *step),
@@ -74,15 +74,15 @@ def _checksum(chance: random.Random) -> _Checksum:
 class HostWriter:
     """Writes ``main`` and what it needs, and knows what it will print."""
 
-    def __init__(self, chance: random.Random) -> None:
-        self.chance = chance
-        self.check = chance.choice(sorted(_CHECKS))
-        self.managed = chance.random() < 0.25
-        self.copies_symbols = chance.random() < 0.4
-        self.prefix = chance.choice(("d_", "dev_", "gpu_", "device_"))
-        self.checksum = _checksum(chance)
-        self.samples = chance.randint(1, 4)
-        self.label = chance.choice(("%s:", "%s", "[%s]"))
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+        self.check = rng.choice(sorted(_CHECKS))
+        self.managed = rng.random() < 0.25
+        self.copies_symbols = rng.random() < 0.4
+        self.prefix = rng.choice(("d_", "dev_", "gpu_", "device_"))
+        self.checksum = _checksum(rng)
+        self.samples = rng.randint(1, 4)
+        self.label = rng.choice(("%s:", "%s", "[%s]"))
 
     def preamble(self, uses_half: bool) -> list[str]:
         headers = ["<cstdio>", "<cstdlib>", "<cstring>", "<vector>", "<cuda_runtime.h>"]

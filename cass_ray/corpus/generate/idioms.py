@@ -26,55 +26,55 @@ _NAMES = ("CHECK", "CUDA_CHECK", "CUDA_CALL", "checkCuda", "TRY", "GPU_OK", "CK"
 _ENDS = ("exit(1)", "exit(EXIT_FAILURE)", "abort()", "std::exit(2)", "exit(3)", "return 1")
 
 
-def head(chance: random.Random) -> list[str]:
+def head(rng: random.Random) -> list[str]:
     """A comment perhaps, and includes."""
     lines = []
-    if chance.random() < 0.3:
-        lines.append(chance.choice(("// Inline PTX.", "// Helpers.", "/* device code */", "")))
-    chosen = [header for header in _HEADERS[:5] if chance.random() < 0.6]
-    chosen += [header for header in _HEADERS[5:] if chance.random() < 0.15]
+    if rng.random() < 0.3:
+        lines.append(rng.choice(("// Inline PTX.", "// Helpers.", "/* device code */", "")))
+    chosen = [header for header in _HEADERS[:5] if rng.random() < 0.6]
+    chosen += [header for header in _HEADERS[5:] if rng.random() < 0.15]
     if not {"<cstdio>", "<stdio.h>"} & set(chosen):
         chosen.append("<cstdio>")
     if "<cstdint>" not in chosen:
         chosen.append("<cstdint>")
     if "<cstdlib>" not in chosen:
         chosen.append("<cstdlib>")
-    chance.shuffle(chosen)
+    rng.shuffle(chosen)
     return [*lines, *(f"#include {header}" for header in chosen)]
 
 
-def check_macro(chance: random.Random) -> tuple[str, list[str]]:
+def check_macro(rng: random.Random) -> tuple[str, list[str]]:
     """A macro that checks a call: its name and its lines, mostly several."""
-    name, parameter = chance.choice(_NAMES), chance.choice(("call", "x", "expr", "e", "stmt"))
-    error = chance.choice(("err", "status", "error_", "rc", "result", "err_"))
-    form, arguments = chance.choice(_FORMATS)
-    end = chance.choice(_ENDS[:-1])
-    text = chance.choice(_CHECKS).format(
+    name, parameter = rng.choice(_NAMES), rng.choice(("call", "x", "expr", "e", "stmt"))
+    error = rng.choice(("err", "status", "error_", "rc", "result", "err_"))
+    form, arguments = rng.choice(_FORMATS)
+    end = rng.choice(_ENDS[:-1])
+    text = rng.choice(_CHECKS).format(
         e=error, c=parameter, f=form, a=arguments.format(e=error, p=parameter), x=end
     )
-    opening = chance.choice(("do {", "{", "do {", "do {"))
+    opening = rng.choice(("do {", "{", "do {", "do {"))
     closing = "} while (0)" if opening.startswith("do") else "}"
-    parts = [opening, *_broken(chance, text), closing]
-    if chance.random() < 0.15:
+    parts = [opening, *_broken(rng, text), closing]
+    if rng.random() < 0.15:
         return name, [f"#define {name}({parameter}) {' '.join(parts)}"]
-    indent = chance.choice(("    ", "  ", "\t", "        "))
-    pad = chance.choice((1, 1, 1, 79, 88))
+    indent = rng.choice(("    ", "  ", "\t", "        "))
+    pad = rng.choice((1, 1, 1, 79, 88))
     lines = [f"#define {name}({parameter})", *(indent + part for part in parts)]
-    if chance.random() < 0.4:
+    if rng.random() < 0.4:
         lines[:2] = [f"{lines[0]} {parts[0]}"]
-    if chance.random() < 0.4:
+    if rng.random() < 0.4:
         lines[-2:] = [f"{lines[-2]} {closing}"]
     return name, [*((line + " ").ljust(pad) + "\\" for line in lines[:-1]), lines[-1]]
 
 
-def _broken(chance: random.Random, text: str) -> list[str]:
+def _broken(rng: random.Random, text: str) -> list[str]:
     """``text`` on one line or several."""
-    if chance.random() < 0.25:
+    if rng.random() < 0.25:
         return [text]
     first, _, rest = text.partition("; ")
     condition, _, inside = rest.partition(" { ")
     body = [part for part in inside.removesuffix(" }").split("; ") if part]
-    if chance.random() < 0.4:
+    if rng.random() < 0.4:
         return [f"{first};", f"{condition} {{ {inside}"]
     return [
         f"{first};",
@@ -94,53 +94,53 @@ class TypedLines:
     _NARROW = ("int", "unsigned", "unsigned", "int", "uint32_t", "short", "unsigned char")
     _WIDE = ("long long", "unsigned long long")
 
-    def __init__(self, chance: random.Random, fresh: Callable[[], str]) -> None:
-        self._chance, self._fresh = chance, fresh
-        self._wide = chance.random() < 0.25
+    def __init__(self, rng: random.Random, fresh: Callable[[], str]) -> None:
+        self._rng, self._fresh = rng, fresh
+        self._wide = rng.random() < 0.25
         """CUDA has no overload for a number of 64 bits beside one of 32."""
         self._known: list[str] = []
 
     def _operand(self) -> str:
-        chance = self._chance
-        name = chance.choice(self._known)
+        rng = self._rng
+        name = rng.choice(self._known)
         if self._wide:
-            return chance.choice(
-                (name, name, f"(long long){name}", f"{name} + 1", f"{chance.randrange(99)}ll")
+            return rng.choice(
+                (name, name, f"(long long){name}", f"{name} + 1", f"{rng.randrange(99)}ll")
             )
-        return chance.choice(
+        return rng.choice(
             (name, name, name, f"{name} + 1", f"({name} & 31)", f"{name} * 2", "threadIdx.x",
-             str(chance.choice((0, 1, 31, 255, 1024))), f"{chance.randrange(99)}u",
+             str(rng.choice((0, 1, 31, 255, 1024))), f"{rng.randrange(99)}u",
              f"(int){name}", f"__popc({name})")
         )  # fmt: skip
 
     def _expression(self) -> str:
-        chance, a, b = self._chance, self._operand(), self._operand()
+        rng, a, b = self._rng, self._operand(), self._operand()
         if self._wide:
-            return chance.choice(
+            return rng.choice(
                 (f"min({a}, {b})", f"max({a}, {b})", f"__popcll({a})", f"__ffsll({a}) - 1",
                  f"__umul64hi({a}, {b})", f"(__popcll({a}) & 1) ? {b} : 0", f"__clzll({a})")
             )  # fmt: skip
-        return chance.choice(
+        return rng.choice(
             (f"min({a}, {b})", f"max({a}, {b})", f"min({a}, {b})", f"max({a}, {b}) + 1",
              f"min(max({a}, 0), {b})", f"__popc((unsigned)({a})) + {b}", f"__ffs({a}) - 1",
              f"__umulhi({a}, {b})", f"__mulhi({a}, {b})", f"(__popc({a}) & 1) ? {b} : 0",
              f"(unsigned long long)__umulhi({a}, {b}) << 32", f"__clz({a}) + __ffs({b})",
-             f"min({a}, __shfl_xor_sync(0xffffffffu, (int){chance.choice(self._known)}, 1))",
+             f"min({a}, __shfl_xor_sync(0xffffffffu, (int){rng.choice(self._known)}, 1))",
              f"__funnelshift_l({a}, {b}, 7)", f"__byte_perm({a}, {b}, 0x3210)",
              f"__dp4a((int)({a}), (int)({b}), 0)", f"__brev({a}) >> 27")
         )  # fmt: skip
 
     def lines(self, target: str) -> list[str]:
         """A few lines; the last changes ``target``, an unsigned."""
-        chance = self._chance
+        rng = self._rng
         made = []
-        for _ in range(chance.randrange(1, 4)):
-            type_, name = chance.choice(self._WIDE if self._wide else self._NARROW), self._fresh()
+        for _ in range(rng.randrange(1, 4)):
+            type_, name = rng.choice(self._WIDE if self._wide else self._NARROW), self._fresh()
             start = f"({type_}){target}" if not self._known else self._expression()
-            made.append(f"{chance.choice(('', '', 'const '))}{type_} {name} = {start};")
+            made.append(f"{rng.choice(('', '', 'const '))}{type_} {name} = {start};")
             self._known.append(name)
         made.append(
-            chance.choice(
+            rng.choice(
                 (f"{target} += {self._expression()};", f"{target} = {self._expression()};",
                  f"if (({self._expression()}) > 3 && __popc({target}) % 2 == 0) {target} ^= 1u;",
                  f"if ((int)__ffs({target}) - 1 == (int)(threadIdx.x % 32)) {target} += 1u;")
@@ -194,9 +194,7 @@ _CALLBACK = "{o}cudaLaunchHostFunc({s}, {h}, (void*)&n){c};"
 _STREAM_CALLBACK = "{o}cudaStreamAddCallback({s}, {h}, nullptr, 0){c};"
 
 
-def host_part(
-    chance: random.Random, fresh: Callable[[], str], kernel: str, check: str
-) -> list[str]:
+def host_part(rng: random.Random, fresh: Callable[[], str], kernel: str, check: str) -> list[str]:
     """Tables and functions of the host, and ``main``, which launches ``kernel(words, reals, n)``.
 
     ``check`` is the macro around calls, or empty.
@@ -207,34 +205,34 @@ def host_part(
         "k": kernel,
         "o": opened,
         "c": closed,
-        "blocks": chance.choice(("(n + 127) / 128", "8", "dim3((n + 127) / 128)")),
-        "mode": chance.choice(("Global", "ThreadLocal", "Relaxed")),
-        "flags": chance.choice((", 0", ", 0", ", nullptr, nullptr, 0", "", ", NULL, NULL, 0")),
-        "launch": chance.choice(("", ", 0", ", 0, {s}", ", 0, 0")),
+        "blocks": rng.choice(("(n + 127) / 128", "8", "dim3((n + 127) / 128)")),
+        "mode": rng.choice(("Global", "ThreadLocal", "Relaxed")),
+        "flags": rng.choice((", 0", ", 0", ", nullptr, nullptr, 0", "", ", NULL, NULL, 0")),
+        "launch": rng.choice(("", ", 0", ", 0, {s}", ", 0, 0")),
     }
     fields["launch"] = fields["launch"].format(**fields)
-    table_before, table_copy = _table(chance, fresh, fields)
-    callback_before, callback_call = _callback(chance, fields)
+    table_before, table_copy = _table(rng, fresh, fields)
+    callback_before, callback_call = _callback(rng, fields)
     launched = f"{kernel}<<<{fields['blocks']}, 128>>>({fields['w']}, {fields['r']}, n);"
     shapes: Sequence[tuple[Sequence[str], float]] = (
         (_GRAPH, 0.3), (_EVENTS, 0.2), (_LAUNCH, 0.2), (_COOPERATIVE, 0.1), (_POOL, 0.1),
     )  # fmt: skip
-    body = [line.format(**fields) for lines, share in shapes if chance.random() < share
+    body = [line.format(**fields) for lines, share in shapes if rng.random() < share
             for line in _scoped(lines)]  # fmt: skip
     middle = [*table_copy, *callback_call]
     stream = any(fields["s"] in line for line in [*body, *middle])
-    lines = [*_allocation(chance, fields, stream), *middle, *body, launched]
-    lines += _ending(chance, fields, fresh(), stream)
-    indent = chance.choice(("    ", "    ", "  ", "\t"))
+    lines = [*_allocation(rng, fields, stream), *middle, *body, launched]
+    lines += _ending(rng, fields, fresh(), stream)
+    indent = rng.choice(("    ", "    ", "  ", "\t"))
     main = ["", "int main() {", *(indent + line for line in lines), "}"]
     return [*table_before, *callback_before, *main]
 
 
 def _table(
-    chance: random.Random, fresh: Callable[[], str], fields: Mapping[str, str]
+    rng: random.Random, fresh: Callable[[], str], fields: Mapping[str, str]
 ) -> tuple[list[str], list[str]]:
     """Constant memory and what fills it, or nothing."""
-    if chance.random() >= 0.3:
+    if rng.random() >= 0.3:
         return [], []
     table, values = fresh(), fresh()
     copy = f"cudaMemcpyToSymbol({table}, {values}, sizeof({values}))"
@@ -244,21 +242,21 @@ def _table(
     )
 
 
-def _callback(chance: random.Random, fields: Mapping[str, str]) -> tuple[list[str], list[str]]:
+def _callback(rng: random.Random, fields: Mapping[str, str]) -> tuple[list[str], list[str]]:
     """A function of the host and the call that hands it to a stream, or nothing."""
-    if chance.random() >= 0.35:
+    if rng.random() >= 0.35:
         return [], []
-    plain = chance.random() < 0.6
-    word = chance.choice(("CUDART_CB ", "CUDART_CB ", ""))
-    static = chance.choice(("static ", "static ", ""))
+    plain = rng.random() < 0.6
+    word = rng.choice(("CUDART_CB ", "CUDART_CB ", ""))
+    static = rng.choice(("static ", "static ", ""))
     given = "void* data" if plain else "cudaStream_t stream, cudaError_t status, void* data"
     head = f"{static}void {word}{fields['h']}({given})"
-    opening = [f"{head} {{"] if chance.random() < 0.5 else [head, "{"]
+    opening = [f"{head} {{"] if rng.random() < 0.5 else [head, "{"]
     call = (_CALLBACK if plain else _STREAM_CALLBACK).format(**fields)
     return ["", *opening, '    printf("done\\n");', "}"], [call]
 
 
-def _allocation(chance: random.Random, fields: Mapping[str, str], stream: bool) -> list[str]:
+def _allocation(rng: random.Random, fields: Mapping[str, str], stream: bool) -> list[str]:
     """Memory of the device and, where it is needed, a stream."""
     opened, closed = fields["o"], fields["c"]
     lines = [
@@ -272,7 +270,7 @@ def _allocation(chance: random.Random, fields: Mapping[str, str], stream: bool) 
     if stream:
         lines += [
             f"cudaStream_t {fields['s']};",
-            chance.choice(("{o}cudaStreamCreate(&{s}){c};",
+            rng.choice(("{o}cudaStreamCreate(&{s}){c};",
                            "{o}cudaStreamCreateWithFlags(&{s}, cudaStreamNonBlocking){c};",
                            "{o}cudaStreamCreateWithPriority(&{s}, cudaStreamDefault, 0){c};"))
             .format(**fields),
@@ -280,11 +278,11 @@ def _allocation(chance: random.Random, fields: Mapping[str, str], stream: bool) 
     return lines
 
 
-def _ending(chance: random.Random, fields: Mapping[str, str], host: str, stream: bool) -> list[str]:
+def _ending(rng: random.Random, fields: Mapping[str, str], host: str, stream: bool) -> list[str]:
     """Waiting for the kernel, its result copied to ``host`` and printed, and all of it freed."""
     opened, closed = fields["o"], fields["c"]
     return [
-        chance.choice((f"{opened}cudaGetLastError(){closed};",
+        rng.choice((f"{opened}cudaGetLastError(){closed};",
                        f"{opened}cudaPeekAtLastError(){closed};")),
         f"{opened}cudaDeviceSynchronize(){closed};",
         f"unsigned {host}[256];",

@@ -23,7 +23,7 @@ from cass_ray.corpus.generate.types import (
     UNSIGNED_LONG,
     Grid,
     Scalar,
-    Span,
+    ValueRange,
     Values,
     full_span,
 )
@@ -109,14 +109,14 @@ class Intrinsic:
     name: str
     operands: tuple[Scalar, ...]
     result: Scalar
-    span: Span
+    span: ValueRange
     function: Callable[..., Values]
 
 
 def _bit_function(
     name: str, operand: Scalar, most: int, function: Callable[..., Values]
 ) -> Intrinsic:
-    return Intrinsic(name, (operand,), INT, Span(0, most), function)
+    return Intrinsic(name, (operand,), INT, ValueRange(0, most), function)
 
 
 _WORD = full_span(UNSIGNED)

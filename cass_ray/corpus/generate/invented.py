@@ -21,21 +21,21 @@ _WORDS = (
 ).split()
 
 
-def invented_name(chance: random.Random) -> str:
+def invented_name(rng: random.Random) -> str:
     """A name of invented syllables or of common words, spelled in one of the usual styles."""
-    if chance.random() < 0.5:
-        parts = [chance.choice(_WORDS) for _ in range(chance.choice((1, 2, 2, 3)))]
+    if rng.random() < 0.5:
+        parts = [rng.choice(_WORDS) for _ in range(rng.choice((1, 2, 2, 3)))]
     else:
         parts = [
-            chance.choice(_STARTS) + chance.choice(_VOWELS) + chance.choice(_ENDS)
-            for _ in range(chance.choice((1, 1, 2, 2, 3)))
+            rng.choice(_STARTS) + rng.choice(_VOWELS) + rng.choice(_ENDS)
+            for _ in range(rng.choice((1, 1, 2, 2, 3)))
         ]
     styles = (
         "_".join(parts),
         parts[0] + "".join(map(str.capitalize, parts[1:])),
         "".join(map(str.capitalize, parts)),
-        f"{parts[0]}{chance.randrange(100)}",
-        f"{chance.choice('dhgsk')}_{'_'.join(parts)}",
+        f"{parts[0]}{rng.randrange(100)}",
+        f"{rng.choice('dhgsk')}_{'_'.join(parts)}",
         "".join(parts),
     )
-    return chance.choice(styles)
+    return rng.choice(styles)

@@ -8,18 +8,18 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from cass_ray.corpus.generate import expressions as ex
-from cass_ray.corpus.generate.bodies import BodyMaker, StructType
-from cass_ray.corpus.generate.collectives import CollectiveMaker
+from cass_ray.corpus.generate.bodies import BodyGenerator, StructType
+from cass_ray.corpus.generate.collectives import CollectiveGenerator
+from cass_ray.corpus.generate.expression_generator import ExpressionGenerator, Scope, zero_of
 from cass_ray.corpus.generate.expressions import (
     Expression,
     TemplateArgument,
     VariableExpression,
     literal,
 )
-from cass_ray.corpus.generate.knobs import Knobs
 from cass_ray.corpus.generate.machine import WARP, KernelArray, LaunchShape, LaunchState
-from cass_ray.corpus.generate.maker import Maker, Scope, zero_of
 from cass_ray.corpus.generate.names import Namer
+from cass_ray.corpus.generate.options import GeneratorOptions
 from cass_ray.corpus.generate.statements import (
     Assign,
     Atomic,
@@ -29,7 +29,7 @@ from cass_ray.corpus.generate.statements import (
     Leave,
     Loop,
     Statement,
-    Store,
+    StoreStatement,
     block_lines,
     run_block,
 )
@@ -40,7 +40,7 @@ from cass_ray.corpus.generate.types import (
     Grid,
     Scalar,
     ScalarKind,
-    Span,
+    ValueRange,
     Values,
     full_span,
 )
@@ -133,19 +133,19 @@ class Surroundings:
         return self.width * self.height
 
 
-class KernelMaker:
+class KernelGenerator:
     """Makes a kernel: its parameters, its body and how it is launched."""
 
     def __init__(
-        self, chance: random.Random, knobs: Knobs, namer: Namer, around: Surroundings
+        self, rng: random.Random, options: GeneratorOptions, namer: Namer, around: Surroundings
     ) -> None:
-        self.chance = chance
-        self.knobs = knobs
+        self.rng = rng
+        self.options = options
         self.namer = namer
         self.around = around
-        self.collective = chance.random() < knobs.collective
-        self.flat = chance.random() >= knobs.two_dimensional
-        self.stride = self.flat and not self.collective and chance.random() < knobs.grid_stride
+        self.collective = rng.random() < options.collective
+        self.flat = rng.random() >= options.two_dimensional
+        self.stride = self.flat and not self.collective and rng.random() < options.grid_stride
 
     def kernel(
         self, inputs: list[KernelArray], outputs: list[KernelArray], counters: list[Counter]
@@ -162,15 +162,15 @@ class KernelMaker:
         )
         for scalar in kernel.scalars[1 if self.flat else 2 :]:
             scope.names.append(
-                VariableExpression(scalar.name, scalar.type, Span(scalar.value, scalar.value))
+                VariableExpression(scalar.name, scalar.type, ValueRange(scalar.value, scalar.value))
             )
         if kernel.template:
             least, most = min(kernel.template_values), max(kernel.template_values)
-            scope.names.append(TemplateArgument(kernel.template, INT, Span(least, most)))
-        body = BodyMaker(Maker(self.chance, self.knobs, scope), self.namer)
+            scope.names.append(TemplateArgument(kernel.template, INT, ValueRange(least, most)))
+        body = BodyGenerator(ExpressionGenerator(self.rng, self.options, scope), self.namer)
         body.structs = self.around.structs
         if counters:
-            body.make_atomic = lambda maker: self._atomic(maker, self.chance.choice(counters))
+            body.make_atomic = lambda generator: self._atomic(generator, self.rng.choice(counters))
         if self.collective:
             self._collective_kernel(kernel, body, counters)
         elif self.stride:
@@ -181,13 +181,13 @@ class KernelMaker:
         return kernel
 
     def _style(self, kernel: GeneratedKernel) -> None:
-        if self.chance.random() < 0.4:
+        if self.rng.random() < 0.4:
             kernel.restrict = ""
-        if self.chance.random() < 0.15:
+        if self.rng.random() < 0.15:
             kernel.bounds = f"__launch_bounds__({kernel.shape.block_threads}) "
-        if self.chance.random() < self.knobs.templates:
+        if self.rng.random() < self.options.templates:
             kernel.template = self.namer.take(["ROUNDS", "UNROLL", "STEPS", "DEPTH", "TAPS"])
-            kernel.template_values = tuple(sorted(self.chance.sample(range(2, 8), 2)))
+            kernel.template_values = tuple(sorted(self.rng.sample(range(2, 8), 2)))
         else:
             kernel.template_values = (0,)
 
@@ -200,44 +200,44 @@ class KernelMaker:
                 ScalarArgument("width", INT, around.width),
                 ScalarArgument("height", INT, around.height),
             ]
-        for _ in range(self.chance.randint(0, 2)):
-            type_ = self.chance.choice((INT, INT, UNSIGNED))
-            made.append(ScalarArgument(self.namer.variable(), type_, self.chance.randint(2, 60)))
+        for _ in range(self.rng.randint(0, 2)):
+            type_ = self.rng.choice((INT, INT, UNSIGNED))
+            made.append(ScalarArgument(self.namer.variable(), type_, self.rng.randint(2, 60)))
         return made
 
     def _shape(self) -> LaunchShape:
         around = self.around
         if self.flat:
-            threads = self.chance.choice((32, 64, 96, 128, 192, 256))
-            if not self.collective and self.chance.random() < 0.3:
-                threads = self.chance.choice((20, 50, 100, 48))
+            threads = self.rng.choice((32, 64, 96, 128, 192, 256))
+            if not self.collective and self.rng.random() < 0.3:
+                threads = self.rng.choice((20, 50, 100, 48))
             blocks = -(-around.size // threads)
             if self.stride:
-                blocks = max(1, blocks // self.chance.choice((2, 3, 4)))
+                blocks = max(1, blocks // self.rng.choice((2, 3, 4)))
             return LaunchShape((blocks, 1), (threads, 1))
         choices = [(8, 4), (16, 4), (32, 2), (16, 8), (32, 4)]
         if not self.collective:
             choices += [(5, 7), (10, 3), (12, 6)]
-        x, y = self.chance.choice(choices)
+        x, y = self.rng.choice(choices)
         return LaunchShape((-(-around.width // x), -(-around.height // y)), (x, y))
 
     # Bodies
 
     def _count(self) -> int:
-        return self.chance.randint(*self.knobs.statements)
+        return self.rng.randint(*self.options.statements)
 
     def _plain_kernel(
-        self, kernel: GeneratedKernel, body: BodyMaker, counters: list[Counter]
+        self, kernel: GeneratedKernel, body: BodyGenerator, counters: list[Counter]
     ) -> None:
         """Each thread has one element, or none."""
         indices, inside = self._indices(kernel, guarded=True)
-        own = VariableExpression("i", INT, Span(0, self.around.size - 1))
+        own = VariableExpression("i", INT, ValueRange(0, self.around.size - 1))
         self._enter(body, own)
         work = [
-            *body.statements(self._count(), self.knobs.nesting),
+            *body.statements(self._count(), self.options.nesting),
             *self._stores(kernel, body, counters),
         ]
-        if self.chance.random() < 0.5:
+        if self.rng.random() < 0.5:
             out_of_range = ex.negated(inside)
             leave = Leave(_restated(out_of_range, self._outside_text()), "return")
             kernel.body = [*indices, leave, *work]
@@ -248,8 +248,8 @@ class KernelMaker:
 
     def _place_flat_index(self, kernel: GeneratedKernel) -> None:
         """In two dimensions ``i`` is only computed where ``x`` and ``y`` are in range."""
-        x = VariableExpression("x", INT, Span(0, self.around.width - 1))
-        y = VariableExpression("y", INT, Span(0, self.around.height - 1))
+        x = VariableExpression("x", INT, ValueRange(0, self.around.width - 1))
+        y = VariableExpression("y", INT, ValueRange(0, self.around.height - 1))
         flat = _flat_index(x, y, self.around.width)
         declare = Assign(f"const int i = {flat.text}", "i", flat)
         guard = kernel.body[2]
@@ -259,23 +259,23 @@ class KernelMaker:
             kernel.body.insert(3, declare)
 
     def _stride_kernel(
-        self, kernel: GeneratedKernel, body: BodyMaker, counters: list[Counter]
+        self, kernel: GeneratedKernel, body: BodyGenerator, counters: list[Counter]
     ) -> None:
         """Each thread walks over elements, a grid's width apart."""
         size = self.around.size
         step = kernel.shape.threads
         indices, _ = self._indices(kernel, guarded=False)
-        own = VariableExpression("i", INT, Span(0, size - 1))
+        own = VariableExpression("i", INT, ValueRange(0, size - 1))
         self._enter(body, own)
         work = [
-            *body.statements(self._count(), self.knobs.nesting),
+            *body.statements(self._count(), self.options.nesting),
             *self._stores(kernel, body, counters),
         ]
         start = indices[0]
         assert isinstance(start, Assign)
-        beyond = VariableExpression("i", INT, Span(0, size + step))
+        beyond = VariableExpression("i", INT, ValueRange(0, size + step))
         next_ = ex.integer_arithmetic("+", beyond, literal(step, INT))
-        count = VariableExpression("n", INT, Span(size, size))
+        count = VariableExpression("n", INT, ValueRange(size, size))
         head = (f"for (int i = {start.expression.text}; i < n;"
                 " i += gridDim.x * blockDim.x) {")  # fmt: skip
         kernel.body = [
@@ -284,44 +284,50 @@ class KernelMaker:
         ]  # fmt: skip
 
     def _collective_kernel(
-        self, kernel: GeneratedKernel, body: BodyMaker, counters: list[Counter]
+        self, kernel: GeneratedKernel, body: BodyGenerator, counters: list[Counter]
     ) -> None:
         """All threads of a block stay to its end; those without an element compute on zeros."""
         indices, inside = self._indices(kernel, guarded=True)
         threads = kernel.shape.block_threads
         tid = VariableExpression(
-            self.namer.take(["tid", "local_id", "t_index"]), INT, Span(0, threads - 1)
+            self.namer.take(["tid", "local_id", "t_index"]), INT, ValueRange(0, threads - 1)
         )
         start: list[Statement] = [*indices, _thread_number(tid, self.flat)]
         if not self.flat:
             flat = _flat_index(*self._whole_coordinates(kernel), self.around.width)
             start.append(Assign(f"const int i = {flat.text}", "i", flat))
-        lane = VariableExpression(self.namer.take(["lane", "lane_id"]), INT, Span(0, WARP - 1))
-        lane_value = ex.bitwise("&", tid, literal(31, INT)) if self.chance.random() < 0.5 else (
+        lane = VariableExpression(
+            self.namer.take(["lane", "lane_id"]), INT, ValueRange(0, WARP - 1)
+        )
+        lane_value = ex.bitwise("&", tid, literal(31, INT)) if self.rng.random() < 0.5 else (
             ex.remainder(tid, literal(WARP, INT)))  # fmt: skip
         start.append(Assign(f"const int {lane.text} = {lane_value.text}", lane.text, lane_value))
         body.scope.names += [tid, lane]
         start += self._guarded_loads(kernel, body, inside)
-        collectives = CollectiveMaker(body, tid, lane, threads)
+        collectives = CollectiveGenerator(body, tid, lane, threads)
         work: list[Statement] = []
-        segments = self.chance.randint(1, 3)
+        segments = self.rng.randint(1, 3)
         for _ in range(segments):
-            work += body.statements(max(1, self._count() // (segments + 1)), self.knobs.nesting)
-            work += collectives.segment(self.knobs.nesting)
-        work += body.statements(1, self.knobs.nesting)
-        own = VariableExpression("i", INT, Span(0, self.around.size - 1))
+            work += body.statements(max(1, self._count() // (segments + 1)), self.options.nesting)
+            work += collectives.segment(self.options.nesting)
+        work += body.statements(1, self.options.nesting)
+        own = VariableExpression("i", INT, ValueRange(0, self.around.size - 1))
         kernel.body = [*start, *work, If(inside, self._stores(kernel, body, counters, own))]
         kernel.arrays += collectives.shared
         if collectives.dynamic is not None:
             place = collectives.dynamic
             kernel.dynamic_bytes = place.size * place.type.bits // 8
 
-    def _enter(self, body: BodyMaker, own: VariableExpression) -> None:
+    def _enter(self, body: BodyGenerator, own: VariableExpression) -> None:
         body.scope.own = own
         body.scope.names.append(own)
         if not self.flat:
-            body.scope.names.append(VariableExpression("x", INT, Span(0, self.around.width - 1)))
-            body.scope.names.append(VariableExpression("y", INT, Span(0, self.around.height - 1)))
+            body.scope.names.append(
+                VariableExpression("x", INT, ValueRange(0, self.around.width - 1))
+            )
+            body.scope.names.append(
+                VariableExpression("y", INT, ValueRange(0, self.around.height - 1))
+            )
 
     def _indices(
         self, kernel: GeneratedKernel, guarded: bool
@@ -332,7 +338,7 @@ class KernelMaker:
             value = _coordinate("x", kernel.shape.grid[0], kernel.shape.block[0])
             name = VariableExpression("i", INT, value.bounds)
             inside = ex.compare(
-                "<", name, VariableExpression("n", INT, Span(*[self.around.size] * 2))
+                "<", name, VariableExpression("n", INT, ValueRange(*[self.around.size] * 2))
             )
             return [Assign(f"{const}int i = {value.text}", "i", value)], inside
         x, y = self._whole_coordinates(kernel)
@@ -342,8 +348,8 @@ class KernelMaker:
         ):
             value = _coordinate(axis, count, block)
             out.append(Assign(f"{const}int {name.text} = {value.text}", name.text, value))
-        width = VariableExpression("width", INT, Span(*[self.around.width] * 2))
-        height = VariableExpression("height", INT, Span(*[self.around.height] * 2))
+        width = VariableExpression("width", INT, ValueRange(*[self.around.width] * 2))
+        height = VariableExpression("height", INT, ValueRange(*[self.around.height] * 2))
         inside = ex.logical("&&", ex.compare("<", x, width), ex.compare("<", y, height))
         return out, inside
 
@@ -355,15 +361,15 @@ class KernelMaker:
     ) -> tuple[VariableExpression, VariableExpression]:
         grid, block = kernel.shape.grid, kernel.shape.block
         return (
-            VariableExpression("x", INT, Span(0, grid[0] * block[0] - 1)),
-            VariableExpression("y", INT, Span(0, grid[1] * block[1] - 1)),
+            VariableExpression("x", INT, ValueRange(0, grid[0] * block[0] - 1)),
+            VariableExpression("y", INT, ValueRange(0, grid[1] * block[1] - 1)),
         )
 
     def _guarded_loads(
-        self, kernel: GeneratedKernel, body: BodyMaker, inside: Expression
+        self, kernel: GeneratedKernel, body: BodyGenerator, inside: Expression
     ) -> list[Statement]:
         """The thread's own elements, 0 where it has none."""
-        own = VariableExpression("i", INT, Span(0, self.around.size - 1))
+        own = VariableExpression("i", INT, ValueRange(0, self.around.size - 1))
         out: list[Statement] = []
         for place in kernel.inputs:
             if place.size != self.around.size:
@@ -375,7 +381,7 @@ class KernelMaker:
     def _stores(
         self,
         kernel: GeneratedKernel,
-        body: BodyMaker,
+        body: BodyGenerator,
         counters: list[Counter],
         own: Expression | None = None,
     ) -> list[Statement]:
@@ -385,33 +391,33 @@ class KernelMaker:
         out: list[Statement] = []
         for place in kernel.outputs:
             value = self._digest(body, place.type)
-            out.append(Store(place, index, body.maker.fit(value, place.bounds)))
+            out.append(StoreStatement(place, index, body.generator.fit(value, place.bounds)))
         if counters:
-            out.insert(0, self._atomic(body.maker, self.chance.choice(counters)))
+            out.insert(0, self._atomic(body.generator, self.rng.choice(counters)))
         return out
 
-    def _digest(self, body: BodyMaker, type_: Scalar) -> Expression:
-        value = body.maker.value(type_, 1)
+    def _digest(self, body: BodyGenerator, type_: Scalar) -> Expression:
+        value = body.generator.value(type_, 1)
         names = [name for name in body.scope.names if name.text not in ("i", "x", "y")]
-        for name in self.chance.sample(names, min(len(names), self.chance.randint(2, 5))):
+        for name in self.rng.sample(names, min(len(names), self.rng.randint(2, 5))):
             try:
                 term = ex.convert(name, type_)
             except ValueError:
-                term = body.maker.leaf(type_)
+                term = body.generator.leaf(type_)
             if type_.kind is ScalarKind.FLOAT:
-                value = body.maker.tamed(ex.float_sum(self.chance.choice("+-"), value, term))
-            elif self.chance.random() < 0.5:
+                value = body.generator.tamed(ex.float_sum(self.rng.choice("+-"), value, term))
+            elif self.rng.random() < 0.5:
                 value = ex.bitwise("^", value, term)
             else:
                 value = ex.integer_arithmetic("+", value, term)
         return value
 
-    def _atomic(self, maker: Maker, counter: Counter) -> Statement:
+    def _atomic(self, generator: ExpressionGenerator, counter: Counter) -> Statement:
         place = counter.place
-        index = maker.index(place.size)
-        value = maker.value(place.type, 2)
+        index = generator.index(place.size)
+        value = generator.value(place.type, 2)
         if place.type.kind is ScalarKind.FLOAT:
-            value = maker.fit(value, ATOMIC_GRID)
+            value = generator.fit(value, ATOMIC_GRID)
         target = f"&{place.name}[{index.text}]" if place.size > 1 else place.name
         if place.size == 1:
             index = literal(0, INT)
@@ -430,9 +436,9 @@ def counter_bounds(type_: Scalar) -> Bounds:
 
 def _coordinate(axis: str, blocks: int, threads: int) -> Expression:
     """``blockIdx.x * blockDim.x + threadIdx.x``."""
-    block = VariableExpression(f"blockIdx.{axis}", INT, Span(0, blocks - 1))
-    size = VariableExpression(f"blockDim.{axis}", INT, Span(threads, threads))
-    thread = VariableExpression(f"threadIdx.{axis}", INT, Span(0, threads - 1))
+    block = VariableExpression(f"blockIdx.{axis}", INT, ValueRange(0, blocks - 1))
+    size = VariableExpression(f"blockDim.{axis}", INT, ValueRange(threads, threads))
+    thread = VariableExpression(f"threadIdx.{axis}", INT, ValueRange(0, threads - 1))
     start = ex.integer_arithmetic("*", block, size)
     text = f"{start.text} + {thread.text}"
     return _restated(ex.integer_arithmetic("+", start, thread), text)
@@ -441,12 +447,12 @@ def _coordinate(axis: str, blocks: int, threads: int) -> Expression:
 def _thread_number(tid: VariableExpression, flat: bool) -> Assign:
     """Declares the number of a thread in its block."""
     most = tid.span.high
-    x = VariableExpression("threadIdx.x", INT, Span(0, most))
+    x = VariableExpression("threadIdx.x", INT, ValueRange(0, most))
     if flat:
         return Assign(f"const int {tid.text} = threadIdx.x", tid.text, x)
     y, width = (
-        VariableExpression("threadIdx.y", INT, Span(0, most)),
-        VariableExpression("blockDim.x", INT, Span(0, 1024)),
+        VariableExpression("threadIdx.y", INT, ValueRange(0, most)),
+        VariableExpression("blockDim.x", INT, ValueRange(0, 1024)),
     )
     value = ex.integer_arithmetic("+", ex.integer_arithmetic("*", y, width), x)
     text = "threadIdx.y * blockDim.x + threadIdx.x"
@@ -454,7 +460,7 @@ def _thread_number(tid: VariableExpression, flat: bool) -> Assign:
 
 
 def _flat_index(x: VariableExpression, y: VariableExpression, width: int) -> Expression:
-    row = ex.integer_arithmetic("*", y, VariableExpression("width", INT, Span(width, width)))
+    row = ex.integer_arithmetic("*", y, VariableExpression("width", INT, ValueRange(width, width)))
     made = ex.integer_arithmetic("+", row, x)
     return _restated(made, f"{row.text} + {x.text}")
 

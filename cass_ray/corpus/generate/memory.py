@@ -22,7 +22,7 @@ from cass_ray.corpus.generate.types import (
     Grid,
     Scalar,
     ScalarKind,
-    Span,
+    ValueRange,
     Values,
 )
 
@@ -76,20 +76,18 @@ class Fill:
         low, high = -self.offset, self.modulus - 1 - self.offset
         if type_.kind is ScalarKind.FLOAT:
             return Grid(-self.halvings, max(abs(low), abs(high)))
-        return Span(low, high)
+        return ValueRange(low, high)
 
 
-def random_fill(type_: Scalar, chance: random.Random) -> Fill:
+def random_fill(type_: Scalar, rng: random.Random) -> Fill:
     """A formula whose values fit the type; of floats exactly."""
     most = {BYTE.dtype: 251, SHORT.dtype: 9973, HALF.dtype: 127}.get(type_.dtype, 65_521)
-    modulus = chance.choice(
-        [m for m in (17, 61, 97, 127, 251, 997, 4093, 9973, 65_521) if m <= most]
-    )
+    modulus = rng.choice([m for m in (17, 61, 97, 127, 251, 997, 4093, 9973, 65_521) if m <= most])
     offset = 0
-    if type_.kind is not ScalarKind.UNSIGNED and chance.random() < 0.6:
+    if type_.kind is not ScalarKind.UNSIGNED and rng.random() < 0.6:
         offset = modulus // 2
-    halvings = chance.randint(0, 4) if type_.kind is ScalarKind.FLOAT else 0
-    return Fill(chance.randrange(3, 9999, 2), chance.randrange(0, 500), modulus, offset, halvings)
+    halvings = rng.randint(0, 4) if type_.kind is ScalarKind.FLOAT else 0
+    return Fill(rng.randrange(3, 9999, 2), rng.randrange(0, 500), modulus, offset, halvings)
 
 
 @dataclass(frozen=True)

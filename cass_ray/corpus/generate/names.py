@@ -46,19 +46,19 @@ _TAKEN = frozenset(
 class Namer:
     """Gives names out; each only once, over functions and scopes alike."""
 
-    def __init__(self, chance: random.Random) -> None:
-        self._chance = chance
+    def __init__(self, rng: random.Random) -> None:
+        self._rng = rng
         self._given: set[str] = set()
 
     def fork(self) -> Namer:
         """One that has given the same names out, and goes on by itself."""
-        made = Namer(self._chance)
+        made = Namer(self._rng)
         made._given = set(self._given)
         return made
 
     def take(self, words: list[str]) -> str:
         """A word, with a number where it has been given before."""
-        word = self._chance.choice(words)
+        word = self._rng.choice(words)
         name, number = word, 1
         while name in self._given or name in _TAKEN:
             number += 1
@@ -67,7 +67,7 @@ class Namer:
         return name
 
     def kernel(self) -> str:
-        made = f"{self._chance.choice(KERNEL_VERBS)}_{self._chance.choice(KERNEL_NOUNS)}"
+        made = f"{self._rng.choice(KERNEL_VERBS)}_{self._rng.choice(KERNEL_NOUNS)}"
         return self.take([made])
 
     def variable(self) -> str:

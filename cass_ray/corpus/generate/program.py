@@ -9,20 +9,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from cass_ray.cache import digest
-from cass_ray.corpus.generate.functions import FunctionMaker
+from cass_ray.corpus.generate.expression_generator import (
+    ExpressionGenerator,
+    Scope,
+    type_weights,
+    variable_bounds,
+)
+from cass_ray.corpus.generate.functions import FunctionGenerator
 from cass_ray.corpus.generate.host import HostWriter
 from cass_ray.corpus.generate.kernels import (
     Counter,
     GeneratedKernel,
-    KernelMaker,
+    KernelGenerator,
     Surroundings,
     counter_bounds,
 )
-from cass_ray.corpus.generate.knobs import Knobs
 from cass_ray.corpus.generate.machine import KernelArray, Unpredictable
-from cass_ray.corpus.generate.maker import Maker, Scope, type_weights, variable_bounds
 from cass_ray.corpus.generate.memory import INPUT_TYPES, Array, random_fill
 from cass_ray.corpus.generate.names import ARRAYS, OUTPUTS, Namer
+from cass_ray.corpus.generate.options import GeneratorOptions
 from cass_ray.corpus.generate.types import (
     COMPUTED,
     FLOAT,
@@ -59,28 +64,28 @@ class GeneratedProgram:
     expected: str
 
 
-class _ProgramMaker:
-    def __init__(self, chance: random.Random, knobs: Knobs, checked: bool) -> None:
-        self.chance = chance
-        self.knobs = knobs
+class _ProgramGenerator:
+    def __init__(self, rng: random.Random, options: GeneratorOptions, checked: bool) -> None:
+        self.rng = rng
+        self.options = options
         self.checked = checked
-        self.namer = Namer(chance)
-        self.host = HostWriter(chance)
+        self.namer = Namer(rng)
+        self.host = HostWriter(rng)
         self.arrays: list[Array] = []
         self.constants: list[Array] = []
         self.kernels: list[GeneratedKernel] = []
         self.launches: list[tuple[GeneratedKernel, int, dict[str, str]]] = []
         width, height = self._extent()
-        functions = FunctionMaker(chance, knobs, self.namer)
+        functions = FunctionGenerator(rng, options, self.namer)
         self.around = Surroundings(width, height, [], [], functions.made, [])
         self.functions = functions
 
     def _extent(self) -> tuple[int, int]:
         """Width and height of two-dimensional kernels; their product is the size of arrays."""
-        low, high = self.knobs.elements
+        low, high = self.options.elements
         for _ in range(_ATTEMPTS):
-            size = self.chance.randint(low, high)
-            width = self.chance.randint(5, max(5, int(size**0.5) * 2))
+            size = self.rng.randint(low, high)
+            width = self.rng.randint(5, max(5, int(size**0.5) * 2))
             height = size // width
             if height >= 2 and low <= width * height <= high:
                 return width, height
@@ -88,40 +93,40 @@ class _ProgramMaker:
 
     def make(self) -> tuple[str, str]:
         """Source and expected output. Raises :class:`~.machine.Unpredictable`."""
-        if self.chance.random() < self.knobs.device_functions:
-            for _ in range(self.chance.randint(1, 3)):
+        if self.rng.random() < self.options.device_functions:
+            for _ in range(self.rng.randint(1, 3)):
                 self.functions.plain()
-        if self.chance.random() < self.knobs.templates:
+        if self.rng.random() < self.options.templates:
             self.functions.template()
             self.namer = self.functions.namer
-        if self.chance.random() < self.knobs.constant_memory:
+        if self.rng.random() < self.options.constant_memory:
             self._constant()
-        for _ in range(self.chance.randint(1, 3)):
+        for _ in range(self.rng.randint(1, 3)):
             self._input(self.around.size)
-        if self.chance.random() < 0.3:
-            self._input(self.chance.choice((16, 37, 64, 100)))
-        for _ in range(self.chance.randint(*self.knobs.kernels)):
+        if self.rng.random() < 0.3:
+            self._input(self.rng.choice((16, 37, 64, 100)))
+        for _ in range(self.rng.randint(*self.options.kernels)):
             self._kernel()
         contents = self._run()
         return self._source(), self.host.expected(self.arrays, contents)
 
     def _constant(self) -> None:
-        weights = dict(zip(COMPUTED, type_weights(self.knobs), strict=True))
+        weights = dict(zip(COMPUTED, type_weights(self.options), strict=True))
         types = [type_ for type_ in INPUT_TYPES if weights.get(type_, 1) and type_ is not HALF]
-        type_ = self.chance.choice(types)
-        size = self.chance.choice((4, 8, 10, 16))
-        fill = random_fill(type_, self.chance)
+        type_ = self.rng.choice(types)
+        size = self.rng.choice((4, 8, 10, 16))
+        fill = random_fill(type_, self.rng)
         name = self.namer.take(["lookup", "kernel_weights", "palette", "stencil", "c_table"])
         place = KernelArray(name, type_, size, fill.bounds(type_))
         self.constants.append(Array(place, fill))
         self.around.constants.append(place)
 
     def _input(self, size: int) -> None:
-        mix = self.knobs.types
+        mix = self.options.types
         weights = [mix.int_, mix.unsigned, mix.float_, mix.double, mix.half, mix.long]
         weights += [mix.unsigned_long, mix.int_ / 5, mix.unsigned / 5]
-        type_ = self.chance.choices(INPUT_TYPES, weights)[0]
-        fill = random_fill(type_, self.chance)
+        type_ = self.rng.choices(INPUT_TYPES, weights)[0]
+        fill = random_fill(type_, self.rng)
         place = KernelArray(self.namer.take(ARRAYS), type_, size, fill.bounds(type_))
         self._add(Array(place, fill))
 
@@ -131,14 +136,14 @@ class _ProgramMaker:
 
     def _kernel(self) -> None:
         candidates = self.around.arrays
-        count = min(len(candidates), self.chance.randint(1, 3))
-        inputs = self.chance.sample(candidates, count)
-        maker = Maker(self.chance, self.knobs, Scope())
-        outputs = [self._output(maker.any_type()) for _ in range(self.chance.randint(1, 2))]
+        count = min(len(candidates), self.rng.randint(1, 3))
+        inputs = self.rng.sample(candidates, count)
+        generator = ExpressionGenerator(self.rng, self.options, Scope())
+        outputs = [self._output(generator.any_type()) for _ in range(self.rng.randint(1, 2))]
         counters: list[Counter] = []
-        if self.chance.random() < 0.4:
+        if self.rng.random() < 0.4:
             counters.append(self._counter())
-        kernel = KernelMaker(self.chance, self.knobs, self.namer, self.around).kernel(
+        kernel = KernelGenerator(self.rng, self.options, self.namer, self.around).kernel(
             inputs, [array.place for array in outputs], counters
         )
         self.kernels.append(kernel)
@@ -154,17 +159,17 @@ class _ProgramMaker:
             self._add(Array(item.place, None, item.start, printed=True))
 
     def _output(self, type_: Scalar, like: KernelArray | None = None) -> Array:
-        bounds = like.bounds if like is not None else variable_bounds(type_, self.chance)
+        bounds = like.bounds if like is not None else variable_bounds(type_, self.rng)
         place = KernelArray(self.namer.take(OUTPUTS), type_, self.around.size, bounds)
         return Array(place, None, 0, printed=True)
 
     def _counter(self) -> Counter:
-        operation, function, start = self.chance.choice(_OPERATIONS)
+        operation, function, start = self.rng.choice(_OPERATIONS)
         types = [INT, UNSIGNED, UNSIGNED_LONG]
-        if operation == "atomicAdd" and self.knobs.types.float_:
+        if operation == "atomicAdd" and self.options.types.float_:
             types.append(FLOAT)
-        type_ = self.chance.choice(types)
-        size = self.chance.choice((1, 4, 10, 16, 32))
+        type_ = self.rng.choice(types)
+        size = self.rng.choice((1, 4, 10, 16, 32))
         name = self.namer.take(["bins", "hits", "stats", "tally", "counters"])
         place = KernelArray(name, type_, size, counter_bounds(type_))
         first = 0
@@ -207,22 +212,29 @@ class _ProgramMaker:
 
 
 def generate(
-    count: int, seed: int, knobs: Knobs | None = None, *, checked: bool = False, first: int = 0
+    count: int,
+    seed: int,
+    options: GeneratorOptions | None = None,
+    *,
+    checked: bool = False,
+    first: int = 0,
 ) -> Iterator[GeneratedProgram]:
-    """``count`` distinct programs from number ``first`` on; the same seed and knobs give the same.
+    """``count`` distinct programs from number ``first`` on.
+
+    The same seed and options give the same programs.
 
     ``checked`` asserts every claim about bounds while evaluating, at some cost.
 
     Raises:
         GeneratorError: a program is not well defined, which is a bug of the generator.
     """
-    knobs = knobs or Knobs()
+    options = options or GeneratorOptions()
     seen: set[str] = set()
     for index in range(first, first + count):
         for attempt in range(_ATTEMPTS):
-            chance = random.Random(f"cass generate {seed} {index} {attempt}")
+            rng = random.Random(f"cass generate {seed} {index} {attempt}")
             try:
-                source, expected = _ProgramMaker(chance, knobs, checked).make()
+                source, expected = _ProgramGenerator(rng, options, checked).make()
             except Unpredictable:
                 continue
             key = digest([source])
@@ -233,5 +245,5 @@ def generate(
             break
         else:
             raise RuntimeError(
-                f"no program came out of {_ATTEMPTS} attempts: the knobs leave too little choice"
+                f"no program came out of {_ATTEMPTS} attempts: the options leave too little choice"
             )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cass_ray.config import SettingsError, load
 from cass_ray.corpus.domains import classify
-from cass_ray.corpus.generate.knobs import Knobs
+from cass_ray.corpus.generate.options import GeneratorOptions
 from cass_ray.corpus.generate.program import generate
 from cass_ray.corpus.parsing.normalize import program_id, source_digest
 from cass_ray.corpus.program import Program, Provenance, ReadReject, SourceError
@@ -37,7 +37,7 @@ class GeneratedSource:
         """The programs, in the order of their numbers.
 
         Raises:
-            SourceError: the argument or the file of knobs cannot be used.
+            SourceError: the argument or the file of options cannot be used.
         """
         match = _ARGUMENT.fullmatch(self.argument)
         if match is None or not int(match["count"]):
@@ -47,11 +47,11 @@ class GeneratedSource:
             )
         path = _knobs_file(match)
         try:
-            knobs = load(Knobs, path, {})
+            options = load(GeneratorOptions, path, {})
         except SettingsError as error:
             raise SourceError(f"generated:{self.argument}: {error}") from None
         provenance = Provenance(Origin.SYNTHETIC, REPOSITORY, LICENSE)
-        for made in generate(int(match["count"]), int(match["seed"] or 0), knobs):
+        for made in generate(int(match["count"]), int(match["seed"] or 0), options):
             yield Program(
                 id=program_id(source_digest(made.source), []),
                 provenance=provenance,
@@ -62,7 +62,7 @@ class GeneratedSource:
             )
 
     def state(self) -> str:
-        """Of the file of knobs."""
+        """Of the file of options."""
         match = _ARGUMENT.fullmatch(self.argument)
         path = _knobs_file(match) if match else None
         return repr((self, file_state(path) if path else ""))

@@ -109,7 +109,7 @@ class Fields(Statement):
 
 
 @dataclass(eq=False)
-class Store(Statement):
+class StoreStatement(Statement):
     """``place[index] = expression`` to an element that no other thread touches."""
 
     place: KernelArray
@@ -122,7 +122,7 @@ class Store(Statement):
         return [f"{INDENT * depth}{target} = {self.expression.text};"]
 
     def execute(self, machine: LaunchState, mask: Mask, escapes: Escapes) -> Mask:
-        """Store where the mask is set."""
+        """StoreStatement where the mask is set."""
         machine.store(self.place, self.index.value(machine), self.expression.value(machine))
         return mask
 

@@ -73,19 +73,19 @@ COMPUTED = (INT, UNSIGNED, LONG, UNSIGNED_LONG, FLOAT, DOUBLE, HALF)
 
 
 @dataclass(frozen=True)
-class Span:
+class ValueRange:
     """Integers from ``low`` to ``high``, both included."""
 
     low: int
     high: int
 
-    def within(self, other: Span) -> bool:
+    def within(self, other: ValueRange) -> bool:
         """Whether every value is one of ``other``'s."""
         return other.low <= self.low and self.high <= other.high
 
-    def union(self, other: Span) -> Span:
+    def union(self, other: ValueRange) -> ValueRange:
         """The smallest span of both."""
-        return Span(min(self.low, other.low), max(self.high, other.high))
+        return ValueRange(min(self.low, other.low), max(self.high, other.high))
 
 
 @dataclass(frozen=True)
@@ -128,14 +128,14 @@ class Grid:
         return (self.most - 1).bit_length() + self.grain if self.most > 0 else self.grain
 
 
-Bounds = Span | Grid
+Bounds = ValueRange | Grid
 
 
-def full_span(type_: Scalar) -> Span:
+def full_span(type_: Scalar) -> ValueRange:
     """Every value of an integer type."""
     if type_.kind is ScalarKind.SIGNED:
-        return Span(-(1 << (type_.bits - 1)), (1 << (type_.bits - 1)) - 1)
-    return Span(0, (1 << type_.bits) - 1)
+        return ValueRange(-(1 << (type_.bits - 1)), (1 << (type_.bits - 1)) - 1)
+    return ValueRange(0, (1 << type_.bits) - 1)
 
 
 WORKING_GRIDS = {
@@ -173,7 +173,7 @@ def holds(bounds: Bounds, values: Values) -> bool:
     """Whether every one of ``values`` keeps ``bounds``: what the checked evaluation asserts."""
     if not values.size:
         return True
-    if isinstance(bounds, Span):
+    if isinstance(bounds, ValueRange):
         return bounds.low <= int(values.min()) and int(values.max()) <= bounds.high
     scaled = np.ldexp(values.astype(np.float64), -bounds.grain)
     finite = bool(np.isfinite(scaled).all())

@@ -16,7 +16,8 @@ import pyarrow as pa
 from cass_ray.corpus.dedup.bands import Keys, band_keys, band_shape, signatures
 from cass_ray.corpus.dedup.partitions import DIGEST_BYTES, Digests
 from cass_ray.corpus.dedup.shingles import Hashes, hash_sets
-from cass_ray.corpus.dialect import source_of
+from cass_ray.corpus.dialect import dialect_of, source_of
+from cass_ray.corpus.parsing.kernels import kernel_definitions
 from cass_ray.corpus.parsing.structure import SHAPE_RUN, opcode_set, syntax_shape
 from cass_ray.corpus.screening.settings import ScreeningSettings, StructuralDuplicateSettings
 from cass_ray.dataset.schema import Reason
@@ -25,7 +26,7 @@ Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class SimilarityLevel:
     """One kind of similarity: ``near`` of tokens, ``shape`` of syntax, ``opcodes`` of SASS."""
 
     name: str
@@ -38,21 +39,25 @@ class Level:
         return f"{self.name}_set", f"{self.name}_keys"
 
 
-def source_levels(settings: ScreeningSettings) -> tuple[Level, ...]:
+def source_levels(settings: ScreeningSettings) -> tuple[SimilarityLevel, ...]:
     """What rows are compared on before they are compiled, in order."""
     near, structure = settings.near_duplicates, settings.structural_duplicates
     levels = []
     if near.enabled:
-        levels.append(Level("near", Reason.NEAR_DUPLICATE, near.threshold))
+        levels.append(SimilarityLevel("near", Reason.NEAR_DUPLICATE, near.threshold))
     if structure.shape is not None:
-        levels.append(Level("shape", Reason.STRUCTURAL_DUPLICATE, structure.shape))
+        levels.append(SimilarityLevel("shape", Reason.STRUCTURAL_DUPLICATE, structure.shape))
     return tuple(levels)
 
 
-def opcode_levels(settings: ScreeningSettings) -> tuple[Level, ...]:
+def opcode_levels(settings: ScreeningSettings) -> tuple[SimilarityLevel, ...]:
     """What rows are compared on when they are compiled."""
     opcodes = settings.structural_duplicates.opcodes
-    return (Level("opcodes", Reason.STRUCTURAL_DUPLICATE, opcodes),) if opcodes is not None else ()
+    return (
+        (SimilarityLevel("opcodes", Reason.STRUCTURAL_DUPLICATE, opcodes),)
+        if opcodes is not None
+        else ()
+    )
 
 
 def compared_sources(
@@ -65,7 +70,10 @@ def compared_sources(
     found: dict[str, list[Hashes | None]] = {}
     for level in source_levels(settings):
         if level.name == "near":
-            found["near"] = list(sets)
+            found["near"] = [
+                None if instantiates(rows[place]) else own
+                for place, own in zip(live, sets, strict=True)
+            ]
         else:
             found["shape"] = _shapes([rows[place] for place in live], settings)
     return _table(rows, live, found, source_levels(settings))
@@ -76,11 +84,21 @@ def compared_opcodes(rows: Sequence[Row], settings: ScreeningSettings) -> pa.Tab
     sets = {
         place: own
         for place, row in enumerate(rows)
-        if is_structural(row, settings.structural_duplicates)
+        if (is_structural(row, settings.structural_duplicates) or instantiates(row))
         and (own := opcode_set(row.get("cuda_device") or "")) is not None
     }
     found: dict[str, list[Hashes | None]] = {"opcodes": list(sets.values())}
     return _table(rows, list(sets), found, opcode_levels(settings))
+
+
+def instantiates(row: Row) -> bool:
+    """Whether ``row`` is a project's unit whose kernels are all in its headers.
+
+    A few lines of it say which: their likeness says nothing of the code, so that is compared.
+    """
+    return bool(row.get("configured")) and not (
+        row.get("reason") or kernel_definitions(source_of(row), dialect_of(row))
+    )
 
 
 def is_structural(row: Row, settings: StructuralDuplicateSettings) -> bool:
@@ -94,14 +112,14 @@ def digests(table: pa.Table) -> Digests:
     return np.frombuffer(joined, np.uint8).reshape(-1, DIGEST_BYTES)
 
 
-def has_set(table: pa.Table, level: Level) -> npt.NDArray[np.bool_]:
+def has_set(table: pa.Table, level: SimilarityLevel) -> npt.NDArray[np.bool_]:
     """Which lines of ``table`` are compared on ``level``."""
     valid = table.column(level.columns[0]).is_valid()
     return np.asarray(valid.to_numpy(zero_copy_only=False), np.bool_)
 
 
 def sets_and_keys(
-    table: pa.Table, level: Level, places: npt.NDArray[np.int64]
+    table: pa.Table, level: SimilarityLevel, places: npt.NDArray[np.int64]
 ) -> tuple[list[Hashes], Keys]:
     """Sets and band keys of ``level`` of the lines at ``places``."""
     sets, keys = (table.column(name).take(pa.array(places)) for name in level.columns)
@@ -130,7 +148,7 @@ def _table(
     rows: Sequence[Row],
     places: Sequence[int],
     found: Mapping[str, Sequence[Hashes | None]],
-    levels: Sequence[Level],
+    levels: Sequence[SimilarityLevel],
 ) -> pa.Table:
     columns: dict[str, pa.Array] = {
         "position": pa.array(list(places), pa.int32()),

@@ -15,7 +15,7 @@ import pyarrow as pa
 from cass_ray.corpus.dedup.partitions import Digests
 from cass_ray.corpus.dedup.shards import ShardedComparisons, Shards, repeated_ids
 from cass_ray.corpus.dedup.spans import Span, offer
-from cass_ray.corpus.screening.comparison import Level, digests, has_set, sets_and_keys
+from cass_ray.corpus.screening.comparison import SimilarityLevel, digests, has_set, sets_and_keys
 from cass_ray.dataset.schema import Reason
 
 EXACT = "exact"
@@ -48,7 +48,9 @@ class Decider:
         exact: whether equal ids go first.
     """
 
-    def __init__(self, levels: Sequence[Level], shards: Shards, *, exact: bool = True) -> None:
+    def __init__(
+        self, levels: Sequence[SimilarityLevel], shards: Shards, *, exact: bool = True
+    ) -> None:
         self._levels = levels
         self._shards = shards
         self._exact = exact
@@ -79,7 +81,7 @@ class Decider:
         ]
 
     def _similar(
-        self, table: pa.Table, own: Digests, level: Level, places: npt.NDArray[np.int64]
+        self, table: pa.Table, own: Digests, level: SimilarityLevel, places: npt.NDArray[np.int64]
     ) -> list[Duplicate]:
         if not len(places):
             return []

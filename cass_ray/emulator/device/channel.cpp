@@ -198,8 +198,8 @@ class Channel {
       const std::string text = fault.text();
       if (text.size() + sizeof(Report) > room) break;
       room -= text.size() + sizeof(Report);
-      writer.put(Report{static_cast<std::uint32_t>(fault.kind),
-                        static_cast<std::uint32_t>(text.size())});
+      writer.put(
+          Report{static_cast<std::uint32_t>(fault.kind), static_cast<std::uint32_t>(text.size())});
       for (const char letter : text) writer.put(letter);
     }
     payload_ = writer.take();

@@ -73,7 +73,8 @@ std::optional<Description> read_description(std::span<const std::byte> bytes) {
   Description made;
   made.target = from.get_text();
   const auto kernels = from.get<std::uint32_t>();
-  for (std::uint32_t k = 0; k < kernels && from.ok(); ++k) made.kernels.push_back(read_kernel(from));
+  for (std::uint32_t k = 0; k < kernels && from.ok(); ++k)
+    made.kernels.push_back(read_kernel(from));
   const auto variables = from.get<std::uint32_t>();
   for (std::uint32_t k = 0; k < variables && from.ok(); ++k) {
     std::string name = from.get_text();

@@ -1,5 +1,6 @@
-// The device process: starts a program (or serves one that runs), and for each of its processes that
-// asks at the door, forks one of its own that owns the device memory, the code and the counters.
+// The device process: starts a program (or serves one that runs), and for each of its processes
+// that asks at the door, forks one of its own that owns the device memory, the code and the
+// counters.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -75,9 +76,9 @@ class Broker {
     end_of_end_ = end[1];
     bool open = true;
     while (program_ > 0 || (program_ < 0 && (open || connections_ != 0))) {
-      std::array<pollfd, 2> watched{{{child_ended[0], POLLIN, 0},
-                                     {open && connections_ < max_connections ? door_.number() : -1,
-                                      POLLIN, 0}}};
+      std::array<pollfd, 2> watched{
+          {{child_ended[0], POLLIN, 0},
+           {open && connections_ < max_connections ? door_.number() : -1, POLLIN, 0}}};
       if (::poll(watched.data(), watched.size(), -1) < 0) continue;
       if (watched[0].revents != 0) reap(WNOHANG);
       if (watched[1].revents != 0 && !accept()) open = false;
@@ -111,7 +112,8 @@ class Broker {
   // Takes note of children that have ended; false where there is none at all.
   bool reap(int how) {
     char bytes[64];
-    if (how == WNOHANG) [[maybe_unused]] const auto count = ::read(child_ended[0], bytes, 64);
+    if (how == WNOHANG) [[maybe_unused]]
+      const auto count = ::read(child_ended[0], bytes, 64);
     for (;;) {
       int status = 0;
       const pid_t child = ::waitpid(-1, &status, how);

@@ -44,15 +44,15 @@ struct Received {
 // One message; none where the other side is gone.
 std::optional<Received> receive_message(int socket, std::span<std::byte> buffer);
 
-// Waits for messages awake for a moment, as long as that pays: to wake a thread on a CPU that sleeps
-// takes longer than most requests. Where the message does not come meanwhile (a long kernel, other
-// work on the CPU of the other side), the next waits are asleep, and more of them each time.
+// Waits for messages awake for a moment, as long as that pays: to wake a thread on a CPU that
+// sleeps takes longer than most requests. Where the message does not come meanwhile (a long kernel,
+// other work on the CPU of the other side), the next waits are asleep, and more of them each time.
 class Receiver {
  public:
   std::optional<Received> receive(int socket, std::span<std::byte> buffer);
 
  private:
-  unsigned asleep_ = 0;   // waits to come that do not try
+  unsigned asleep_ = 0;  // waits to come that do not try
   unsigned penalty_ = 1;  // the same, after the next one that tries in vain
 };
 

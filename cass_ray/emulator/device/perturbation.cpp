@@ -39,7 +39,8 @@ bool by_kernel(const std::byte* start) {
 // `start` and a count, and on where the group starts, as an offset from `start`.
 template <class Action>
 void for_groups(const std::byte* start, std::size_t bytes, Action action) {
-  const auto misaligned = static_cast<std::ptrdiff_t>(reinterpret_cast<std::uint64_t>(start) % group);
+  const auto misaligned =
+      static_cast<std::ptrdiff_t>(reinterpret_cast<std::uint64_t>(start) % group);
   const auto end = static_cast<std::ptrdiff_t>(bytes);
   for (std::ptrdiff_t at = -misaligned; at < end; at += group) {
     const std::ptrdiff_t first = std::max<std::ptrdiff_t>(at, 0);
@@ -61,7 +62,7 @@ class Choice {
  public:
   enum class Kind {
     results,  // which differ by rounding in a program and its port: zero
-    inputs,   // which are the same bits in both: altered
+    inputs,  // which are the same bits in both: altered
   };
   Choice(std::uint64_t seed, MemoryPlace place, std::size_t bytes, std::uint64_t share,
          Kind kind = Kind::results)
@@ -102,7 +103,8 @@ class Choice {
 const std::byte* neighbor_of(const std::byte* start, std::ptrdiff_t at, std::size_t bytes) {
   const auto address = reinterpret_cast<std::uint64_t>(start + at) ^ group;
   const auto offset = static_cast<std::ptrdiff_t>(address - reinterpret_cast<std::uint64_t>(start));
-  const bool inside = offset >= 0 && offset + std::ptrdiff_t{group} <= static_cast<std::ptrdiff_t>(bytes);
+  const bool inside =
+      offset >= 0 && offset + std::ptrdiff_t{group} <= static_cast<std::ptrdiff_t>(bytes);
   return inside ? start + offset : nullptr;
 }
 
@@ -249,12 +251,11 @@ void Perturbation::after_launch() {
 
 void Perturbation::between_kernels(const Block& block) {
   const Choice choice(request_.seed, {block.key, 0}, block.bytes, between_share);
-  for_groups(block.start, block.bytes,
-             [&](std::ptrdiff_t at, std::ptrdiff_t first, std::ptrdiff_t count) {
-               if (!by_kernel(block.start + at)) return;
-               choice.apply(block.start + first, at, count,
-                            neighbor_of(block.start, at, block.bytes));
-             });
+  for_groups(
+      block.start, block.bytes, [&](std::ptrdiff_t at, std::ptrdiff_t first, std::ptrdiff_t count) {
+        if (!by_kernel(block.start + at)) return;
+        choice.apply(block.start + first, at, count, neighbor_of(block.start, at, block.bytes));
+      });
 }
 
 // What the host wrote directly since the last launch is data on its way to the device.

@@ -21,17 +21,17 @@
 
 namespace cass::device {
 
-// Memory is looked at in aligned groups of 8 bytes. A group that is not as the host last left it (by
-// copies and fills; zero to begin with) was written by a kernel.
+// Memory is looked at in aligned groups of 8 bytes. A group that is not as the host last left it
+// (by copies and fills; zero to begin with) was written by a kernel.
 class Perturbation {
  public:
   struct Request {
     enum class Where {
       nowhere,
-      out,      // some groups that kernels wrote, on their way to the host
+      out,  // some groups that kernels wrote, on their way to the host
       out_all,  // all of them: zero
-      in,       // some groups on their way to the device
-      in_all,   // all of them: zero
+      in,  // some groups on their way to the device
+      in_all,  // all of them: zero
       between,  // some groups that kernels wrote, before the launch with the number `launch`
     };
     Where where = Where::nowhere;

@@ -7,8 +7,8 @@
 // new socket pair.
 //
 // A request is a structure below and, for some, bytes behind it. It is answered by any number of
-// messages with device output and then by one Reply with its bytes. All numbers are of this machine;
-// both sides are of one build, which `version` checks.
+// messages with device output and then by one Reply with its bytes. All numbers are of this
+// machine; both sides are of one build, which `version` checks.
 #pragma once
 
 #include <array>
@@ -46,7 +46,7 @@ enum class Command : std::uint32_t {
   unload,
   launch,
   contradiction,    // a copy whose direction contradicts its pointers
-  failed_launch,    // a launch that the runtime answers with an error; the kernel's name behind it
+  failed_launch,  // a launch that the runtime answers with an error; the kernel's name behind it
 };
 
 struct Hello {
@@ -83,7 +83,7 @@ struct Unshare {
 };
 
 enum class Place : std::uint32_t {
-  memory,   // an address that kernels may use
+  memory,  // an address that kernels may use
   staging,  // an offset there; rows follow one another
   message,  // bytes of the request or of the reply, at most max_payload
 };
@@ -163,8 +163,8 @@ enum class MessageKind : std::uint32_t { standard_output, standard_error, reply 
 enum class Status : std::uint32_t {
   ok,
   out_of_memory,
-  refused,        // the request cannot be one of our runtime
-  malformed,      // of load: the rest are amdgpu::ErrorKind's
+  refused,  // the request cannot be one of our runtime
+  malformed,  // of load: the rest are amdgpu::ErrorKind's
   wrong_target,
   unresolved_symbol,
 };

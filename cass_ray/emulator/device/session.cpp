@@ -119,7 +119,7 @@ std::uint64_t Session::allocate(MemoryKind kind, std::uint64_t bytes, File& file
   } else {
     // Checking mode wants an unmapped page behind each.
     block = options_.fragments && !amdgpu::checking() ? fragments_.allocate(bytes)
-                                                     : DeviceMemory::instance().allocate(bytes);
+                                                      : DeviceMemory::instance().allocate(bytes);
   }
   if (block == nullptr) return 0;
   if (shared) shared_bytes_ += bytes;
@@ -223,7 +223,8 @@ bool Session::copy_inside(const Rows& to, const Rows& from, std::uint64_t width,
     if (from_device && !to_device) {
       perturbation_.returned(target, source, width, source_place.at(y * from.pitch));
     }
-    if (!from_device && to_device) perturbation_.arrived(target, width, target_place.at(y * to.pitch));
+    if (!from_device && to_device)
+      perturbation_.arrived(target, width, target_place.at(y * to.pitch));
   }
   return true;
 }
@@ -279,7 +280,8 @@ bool Session::unload(std::uint64_t code_object) {
   gone = std::move(found->second);
   code_objects_.erase(found);
   const auto& content = gone->content();
-  for (const auto& [name, symbol] : content.variables) amdgpu::unregister_allocation(symbol.address);
+  for (const auto& [name, symbol] : content.variables)
+    amdgpu::unregister_allocation(symbol.address);
   perturbation_.forget(content.image, content.image_size);
   return true;
 }

@@ -13,7 +13,8 @@
 namespace cass::device {
 
 // A place in device memory that is the same in each run of the same program: `key` names the
-// allocation (by its size and how many of that size came before) or the copy of a variable (likewise).
+// allocation (by its size and how many of that size came before) or the copy of a variable
+// (likewise).
 struct MemoryPlace {
   std::uint64_t key = 0;
   std::uint64_t offset = 0;  // bytes
@@ -38,7 +39,14 @@ class Transcript {
   void failed_launch(std::string_view kernel);
 
  private:
-  enum class Kind : std::uint32_t { in = 1, out = 2, launch = 3, failed_launch = 4, shared_in = 5, shared_out = 6 };
+  enum class Kind : std::uint32_t {
+    in = 1,
+    out = 2,
+    launch = 3,
+    failed_launch = 4,
+    shared_in = 5,
+    shared_out = 6
+  };
   void append(Kind kind, MemoryPlace place, std::span<const std::byte> data, std::uint64_t written,
               bool with_data);
 

@@ -7,9 +7,9 @@
 namespace cass::amdgpu {
 
 // A multiple of its own size, above the apertures of LDS and below where systems put programs (from
-// 0x5555'5555'4000 on, with 32 random bits up to 0x6555'...), libraries, heaps and stacks; sanitizers
-// have nothing there either. All that a kernel can address lies inside, except for registered host
-// memory and, by flat addresses, its own LDS and scratch.
+// 0x5555'5555'4000 on, with 32 random bits up to 0x6555'...), libraries, heaps and stacks;
+// sanitizers have nothing there either. All that a kernel can address lies inside, except for
+// registered host memory and, by flat addresses, its own LDS and scratch.
 inline constexpr unsigned aperture_bits = 39;
 inline constexpr std::uint64_t aperture = 0x5100'0000'0000;
 inline constexpr std::uint64_t aperture_size = std::uint64_t{1} << aperture_bits;

@@ -37,7 +37,7 @@ class Arena {
   struct Block {
     std::size_t bytes;  // reserved, guard page included
     std::size_t committed;  // accessible
-    bool shared;            // of map()
+    bool shared;  // of map()
   };
 
   std::uintptr_t take(std::size_t bytes, std::size_t alignment);

@@ -30,7 +30,8 @@ struct CodeObject::Content {
   std::vector<Kernel> kernels;
   std::unordered_map<std::string, Symbol> variables;
   std::vector<std::uint64_t> functions;    // offsets in the image, of device functions
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> assertions;  // from where to where: ends of assert
+  std::vector<std::pair<std::uint64_t, std::uint64_t>>
+      assertions;  // from where to where: ends of assert
   std::vector<std::byte> file;             // the ELF file, for debug information
   std::vector<std::uint32_t> code;         // what is decoded: kernels may write to the image
 

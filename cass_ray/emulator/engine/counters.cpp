@@ -65,8 +65,8 @@ const OpcodeRow* row_of(Opcode opcode) {
     for (int set = instruction_set_count - 1; set >= 0; --set) {
       for (int encoding = 0; encoding < encoding_count; ++encoding) {
         for (unsigned number = 0; number < 1024; ++number) {
-          const OpcodeRow* row = find_row(static_cast<InstructionSet>(set),
-                                          static_cast<Encoding>(encoding), number);
+          const OpcodeRow* row =
+              find_row(static_cast<InstructionSet>(set), static_cast<Encoding>(encoding), number);
           if (row != nullptr) found[static_cast<unsigned>(row->opcode)] = row;
         }
       }

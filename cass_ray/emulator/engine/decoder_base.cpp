@@ -1,5 +1,5 @@
-// What the formats of all instruction sets have in common (RDNA3 ISA and RDNA4 ISA, chapter 15; MI300
-// ISA, chapter 13).
+// What the formats of all instruction sets have in common (RDNA3 ISA and RDNA4 ISA, chapter 15;
+// MI300 ISA, chapter 13).
 #include "decoder_base.hpp"
 
 #include <string_view>

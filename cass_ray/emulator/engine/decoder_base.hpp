@@ -44,8 +44,8 @@ inline bool needs_register(Opcode opcode) {
 
 // A source code that is reserved, or is none that the operation can have.
 inline bool names_nothing(const Operation& operation) {
-  const bool misses_register = operation.source[0].code < source_code::vector_first &&
-                               needs_register(operation.row->opcode);
+  const bool misses_register =
+      operation.source[0].code < source_code::vector_first && needs_register(operation.row->opcode);
   if (misses_register) return true;
   for (const Field& field : operation.source) {
     if (!field.present()) continue;

@@ -10,8 +10,7 @@ constexpr unsigned scope_device = 2;
 class Decoder : public RdnaDecoder {
  public:
   explicit Decoder(std::span<const std::uint32_t> words)
-      : RdnaDecoder(InstructionSet::gfx12, words),
-        third_(words.size() > 2 ? words[2] : 0) {}
+      : RdnaDecoder(InstructionSet::gfx12, words), third_(words.size() > 2 ? words[2] : 0) {}
 
   std::optional<Decoded> run() { return checked(dispatch()); }
 

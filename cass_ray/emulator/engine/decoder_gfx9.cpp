@@ -110,8 +110,7 @@ bool Decoder::smem() {
   if (op.row->destination == Type::none) return true;
   const bool buffer = mnemonic(op.row->opcode).starts_with("s_buffer");
   op.destination = scalar_field(bits(word_, 6, 7), op.row->destination);
-  const bool clock =
-      op.row->opcode == Opcode::s_memtime || op.row->opcode == Opcode::s_memrealtime;
+  const bool clock = op.row->opcode == Opcode::s_memtime || op.row->opcode == Opcode::s_memrealtime;
   if (clock) return true;
   op.source[0] = scalar_field(bits(word_, 0, 6) * 2, buffer ? Type::b128 : Type::b64);
   const bool has_constant = bits(word_, 17, 1) != 0, has_register = bits(word_, 14, 1) != 0;
@@ -338,8 +337,7 @@ bool Decoder::ds() {
   if (opcode.source[2] != Type::none)
     op.source[2] = data_field(bits(word_, 48, 8), opcode.source[2], accumulator);
   // ds_cmpst has the value to compare with first, gfx11's ds_cmpstore last.
-  if (std::string_view(opcode.name).starts_with("ds_cmpst_"))
-    std::swap(op.source[1], op.source[2]);
+  if (std::string_view(opcode.name).starts_with("ds_cmpst_")) std::swap(op.source[1], op.source[2]);
   op.immediate = bits(word_, 0, 16);
   if (bits(word_, 16, 1) != 0) op.flags |= flag::gds;
   if (opcode.destination != Type::none) op.flags |= flag::returns;
@@ -373,7 +371,8 @@ bool Decoder::flat() {
   }
   if (opcode.source[1] != Type::none)
     op.source[1] = data_field(bits(word_, 40, 8), opcode.source[1], accumulator);
-  op.immediate = segment == 0 ? std::int64_t{bits(word_, 0, 12)} : sign_extend(bits(word_, 0, 13), 13);
+  op.immediate =
+      segment == 0 ? std::int64_t{bits(word_, 0, 12)} : sign_extend(bits(word_, 0, 13), 13);
   return true;
 }
 

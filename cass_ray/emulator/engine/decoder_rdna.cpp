@@ -157,7 +157,7 @@ bool RdnaDecoder::has_matrices_in_registers(unsigned number) {
 }
 
 Operation RdnaDecoder::vopd_part(const OpcodeRow& row, unsigned source0, unsigned source1,
-                             unsigned target) {
+                                 unsigned target) {
   Operation part;
   part.row = &row;
   part.destination = vector_field(target, row.destination);
@@ -229,8 +229,8 @@ void RdnaDecoder::image_operands(const ImageFields& fields, const ImageRegisters
   const Field data = vector_field(registers.data, raw_type(data_registers(control)));
   (stores ? op.source[1] : op.destination) = data;
   const bool separate = control.has(ImageControl::separate);
-  op.source[0] = vector_field(registers.address,
-                              separate ? Type::b32 : raw_type(address_registers(control)));
+  op.source[0] =
+      vector_field(registers.address, separate ? Type::b32 : raw_type(address_registers(control)));
   op.source[2] = scalar_field(registers.resource, Type::b256);
   if (control.kind == ImageKind::sample || control.kind == ImageKind::gather) {
     op.source[3] = scalar_field(registers.sampler, Type::b128);

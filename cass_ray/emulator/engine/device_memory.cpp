@@ -34,8 +34,8 @@ void DeviceMemory::release(std::byte* block) {
 bool DeviceMemory::register_host(std::uint64_t start, std::size_t bytes, int file) {
   void* wanted = reinterpret_cast<void*>(start);
   const std::unique_lock lock(guard_);
-  void* made = ::mmap(wanted, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, file,
-                      0);
+  void* made =
+      ::mmap(wanted, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, file, 0);
   if (made == MAP_FAILED) return false;
   if (made != wanted) {
     ::munmap(made, bytes);

@@ -61,7 +61,8 @@ std::string scratch_or_xnack(unsigned number, unsigned count) {
 std::string field_text(const Field& field, const Decoded& decoded) {
   static constexpr const char* floats[] = {"0.5",  "-0.5", "1.0",  "-1.0",      "2.0",
                                            "-2.0", "4.0",  "-4.0", "0.15915494"};
-  // A mask of the 64 lanes of gfx9; of gfx11 it is as wide as the wave, which the text does not say.
+  // A mask of the 64 lanes of gfx9; of gfx11 it is as wide as the wave, which the text does not
+  // say.
   const bool wide_mask = field.type == Type::mask && is_gfx9(decoded.set);
   const unsigned count = wide_mask ? 2 : register_count(field.type);
   if (field.code >= code::accumulator_first) {

@@ -272,8 +272,7 @@ class Loader {
 }  // namespace
 
 bool load_image(std::span<const std::byte> elf, CodeObject::Content& content, Error& error,
-                MetadataNotes& metadata,
-                std::unordered_map<std::string, Symbol>& all_symbols) {
+                MetadataNotes& metadata, std::unordered_map<std::string, Symbol>& all_symbols) {
   Loader loader(elf, content, error);
   return loader.header() && loader.segments(metadata) && loader.symbols(all_symbols) &&
          loader.relocate();

@@ -1,5 +1,5 @@
-// Runs code objects of gfx11 and gfx12 (RDNA), gfx90a, gfx942 and gfx950 (CDNA) on the CPU: the engine's public
-// interface, with device_memory.hpp and settings.hpp.
+// Runs code objects of gfx11 and gfx12 (RDNA), gfx90a, gfx942 and gfx950 (CDNA) on the CPU: the
+// engine's public interface, with device_memory.hpp and settings.hpp.
 //
 // Memory model: device pointers are addresses of this process. Kernels can use what DeviceMemory
 // has given out and nothing else: an access outside is a fault, not a way into the engine.
@@ -151,10 +151,10 @@ class CodeObject {
 };
 
 // The code object for `processor` ("gfx942"; empty: the first kind that the engine runs) inside an
-// offload bundle ("__CLANG_OFFLOAD_BUNDLE__", the content of `.hip_fatbin`), or `bytes` itself where
-// that is an ELF file already. Empty, and `error` filled in, if there is none; the message lists the
-// targets that are there. A bundle's own length is not known to registration code: pass an upper
-// bound, e.g. SIZE_MAX / 2 bytes from its start.
+// offload bundle ("__CLANG_OFFLOAD_BUNDLE__", the content of `.hip_fatbin`), or `bytes` itself
+// where that is an ELF file already. Empty, and `error` filled in, if there is none; the message
+// lists the targets that are there. A bundle's own length is not known to registration code: pass
+// an upper bound, e.g. SIZE_MAX / 2 bytes from its start.
 std::span<const std::byte> find_code_object(std::span<const std::byte> bytes, Error& error,
                                             std::string_view processor = {});
 
@@ -229,9 +229,9 @@ struct Fault {
 };
 
 // Runs the launch to its end on the engine's thread pool and the calling thread. Copies the kernarg
-// to where kernels see it and fills in the hidden arguments. Several calls may be in progress at once. After a fault the launch has stopped;
-// memory holds what was written before. Checking mode may return one fault of several: all are
-// printed by the runtime through `take_reports`.
+// to where kernels see it and fills in the hidden arguments. Several calls may be in progress at
+// once. After a fault the launch has stopped; memory holds what was written before. Checking mode
+// may return one fault of several: all are printed by the runtime through `take_reports`.
 std::optional<Fault> run(Launch& launch);
 
 // Device printf, assert, malloc: served by the engine during `run`. What they print goes to `sink`
@@ -250,9 +250,9 @@ void mark_initialized(const void* address, std::size_t size);  // memcpy, memset
 std::vector<Fault> take_reports();  // faults since the last call, for a summary and exit status
 
 // Waves resident at once, workgroup limits: for occupancy queries of the runtime. The model is one
-// WGP of 4 SIMDs with 1536 VGPRs of 32 lanes each and 128 KiB of LDS per WGP (64 KiB a workgroup); of
-// CDNA one compute unit of 4 SIMDs with 512 VGPRs of 64 lanes each, 8 waves, and 64 KiB of LDS (gfx950:
-// 160 KiB).
+// WGP of 4 SIMDs with 1536 VGPRs of 32 lanes each and 128 KiB of LDS per WGP (64 KiB a workgroup);
+// of CDNA one compute unit of 4 SIMDs with 512 VGPRs of 64 lanes each, 8 waves, and 64 KiB of LDS
+// (gfx950: 160 KiB).
 std::uint32_t max_workgroups_per_compute_unit(const Kernel& kernel, std::uint32_t block_threads,
                                               std::uint32_t dynamic_lds_bytes);
 

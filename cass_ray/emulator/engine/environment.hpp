@@ -1,5 +1,5 @@
-// Environment variables of the emulator: CASS_EMULATOR_NAME, or CASS_RDNA3_NAME, as they were called
-// when the engine knew RDNA3 alone. The present name counts where both are set.
+// Environment variables of the emulator: CASS_EMULATOR_NAME, or CASS_RDNA3_NAME, as they were
+// called when the engine knew RDNA3 alone. The present name counts where both are set.
 #pragma once
 
 #include <cstdlib>

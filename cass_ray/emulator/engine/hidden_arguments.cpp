@@ -38,7 +38,8 @@ std::uint64_t hidden_value(const Launch& launch, ArgumentKind kind) {
     case ArgumentKind::hidden_hostcall_buffer: return hostcall_buffer_address();
     case ArgumentKind::hidden_heap_v1: return device_heap_address();
     case ArgumentKind::hidden_multigrid_sync_arg:
-      return launch.cooperative ? std::bit_cast<std::uintptr_t>(&launch.block->grid_synchronization) : 0;
+      return launch.cooperative ? std::bit_cast<std::uintptr_t>(&launch.block->grid_synchronization)
+                                : 0;
     case ArgumentKind::hidden_dynamic_lds_size: return launch.dynamic_lds_bytes;
     case ArgumentKind::hidden_private_base: return private_aperture_high;
     default: return 0;

@@ -7,7 +7,11 @@ namespace cass::amdgpu {
 namespace {
 
 #define INSTRUCTION(encoding, number, name, operation, destination, s0, s1, s2) \
-  {Encoding::encoding, number, #name, Opcode::operation, Type::destination,       \
+  {Encoding::encoding,                                                          \
+   number,                                                                      \
+   #name,                                                                       \
+   Opcode::operation,                                                           \
+   Type::destination,                                                           \
    {Type::s0, Type::s1, Type::s2}},
 constexpr OpcodeRow gfx11_rows[] = {
 #include "tables/gfx11.inc"
@@ -65,10 +69,8 @@ struct Table {
   Index index;
 };
 constexpr Table tables[] = {
-    {gfx11_rows, make_index(gfx11_rows)},
-    {gfx90a_rows, make_index(gfx90a_rows)},
-    {gfx942_rows, make_index(gfx942_rows)},
-    {gfx12_rows, make_index(gfx12_rows)},
+    {gfx11_rows, make_index(gfx11_rows)},   {gfx90a_rows, make_index(gfx90a_rows)},
+    {gfx942_rows, make_index(gfx942_rows)}, {gfx12_rows, make_index(gfx12_rows)},
     {gfx950_rows, make_index(gfx950_rows)},
 };
 static_assert(std::size(tables) == instruction_set_count);

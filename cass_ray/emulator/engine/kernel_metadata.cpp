@@ -128,8 +128,8 @@ unsigned requested_sgprs(const UserSgprs& user) {
   return (user.private_segment_buffer ? 4 : 0) + 2 * pairs + (user.private_segment_size ? 1 : 0);
 }
 
-// Arguments that hardware places in SGPRs (LLVM, "Preloaded Kernel Arguments"): code that loads them
-// itself, for older firmware, comes before what runs with them.
+// Arguments that hardware places in SGPRs (LLVM, "Preloaded Kernel Arguments"): code that loads
+// them itself, for older firmware, comes before what runs with them.
 bool read_preload(Kernel& kernel, const Symbol& symbol, const CodeObject::Content& content,
                   Error& error) {
   constexpr std::uint64_t loading_code = 256;
@@ -143,11 +143,12 @@ bool read_preload(Kernel& kernel, const Symbol& symbol, const CodeObject::Conten
     return fail(error, "kernel " + kernel.name + " asks for more than 16 user SGPRs");
   }
   kernel.entry += loading_code;
-  const auto end = reinterpret_cast<std::uint64_t>(content.image) + content.code_offset +
-                   content.code_size;
+  const auto end =
+      reinterpret_cast<std::uint64_t>(content.image) + content.code_offset + content.code_size;
   if (kernel.entry >= end ||
       4U * (user.preloaded_offset + user.preloaded_count) > kernel.kernarg_size) {
-    return fail(error, "the preloaded arguments of kernel " + kernel.name + " lie outside its segment");
+    return fail(error,
+                "the preloaded arguments of kernel " + kernel.name + " lie outside its segment");
   }
   return true;
 }

@@ -75,8 +75,9 @@ Fault unsupported(const Launch& launch, const Program& program, const Instructio
   const bool known = fault.instruction.front() != '.' && instruction.pc < program.size;
   const std::string set(name_of(program.set));
   fault.kind = known ? FaultKind::unsupported_instruction : FaultKind::invalid_instruction;
-  fault.message = known ? "the engine does not implement this instruction; nothing was run"
-                        : "the kernel reaches bytes that are no " + set + " instruction; nothing was run";
+  fault.message =
+      known ? "the engine does not implement this instruction; nothing was run"
+            : "the kernel reaches bytes that are no " + set + " instruction; nothing was run";
   return fault;
 }
 

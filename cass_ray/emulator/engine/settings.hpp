@@ -8,9 +8,9 @@ namespace cass::amdgpu {
 struct Settings {
   bool check = false;              // the checking mode
   bool count = false;              // dynamic counters
-  bool interleave = false;         // waves of a workgroup take turns at loops and where they wait
-  unsigned threads = 0;            // 0: as many as the process may use
-  double time_limit_seconds = 0;   // of a kernel; 0: none
+  bool interleave = false;  // waves of a workgroup take turns at loops and where they wait
+  unsigned threads = 0;  // 0: as many as the process may use
+  double time_limit_seconds = 0;  // of a kernel; 0: none
 };
 
 const Settings& settings();

@@ -87,7 +87,8 @@ hipError_t create_array(hipArray_t* handle, const hipChannelFormatDesc& channels
   array->flags = flags;
   void* data = nullptr;
   const auto bytes = array->slice_bytes() * array->slices();
-  if (const auto error = Memory::instance().allocate(bytes, MemoryKind::array, Device::current().ordinal, 0, &data);
+  if (const auto error = Memory::instance().allocate(bytes, MemoryKind::array,
+                                                     Device::current().ordinal, 0, &data);
       error != hipSuccess) {
     return error;
   }

@@ -48,7 +48,8 @@ class Capture : public std::enable_shared_from_this<Capture> {
   unsigned long long id() const { return id_; }
   bool owns_graph() const { return owns_graph_; }
 
-  // Whether a capture of a blocking stream of the device is in progress: its null stream would depend on it.
+  // Whether a capture of a blocking stream of the device is in progress: its null stream would
+  // depend on it.
   static bool forbids_null_stream(const Device& device);
   static void invalidate_blocking(const Device& device);
 

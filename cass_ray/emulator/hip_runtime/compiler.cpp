@@ -125,8 +125,8 @@ std::vector<std::string> compilers() {
   return {"clang++-19", "clang++"};
 }
 
-constexpr std::string_view architecture_options[] = {"--gpu-architecture=", "-arch=",
-                                                     "--offload-arch="};
+constexpr std::string_view architecture_options[] = {
+    "--gpu-architecture=", "-arch=", "--offload-arch="};
 
 // The device that the options name, by its processor; else the current one.
 std::string processor_for(const std::vector<std::string>& options) {
@@ -172,21 +172,13 @@ CompilerOutput compile(const SourceText& source, const std::vector<SourceText>& 
   }
   const auto code = folder.path() / "program.co";
   const auto log = folder.path() / "compiler.log";
-  std::vector<std::string> arguments{"-x",
-                                     "hip",
-                                     "--cuda-device-only",
-                                     "--no-gpu-bundle-output",
-                                     "--offload-arch=" + processor_for(options),
-                                     "-mcode-object-version=5",
-                                     "--rocm-path=" + root->string(),
-                                     "-D__HIP_PLATFORM_AMD__=1",
-                                     "-include",
-                                     "hip/hip_runtime.h",
-                                     "-O3",
+  std::vector<std::string> arguments{
+      "-x", "hip", "--cuda-device-only", "--no-gpu-bundle-output",
+      "--offload-arch=" + processor_for(options), "-mcode-object-version=5",
+      "--rocm-path=" + root->string(), "-D__HIP_PLATFORM_AMD__=1", "-include", "hip/hip_runtime.h",
+      "-O3",
                                      // Of the build: cass_ray/toolchain/amd/workarounds.py.
-                                     CASS_CODE_OPTIONS,
-                                     "-I" + folder.path().string(),
-                                     "-fdiagnostics-color=never"};
+      CASS_CODE_OPTIONS, "-I" + folder.path().string(), "-fdiagnostics-color=never"};
   for (const auto& option : options) {
     if (auto translated = clang_option(option)) arguments.push_back(std::move(*translated));
   }

@@ -19,8 +19,8 @@ struct CompilerOutput {
   std::vector<std::byte> code;  // a code object
 };
 
-// Device code of `source` for the device's processor. `headers` are found by the names that they are included by;
-// `options` are clang's.
+// Device code of `source` for the device's processor. `headers` are found by the names that they
+// are included by; `options` are clang's.
 //
 // clang is $CASS_CLANG, else clang++-19 or clang++ of the PATH. HIP's headers are $CASS_HIP_ROOT,
 // else those beside this library in the cache, else /opt/rocm.

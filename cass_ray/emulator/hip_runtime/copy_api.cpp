@@ -1,8 +1,8 @@
 // Entry points of one-dimensional copies and fills, and of copies to and from symbols.
 #include <hip/hip_runtime_api.h>
 
-#include "device_properties.hpp"
 #include "copy.hpp"
+#include "device_properties.hpp"
 #include "errors.hpp"
 #include "module.hpp"
 

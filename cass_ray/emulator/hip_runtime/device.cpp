@@ -37,7 +37,9 @@ std::recursive_mutex& Device::lock() {
 }
 
 Device::Device(int ordinal, const DeviceKind& kind)
-    : ordinal(ordinal), kind(kind), null_stream_(std::make_shared<Stream>(*this, hipStreamDefault, 0)) {}
+    : ordinal(ordinal),
+      kind(kind),
+      null_stream_(std::make_shared<Stream>(*this, hipStreamDefault, 0)) {}
 
 StreamPointer Device::stream(hipStream_t handle) {
   Device& here = current();

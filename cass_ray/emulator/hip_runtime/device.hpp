@@ -30,13 +30,13 @@ class Device {
   static void make_current(int ordinal);
 
   // The stream of a handle, on whichever device: null and hipStreamLegacy are the current device's
-  // null stream, hipStreamPerThread is the calling thread's own there. Null pointer for a handle that
-  // is not a stream.
+  // null stream, hipStreamPerThread is the calling thread's own there. Null pointer for a handle
+  // that is not a stream.
   static StreamPointer stream(hipStream_t handle);
 
   // Queues `operation`, or adds it to the graph that `stream` captures into. The null stream waits
-  // for all blocking streams of its device and they for it. `queued` receives the command, null when
-  // capturing.
+  // for all blocking streams of its device and they for it. `queued` receives the command, null
+  // when capturing.
   static hipError_t submit(const StreamPointer& stream, std::shared_ptr<Operation> operation,
                            CommandPointer* queued = nullptr);
 
@@ -102,7 +102,7 @@ class Device {
 };
 
 // The stream of a handle, or an early return of hipErrorInvalidHandle from the enclosing function.
-#define CASS_STREAM(name, handle)                                   \
+#define CASS_STREAM(name, handle)                        \
   const auto name = ::cass::hip::Device::stream(handle); \
   if (name == nullptr) return ::cass::hip::record(hipErrorInvalidHandle)
 

@@ -113,7 +113,9 @@ hipError_t hipDeviceGetLimit(std::size_t* value, hipLimit_t limit) {
       *value = set != 0 ? set : default_stack_bytes;
       return hipSuccess;
     }
-    case hipLimitMallocHeapSize: *value = Memory::instance().total(Device::current().ordinal); return hipSuccess;
+    case hipLimitMallocHeapSize:
+      *value = Memory::instance().total(Device::current().ordinal);
+      return hipSuccess;
     case hipLimitPrintfFifoSize: return record(hipErrorUnsupportedLimit);
     default: return record(hipErrorInvalidValue);
   }

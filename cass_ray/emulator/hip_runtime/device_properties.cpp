@@ -91,8 +91,8 @@ hipDeviceProp_tR0600 make_properties(int device) {
   set_uuid(p.uuid.bytes, device);
   p.totalGlobalMem = Memory::instance().total(device);
   p.sharedMemPerBlock = kind.shared_bytes;
-  p.sharedMemPerMultiprocessor = kind.shared_bytes *
-                                  static_cast<std::size_t>(kind.multiprocessors);  // as AMD's runtime
+  p.sharedMemPerMultiprocessor =
+      kind.shared_bytes * static_cast<std::size_t>(kind.multiprocessors);  // as AMD's runtime
   p.maxSharedMemoryPerMultiProcessor = kind.shared_bytes;
   p.regsPerBlock = p.regsPerMultiprocessor = registers_per_block;
   p.warpSize = kind.warp_size;
@@ -142,8 +142,7 @@ namespace {
 int clamped(std::size_t value) { return static_cast<int>(std::min<std::size_t>(value, int_max)); }
 
 // Attributes that are one property each; false where `attribute` is none of them.
-bool simple_attribute(int* value, hipDeviceAttribute_t attribute,
-                      const hipDeviceProp_tR0600& p) {
+bool simple_attribute(int* value, hipDeviceAttribute_t attribute, const hipDeviceProp_tR0600& p) {
   switch (attribute) {
 #define CASS_ATTRIBUTE(attribute, property) \
   case hipDeviceAttribute##attribute: *value = static_cast<int>(p.property); return true;
@@ -162,7 +161,8 @@ int closest_device(const hipDeviceProp_tR0600& wanted) {
     if (wanted.major != 0) met += p.major >= wanted.major ? 1 : 0;
     if (wanted.minor != 0) met += p.minor >= wanted.minor ? 1 : 0;
     if (wanted.totalGlobalMem != 0) met += p.totalGlobalMem >= wanted.totalGlobalMem ? 1 : 0;
-    if (wanted.sharedMemPerBlock != 0) met += p.sharedMemPerBlock >= wanted.sharedMemPerBlock ? 1 : 0;
+    if (wanted.sharedMemPerBlock != 0)
+      met += p.sharedMemPerBlock >= wanted.sharedMemPerBlock ? 1 : 0;
     if (wanted.warpSize != 0) met += p.warpSize >= wanted.warpSize ? 1 : 0;
     if (wanted.multiProcessorCount != 0) {
       met += p.multiProcessorCount >= wanted.multiProcessorCount ? 1 : 0;
@@ -264,7 +264,8 @@ hipError_t hipDeviceGetByPCIBusId(int* device, const char* text) {
   unsigned slot = 0;
   unsigned function = 0;
   if (std::sscanf(text, "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4 || domain != 0 ||
-      slot != 0 || function != 0 || check_device(static_cast<int>(bus) - first_pci_bus) != hipSuccess) {
+      slot != 0 || function != 0 ||
+      check_device(static_cast<int>(bus) - first_pci_bus) != hipSuccess) {
     return record(hipErrorInvalidValue);
   }
   *device = static_cast<int>(bus) - first_pci_bus;

@@ -19,6 +19,6 @@ void lost_launch_was_heard();
 
 }  // namespace cass::hip
 
-// For libraries above HIP: a program that ends with status 0 ends with status 1 from now on, whatever
-// it asks; they have said why.
+// For libraries above HIP: a program that ends with status 0 ends with status 1 from now on,
+// whatever it asks; they have said why.
 extern "C" __attribute__((visibility("default"))) void __hipCassFailAtExit(const char* why);

@@ -30,8 +30,8 @@ hipError_t kernel_operation(const hipKernelNodeParams* parameters,
                             std::shared_ptr<Operation>* made) {
   if (parameters == nullptr || parameters->func == nullptr) return hipErrorInvalidValue;
   LaunchRequest request;
-  if (const auto error = Program::instance().function(
-          parameters->func, Device::current().ordinal, &request.function);
+  if (const auto error = Program::instance().function(parameters->func, Device::current().ordinal,
+                                                      &request.function);
       error != hipSuccess) {
     return error;
   }

@@ -1,6 +1,6 @@
 // What the device finds at a texture or surface object: an image resource of 12 dwords, then a
-// sampler of 8 (hip/texture_types.h; contents: RDNA3 ISA, 10.5 and 10.6; of RDNA4 what AMD's runtime
-// writes: ROCR, image/resource_gfx12.h).
+// sampler of 8 (hip/texture_types.h; contents: RDNA3 ISA, 10.5 and 10.6; of RDNA4 what AMD's
+// runtime writes: ROCR, image/resource_gfx12.h).
 #pragma once
 
 #include <hip/hip_runtime_api.h>

@@ -85,7 +85,7 @@ hipError_t check(const LaunchRequest& request) {
 std::uint32_t resident_blocks(const amdgpu::Kernel& kernel, std::uint32_t block_threads,
                               std::size_t dynamic_shared_bytes) {
   return amdgpu::max_workgroups_per_compute_unit(kernel, block_threads,
-                                                static_cast<std::uint32_t>(dynamic_shared_bytes));
+                                                 static_cast<std::uint32_t>(dynamic_shared_bytes));
 }
 
 hipError_t KernelOperation::make(const LaunchRequest& request,
@@ -136,8 +136,8 @@ hipError_t KernelOperation::copy_arguments() {
   return hipSuccess;
 }
 
-// Memory of another device is a fault until peer access to it is enabled. Only the pointers among the
-// arguments themselves are looked at, not those in structures or in memory.
+// Memory of another device is a fault until peer access to it is enabled. Only the pointers among
+// the arguments themselves are looked at, not those in structures or in memory.
 hipError_t KernelOperation::check_peers() const {
   const Device& device = Device::at(request_.function->device);
   if (Device::count() == 1) return hipSuccess;
@@ -148,8 +148,8 @@ hipError_t KernelOperation::check_peers() const {
     }
     std::memcpy(&pointer, kernarg_.data() + argument.offset, sizeof pointer);
     const auto allocation = Memory::instance().find(pointer);
-    const bool shared = !allocation || !allocation->on_device() ||
-                        allocation->kind == MemoryKind::managed;
+    const bool shared =
+        !allocation || !allocation->on_device() || allocation->kind == MemoryKind::managed;
     if (shared || device.reaches(allocation->device)) continue;
     Pool* pool = allocation->pool;
     if (pool != nullptr && pool->access(device.ordinal) != hipMemAccessFlagsProtNone) continue;
@@ -171,7 +171,8 @@ hipError_t KernelOperation::run() {
   launch.block_threads = request_.block_threads;
   launch.remainder = request_.remainder_threads;
   launch.dynamic_lds_bytes = static_cast<std::uint32_t>(request_.shared_bytes);
-  launch.stack_bytes = static_cast<std::uint32_t>(Device::at(request_.function->device).stack_bytes);
+  launch.stack_bytes =
+      static_cast<std::uint32_t>(Device::at(request_.function->device).stack_bytes);
   launch.cooperative = request_.cooperative ? 1 : 0;
   launch.graph = GraphLaunchOperation::is_running() ? 1 : 0;
   std::vector<RemoteDevice::Fault> faults;

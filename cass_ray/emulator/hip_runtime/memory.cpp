@@ -141,7 +141,8 @@ hipError_t Memory::abandon(void* address, MemoryKind kind) {
   }
   const auto allocation = found->second;
   allocations_.erase(found);
-  if (kind == MemoryKind::registered) SharedPages::instance().drop(allocation.base, allocation.size);
+  if (kind == MemoryKind::registered)
+    SharedPages::instance().drop(allocation.base, allocation.size);
   return hipSuccess;
 }
 

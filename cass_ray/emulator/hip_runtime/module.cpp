@@ -25,8 +25,7 @@ std::unique_ptr<ihipModule_t> ihipModule_t::load(std::span<const std::byte> imag
     }
     image = expanded;
   }
-  const std::string_view processor =
-      device_kinds()[static_cast<std::size_t>(device)]->processor;
+  const std::string_view processor = device_kinds()[static_cast<std::size_t>(device)]->processor;
   const auto elf = cass::amdgpu::find_code_object(image, error, processor);
   auto module = std::make_unique<ihipModule_t>();
   module->device = device;

@@ -25,9 +25,9 @@ struct ihipModuleSymbol_t {
 
 // A code object with its handles. Thread-safe.
 struct ihipModule_t {
-  // Loads the code object of a device in `image`: an ELF file or an offload bundle, compressed or not.
-  // Reports why it cannot, and returns null.
-  // `problem`: hipErrorNoBinaryForGpu for code of another GPU, else hipErrorInvalidImage.
+  // Loads the code object of a device in `image`: an ELF file or an offload bundle, compressed or
+  // not. Reports why it cannot, and returns null. `problem`: hipErrorNoBinaryForGpu for code of
+  // another GPU, else hipErrorInvalidImage.
   static std::unique_ptr<ihipModule_t> load(std::span<const std::byte> image, int device,
                                             hipError_t* problem = nullptr);
   ~ihipModule_t();

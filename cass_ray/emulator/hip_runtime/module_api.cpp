@@ -75,7 +75,7 @@ hipError_t function_attribute(int* value, hipFunction_attribute attribute,
     case HIP_FUNC_ATTRIBUTE_PTX_VERSION:
       *value = 30;  // what AMD's runtime answers
       return hipSuccess;
-    case HIP_FUNC_ATTRIBUTE_BINARY_VERSION: 
+    case HIP_FUNC_ATTRIBUTE_BINARY_VERSION:
       *value = binary_version(function.device);
       return hipSuccess;
     case HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
@@ -100,9 +100,8 @@ hipError_t active_blocks(int* blocks, const cass::amdgpu::Kernel& kernel, int bl
 }
 
 // The largest block of whole waves, and the grid that fills the device with it.
-hipError_t potential_block_size(int* grid_size, int* block_size,
-                                const ihipModuleSymbol_t& function, std::size_t shared_bytes,
-                                int limit) {
+hipError_t potential_block_size(int* grid_size, int* block_size, const ihipModuleSymbol_t& function,
+                                std::size_t shared_bytes, int limit) {
   const auto& kernel = *function.kernel;
   const int wave = kernel.wave_size;
   const int largest = static_cast<int>(
@@ -187,8 +186,7 @@ hipError_t hipFuncGetAttribute(int* value, hipFunction_attribute attribute,
 hipError_t hipFuncGetAttributes(hipFuncAttributes* attributes, const void* host_function) {
   if (attributes == nullptr) return record(hipErrorInvalidValue);
   hipFunction_t function = nullptr;
-  if (const auto error = current_function(host_function, &function);
-      error != hipSuccess) {
+  if (const auto error = current_function(host_function, &function); error != hipSuccess) {
     return record(error);
   }
   const auto& kernel = *function->kernel;
@@ -203,9 +201,23 @@ hipError_t hipFuncGetAttributes(hipFuncAttributes* attributes, const void* host_
   return hipSuccess;
 }
 
-// Accepted without effect, as by AMD's runtime: dynamic shared memory is not limited below 64 KiB.
-hipError_t hipFuncSetAttribute(const void* function, hipFuncAttribute, int) {
-  return record(function == nullptr ? hipErrorInvalidDeviceFunction : hipSuccess);
+// Refuses what AMD's runtime refuses (clr, hip_module.cpp), and sets nothing: dynamic shared memory
+// is not limited below what a workgroup can have.
+hipError_t hipFuncSetAttribute(const void* host_function, hipFuncAttribute attribute, int value) {
+  if (host_function == nullptr) return record(hipErrorInvalidDeviceFunction);
+  if (attribute < 0 || attribute > hipFuncAttributeMax) return record(hipErrorInvalidValue);
+  hipFunction_t function = nullptr;
+  if (const auto error = current_function(host_function, &function); error != hipSuccess) {
+    return record(error);
+  }
+  if (attribute != hipFuncAttributeMaxDynamicSharedMemorySize) return hipSuccess;
+  const int left = shared_bytes_left(*function);
+  if (value > left) {
+    report_once("kernel " + function->kernel->name + " is to have " + std::to_string(value) +
+                " bytes of dynamic shared memory, " + std::to_string(left) +
+                " are left to it on this device");
+  }
+  return record(value < 0 || value > left ? hipErrorInvalidValue : hipSuccess);
 }
 
 hipError_t hipFuncSetCacheConfig(const void*, hipFuncCache_t) { return hipSuccess; }
@@ -215,8 +227,7 @@ hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*
                                                         int block_size, std::size_t shared_bytes) {
   if (blocks == nullptr) return record(hipErrorInvalidValue);
   hipFunction_t function = nullptr;
-  if (const auto error = current_function(host_function, &function);
-      error != hipSuccess) {
+  if (const auto error = current_function(host_function, &function); error != hipSuccess) {
     return record(error);
   }
   return record(active_blocks(blocks, *function->kernel, block_size, shared_bytes));
@@ -237,12 +248,10 @@ hipError_t hipOccupancyMaxPotentialBlockSize(int* grid_size, int* block_size,
                                              int limit) {
   if (grid_size == nullptr || block_size == nullptr) return record(hipErrorInvalidValue);
   hipFunction_t function = nullptr;
-  if (const auto error = current_function(host_function, &function);
-      error != hipSuccess) {
+  if (const auto error = current_function(host_function, &function); error != hipSuccess) {
     return record(error);
   }
-  return record(
-      potential_block_size(grid_size, block_size, *function, shared_bytes, limit));
+  return record(potential_block_size(grid_size, block_size, *function, shared_bytes, limit));
 }
 
 hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, hipFunction_t function,
@@ -264,8 +273,7 @@ hipError_t hipModuleOccupancyMaxPotentialBlockSize(int* grid_size, int* block_si
   if (grid_size == nullptr || block_size == nullptr || function == nullptr) {
     return record(hipErrorInvalidValue);
   }
-  return record(
-      potential_block_size(grid_size, block_size, *function, shared_bytes, limit));
+  return record(potential_block_size(grid_size, block_size, *function, shared_bytes, limit));
 }
 
 hipError_t hipModuleOccupancyMaxPotentialBlockSizeWithFlags(int* grid_size, int* block_size,

@@ -177,12 +177,12 @@ hipError_t release(void* address, hipStream_t stream_handle) {
   }
   auto* pool = allocation->pool;
   return Device::submit(stream, std::make_shared<HostOperation>([=, bytes = allocation->size] {
-                         if (Memory::instance().release(address) != hipSuccess) {
-                           report("hipFreeAsync: the memory has been freed already");
-                         } else if (pool != nullptr) {
-                           pool->remove(bytes);
-                         }
-                       }));
+                          if (Memory::instance().release(address) != hipSuccess) {
+                            report("hipFreeAsync: the memory has been freed already");
+                          } else if (pool != nullptr) {
+                            pool->remove(bytes);
+                          }
+                        }));
 }
 
 }  // namespace

@@ -84,8 +84,8 @@ void RemoteDevice::lose() {
 std::unique_ptr<RemoteDevice::Channel> RemoteDevice::open_channel() {
   auto ends = device::socket_pair();
   const std::byte asking[1] = {};
-  if (!ends || !device::send_message(state_->connection.number(), asking, {},
-                                     ends->theirs.number())) {
+  if (!ends ||
+      !device::send_message(state_->connection.number(), asking, {}, ends->theirs.number())) {
     return nullptr;
   }
   ends->theirs = {};
@@ -174,8 +174,7 @@ void RemoteDevice::release(std::byte* block, std::size_t bytes, bool shared) {
 
 hipError_t RemoteDevice::fill(const device::Fill& request) {
   const Lease channel(*this);
-  const auto answer =
-      channel ? ask(*channel, device::bytes_of(request)) : std::optional<Answer>();
+  const auto answer = channel ? ask(*channel, device::bytes_of(request)) : std::optional<Answer>();
   return answer && answer->reply.status == device::Status::ok ? hipSuccess : hipErrorUnknown;
 }
 
@@ -230,8 +229,7 @@ hipError_t RemoteDevice::copy_rows(Channel& channel, const CopySide& to, const C
   if (!answer || answer->reply.status != device::Status::ok) return hipErrorUnknown;
   if (to.remote) return hipSuccess;
   if (host == device::Place::message && answer->bytes.size() != bytes) return hipErrorUnknown;
-  const std::byte* packed =
-      host == device::Place::message ? answer->bytes.data() : channel.staging;
+  const std::byte* packed = host == device::Place::message ? answer->bytes.data() : channel.staging;
   for (std::size_t y = 0; y < rows; ++y) {
     std::memcpy(to.start + y * to.pitch, packed + y * width, width);
   }
@@ -308,8 +306,7 @@ bool RemoteDevice::forgives(hipMemcpyKind kind) {
   const Lease channel(*this);
   device::Contradiction request;
   request.kind = kind;
-  const auto answer =
-      channel ? ask(*channel, device::bytes_of(request)) : std::optional<Answer>();
+  const auto answer = channel ? ask(*channel, device::bytes_of(request)) : std::optional<Answer>();
   return !answer || answer->reply.status == device::Status::ok;
 }
 

@@ -27,7 +27,8 @@ constexpr int door_number = 100;  // in the device process that is started here
 int inherited_door() {
   const char* text = std::getenv(device::door_variable);
   int number = -1;
-  if (text == nullptr || std::from_chars(text, text + std::strlen(text), number).ec != std::errc{}) {
+  if (text == nullptr ||
+      std::from_chars(text, text + std::strlen(text), number).ec != std::errc{}) {
     return -1;
   }
   struct stat found{};
@@ -56,8 +57,7 @@ device::File own_door() {
   std::string name = program_name, option = "--door=" + std::to_string(door_number);
   char* const arguments[] = {name.data(), option.data(), nullptr};
   pid_t child = 0;
-  const int problem =
-      ::posix_spawn(&child, path.c_str(), &actions, nullptr, arguments, environ);
+  const int problem = ::posix_spawn(&child, path.c_str(), &actions, nullptr, arguments, environ);
   posix_spawn_file_actions_destroy(&actions);
   int status = 0;
   if (problem == 0) {

@@ -47,8 +47,7 @@ bool RemoteDevice::share(std::byte* pages, std::size_t bytes) {
   request.bytes = bytes;
   const auto answer = ask(*channel, device::bytes_of(request));
   if (!answer || answer->reply.status != device::Status::ok || !answer->file) return false;
-  void* made =
-      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, answer->file.number(), 0);
+  void* made = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, answer->file.number(), 0);
   if (made != MAP_FAILED && replace(pages, static_cast<std::byte*>(made), bytes)) return true;
   if (made != MAP_FAILED) ::munmap(made, bytes);
   device::Unshare back;

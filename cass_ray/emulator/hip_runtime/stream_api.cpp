@@ -197,9 +197,8 @@ hipError_t hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t callback
                                 unsigned flags) {
   if (callback == nullptr || flags != 0) return record(hipErrorInvalidValue);
   CASS_STREAM(owned, stream);
-  return record(submit_step(stream, [=, &device = owned->device()] {
-    callback(stream, device.failure(), data);
-  }));
+  return record(submit_step(
+      stream, [=, &device = owned->device()] { callback(stream, device.failure(), data); }));
 }
 
 extern "C" HIP_PUBLIC_API hipError_t hipStreamAddCallback_spt(hipStream_t stream,

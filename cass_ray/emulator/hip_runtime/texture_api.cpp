@@ -88,8 +88,8 @@ hipError_t publish(const ImageWords& image, const SamplerWords& sampler, const O
                    void** handle) {
   void* place = nullptr;
   constexpr std::size_t bytes = sizeof image + sizeof sampler;
-  if (const auto error = Memory::instance().allocate(bytes, MemoryKind::array, Device::current().ordinal, 0,
-                                                     &place);
+  if (const auto error = Memory::instance().allocate(bytes, MemoryKind::array,
+                                                     Device::current().ordinal, 0, &place);
       error != hipSuccess) {
     return error;
   }

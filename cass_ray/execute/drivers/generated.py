@@ -25,7 +25,7 @@ from cass_ray.execute.drivers.pairs import common_kernels, driven
 from cass_ray.execute.inputs import argument_positions
 from cass_ray.execute.programs import has_main
 from cass_ray.execute.references import ReferenceRuns, measure
-from cass_ray.execute.sides import as_hip, build_for
+from cass_ray.execute.targets import as_hip, build_for
 from cass_ray.execute.verify import UNORDERED_WRITES, Policy, verify
 from cass_ray.toolchain.sandbox.executable import Bounds
 

@@ -96,7 +96,8 @@ static void count(const void* key, dim3 grid, dim3 block, size_t shared_bytes) {
       record->shared_bytes = shared_bytes;
       strncpy(record->name, name, NAME_BYTES - 1);
     } else if (memcmp(record->grid, g, sizeof g) || memcmp(record->block, b, sizeof b) ||
-               record->shared_bytes != shared_bytes || strncmp(record->name, name, NAME_BYTES - 1)) {
+               record->shared_bytes != shared_bytes ||
+               strncmp(record->name, name, NAME_BYTES - 1)) {
       // The last record takes whatever does not fit any more.
       if (i != RECORDS - 1) continue;
     }
@@ -106,8 +107,8 @@ static void count(const void* key, dim3 grid, dim3 block, size_t shared_bytes) {
   pthread_mutex_unlock(&lock);
 }
 
-#define NEXT(result, name, ...)                                                      \
-  static result (*next)(__VA_ARGS__);                                                \
+#define NEXT(result, name, ...)       \
+  static result (*next)(__VA_ARGS__); \
   if (!next) next = (result(*)(__VA_ARGS__))dlsym(RTLD_NEXT, name)
 
 void __cudaRegisterFunction(void** handle, const char* host, char* device, const char* name,
@@ -134,14 +135,13 @@ int __cudaGetKernel(void** kernel, const void* host) {
   return status;
 }
 
-#define LAUNCH(NAME)                                                                           \
-  int NAME(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,   \
-           void* stream) {                                                                     \
-    NEXT(int, #NAME, const void*, dim3, dim3, void**, size_t, void*);                          \
-    const int status =                                                                         \
-        skipping ? 0 : next(kernel, grid, block, arguments, shared_bytes, stream);             \
-    if (status == 0) count(kernel, grid, block, shared_bytes);                                 \
-    return status;                                                                             \
+#define LAUNCH(NAME)                                                                              \
+  int NAME(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,      \
+           void* stream) {                                                                        \
+    NEXT(int, #NAME, const void*, dim3, dim3, void**, size_t, void*);                             \
+    const int status = skipping ? 0 : next(kernel, grid, block, arguments, shared_bytes, stream); \
+    if (status == 0) count(kernel, grid, block, shared_bytes);                                    \
+    return status;                                                                                \
   }
 
 // <<<…>>> becomes the first pair since CUDA 13, cudaLaunchKernel before.
@@ -175,9 +175,8 @@ int hipModuleLaunchKernel(void* kernel, unsigned gx, unsigned gy, unsigned gz, u
                           void** arguments, void** extra) {
   NEXT(int, "hipModuleLaunchKernel", void*, unsigned, unsigned, unsigned, unsigned, unsigned,
        unsigned, unsigned, void*, void**, void**);
-  const int status = skipping ? 0
-                              : next(kernel, gx, gy, gz, bx, by, bz, shared_bytes, stream,
-                                     arguments, extra);
+  const int status =
+      skipping ? 0 : next(kernel, gx, gy, gz, bx, by, bz, shared_bytes, stream, arguments, extra);
   if (status == 0) count(kernel, (dim3){gx, gy, gz}, (dim3){bx, by, bz}, shared_bytes);
   return status;
 }
@@ -188,12 +187,12 @@ typedef struct {
   size_t shared_bytes;
 } LaunchConfiguration;  // the beginning of cudaLaunchConfig_t
 
-#define LAUNCH_EXTENDED(NAME)                                                        \
-  int NAME(const LaunchConfiguration* with, const void* kernel, void** arguments) {  \
-    NEXT(int, #NAME, const LaunchConfiguration*, const void*, void**);               \
-    const int status = skipping ? 0 : next(with, kernel, arguments);                 \
-    if (status == 0) count(kernel, with->grid, with->block, with->shared_bytes);     \
-    return status;                                                                   \
+#define LAUNCH_EXTENDED(NAME)                                                       \
+  int NAME(const LaunchConfiguration* with, const void* kernel, void** arguments) { \
+    NEXT(int, #NAME, const LaunchConfiguration*, const void*, void**);              \
+    const int status = skipping ? 0 : next(with, kernel, arguments);                \
+    if (status == 0) count(kernel, with->grid, with->block, with->shared_bytes);    \
+    return status;                                                                  \
   }
 
 LAUNCH_EXTENDED(cudaLaunchKernelExC)

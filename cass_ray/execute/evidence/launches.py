@@ -31,7 +31,7 @@ _SHARED_FOLDER = Path("/cass/shared")
 
 
 @dataclass(frozen=True)
-class Recording:
+class LaunchRecording:
     """One run's record: what the program must see, and where the record is on this machine."""
 
     library: Path
@@ -45,7 +45,7 @@ class Recording:
 
 
 @contextlib.contextmanager
-def recording(*, skip: bool, check: bool) -> Iterator[Recording]:
+def recording(*, skip: bool, check: bool) -> Iterator[LaunchRecording]:
     """A record for one run. With ``skip`` launches are only counted; with ``check`` a copy whose
     direction contradicts its pointers ends the program."""
     library = recorder_library(default_directory()).resolve()
@@ -57,7 +57,7 @@ def recording(*, skip: bool, check: bool) -> Iterator[Recording]:
         environment = {"LD_PRELOAD": str(library), RECORD_VARIABLE: str(place)}
         environment |= {SKIP_VARIABLE: "1"} if skip else {}
         environment |= {CHECK_VARIABLE: "1"} if check else {}
-        yield Recording(library, record, place, environment)
+        yield LaunchRecording(library, record, place, environment)
 
 
 def recorder_library(cache: Path, compiler: str = "cc") -> Path:

@@ -27,9 +27,9 @@ from cass_ray.corpus.parsing.lexer import splice_lines
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.dataset.schema import Reason, clip_diagnostic
 from cass_ray.execute.backends.base import unit_on_disk
-from cass_ray.execute.rewards.extremes import spelled_apart
 from cass_ray.execute.rewards.faithful import left_out
-from cass_ray.execute.rewards.unseen import all_emitted, headers_of_hip, never_emitted
+from cass_ray.execute.rewards.min_max import spelled_apart
+from cass_ray.execute.rewards.uncompiled_code import all_emitted, headers_of_hip, never_emitted
 from cass_ray.execute.rewards.verdicts import Outcome, RewardItem, RewardVerdict, undecided
 from cass_ray.llm.code_blocks import code_of
 from cass_ray.toolchain.amd.precompiled import CompilationSide
@@ -49,7 +49,9 @@ _FAILED = "does not compile: "
 """What is kept of a failure begins so."""
 _KNOWN = 4096
 """Programs whose code is remembered without a cache."""
-_BY_LOAD = frozenset({Reason.TIME_LIMIT, Reason.MEMORY_LIMIT, Reason.INTERNAL_ERROR})
+_BY_LOAD = frozenset(
+    {Reason.TIME_LIMIT, Reason.MEMORY_LIMIT, Reason.COMPILER_KILLED, Reason.INTERNAL_ERROR}
+)
 
 
 def _may_be_installed(made: RewardVerdict) -> bool:

@@ -15,9 +15,9 @@ from cass_ray.dataset.parquet import ROWS_PER_PART, part_bytes, part_name
 from cass_ray.dataset.schema import PAIR_SCHEMA, REJECT_SCHEMA, is_rejected
 from cass_ray.pipeline.output import KINDS
 from cass_ray.pipeline.pieces.blocks import live_runs
-from cass_ray.pipeline.pieces.conclude import facts_of, finished_run, with_facts
 from cass_ray.pipeline.pieces.duplicates import duplicates_of
-from cass_ray.pipeline.pieces.work import BuildWork, Decided
+from cass_ray.pipeline.pieces.postprocess import facts_of, finished_run, with_facts
+from cass_ray.pipeline.pieces.work import BuildWork, Deduplicated
 from cass_ray.pipeline.report import Tally
 from cass_ray.pipeline.stages.base import Row
 
@@ -29,7 +29,7 @@ SCHEMAS = {PAIRS: PAIR_SCHEMA, REJECTS: REJECT_SCHEMA}
 class Stretch:
     """Rows of one kind in one run: ``count`` of them, ``skip`` before."""
 
-    piece: Decided
+    piece: Deduplicated
     run: int
     live: int
     skip: int
@@ -50,7 +50,7 @@ class PartPlan:
         return f"{self.kind}/{part_name(self.number)}"
 
 
-def plan(work: BuildWork, pieces: Sequence[Decided]) -> Iterator[PartPlan]:
+def plan(work: BuildWork, pieces: Sequence[Deduplicated]) -> Iterator[PartPlan]:
     """Every part of the data set, in order; one without rows where there are none of a kind."""
     for kind in (PAIRS, REJECTS):
         number, left = 0, ROWS_PER_PART
@@ -69,8 +69,8 @@ def plan(work: BuildWork, pieces: Sequence[Decided]) -> Iterator[PartPlan]:
 
 
 def _counted(
-    work: BuildWork, pieces: Sequence[Decided]
-) -> Iterator[tuple[Decided, int, int, dict[str, int]]]:
+    work: BuildWork, pieces: Sequence[Deduplicated]
+) -> Iterator[tuple[Deduplicated, int, int, dict[str, int]]]:
     """Each run with the rows that were worked on, and its rows by kind."""
     for piece in pieces:
         read, facts = work.read_counts.of(piece.read), work.fact_counts.of(piece.key)
@@ -124,7 +124,7 @@ class WriteParts:
             yield with_facts(row, facts.get(place), structural.get(place))
 
 
-def structural_of(work: BuildWork, piece: Decided) -> dict[int, dict[int, Row]]:
+def structural_of(work: BuildWork, piece: Deduplicated) -> dict[int, dict[int, Row]]:
     """Duplicates by machine code of ``piece``: run -> place -> line."""
     if not opcode_levels(work.settings) or not work.settings.compile:
         return {}

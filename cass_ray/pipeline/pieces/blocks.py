@@ -13,9 +13,9 @@ import pyarrow as pa
 from cass_ray.dataset.schema import REJECT_SCHEMA, is_rejected
 from cass_ray.pipeline.pieces.duplicates import duplicates_of
 from cass_ray.pipeline.pieces.read import rows_part
-from cass_ray.pipeline.pieces.work import BuildWork, Decided
+from cass_ray.pipeline.pieces.work import BuildWork, Deduplicated
 from cass_ray.pipeline.stages.base import BLOCK_COLUMN, Row
-from cass_ray.storage.manifest import Entry
+from cass_ray.storage.manifest import ManifestEntry
 
 _KEY = re.compile(r"(\d+)-([0-9a-f]+)-(\d+)-(\d+)-(\d+)")
 _RUNS_KEPT = 8
@@ -84,7 +84,7 @@ class BlockReader:
         return [row for place, row in enumerate(rows) if place not in gone and not is_rejected(row)]
 
 
-def commit_block(work: BuildWork, key: str, rows: Sequence[Row]) -> Entry:
+def commit_block(work: BuildWork, key: str, rows: Sequence[Row]) -> ManifestEntry:
     """Make ``rows``, finished, the result of the block ``key``, unless it has one.
 
     Counts: ``rows``, ``pairs``, and ``reason-WHY`` of those that were rejected.
@@ -107,24 +107,24 @@ class OpenBlocks:
     """The blocks of a build, and which of them are committed."""
 
     work: BuildWork
-    pieces: Sequence[Decided]
+    pieces: Sequence[Deduplicated]
     rows_per_block: int
 
-    def __iter__(self) -> Iterator[tuple[Decided, Block]]:
+    def __iter__(self) -> Iterator[tuple[Deduplicated, Block]]:
         """Blocks that are not committed, in order, with their pieces."""
         committed = set(self.work.blocks.keys())
         for piece, block in self.all():
             if block.key not in committed:
                 yield piece, block
 
-    def committed(self) -> Iterator[Entry]:
+    def committed(self) -> Iterator[ManifestEntry]:
         """Entries of the blocks that an earlier run committed."""
         keys = set(self.work.blocks.keys())
         own = (block.key for _, block in self.all() if block.key in keys) if keys else ()
         for _, entry in self.work.blocks.read_entries(own):
             yield entry
 
-    def all(self) -> Iterator[tuple[Decided, Block]]:
+    def all(self) -> Iterator[tuple[Deduplicated, Block]]:
         """Every block, in order."""
         for piece in self.pieces:
             for run, rows in live_runs(self.work, piece):
@@ -132,7 +132,7 @@ class OpenBlocks:
                     yield piece, block
 
 
-def live_runs(work: BuildWork, piece: Decided) -> Iterator[tuple[int, int]]:
+def live_runs(work: BuildWork, piece: Deduplicated) -> Iterator[tuple[int, int]]:
     """Each run of ``piece``, and how many of its rows need work."""
     decided = work.duplicate_counts.of(piece.key)
     for name, live in work.read_counts.of(piece.read).items():
@@ -141,6 +141,6 @@ def live_runs(work: BuildWork, piece: Decided) -> Iterator[tuple[int, int]]:
             yield run, live - decided.get(f"gone-{run}", 0)
 
 
-def live_rows(work: BuildWork, pieces: Iterable[Decided]) -> int:
+def live_rows(work: BuildWork, pieces: Iterable[Deduplicated]) -> int:
     """How many rows need work."""
     return sum(rows for piece in pieces for _, rows in live_runs(work, piece))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from cass_ray.dataset.schema import is_rejected
 from cass_ray.pipeline.pieces.blocks import Block, BlockReader, commit_block
-from cass_ray.pipeline.pieces.work import BuildWork, Decided
+from cass_ray.pipeline.pieces.work import BuildWork, Deduplicated
 from cass_ray.pipeline.results import result_cache
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.base import NotCached, Row, RowStage
@@ -21,7 +21,7 @@ from cass_ray.pipeline.stages.order import (
     wanted_stages,
 )
 from cass_ray.pipeline.workspace import Workspace
-from cass_ray.storage.manifest import Entry
+from cass_ray.storage.manifest import ManifestEntry
 from cass_ray.toolchain.errors import ToolMissing
 
 
@@ -31,7 +31,7 @@ class FinishCached:
 
     work: BuildWork
 
-    def __call__(self, blocks: Iterable[tuple[Decided, Block]]) -> Iterator[Entry]:
+    def __call__(self, blocks: Iterable[tuple[Deduplicated, Block]]) -> Iterator[ManifestEntry]:
         """Entries of those that are finished here."""
         stages = stages_without_tools(self.work)
         if stages is not None:
@@ -39,10 +39,10 @@ class FinishCached:
 
     def _finished(
         self,
-        blocks: Iterable[tuple[Decided, Block]],
+        blocks: Iterable[tuple[Deduplicated, Block]],
         stages: Sequence[RowStage],
         reader: BlockReader,
-    ) -> Iterator[Entry]:
+    ) -> Iterator[ManifestEntry]:
         for piece, block in blocks:
             try:
                 rows = [through(stages, row) for row in reader.rows(block, piece.read)]

@@ -11,14 +11,14 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_attempt
 
 from cass_ray.cache import digest
 from cass_ray.corpus.dedup.shards import Shards, ShardsLost
-from cass_ray.corpus.screening.comparison import Level
+from cass_ray.corpus.screening.comparison import SimilarityLevel
 from cass_ray.corpus.screening.decide import Decider, Duplicate
 from cass_ray.dataset.schema import Reason, Stage, rejected
 from cass_ray.pipeline.pieces.read import compared_part
-from cass_ray.pipeline.pieces.work import Decided, Done, EntryCounts
+from cass_ray.pipeline.pieces.work import Committed, Deduplicated, EntryCounts
 from cass_ray.pipeline.stages.base import Row
 from cass_ray.storage.ahead import in_order
-from cass_ray.storage.manifest import Entry, Part, PartManifest
+from cass_ray.storage.manifest import ManifestEntry, PartFile, PartManifest
 
 LINES_OF_A_SPAN = 2048
 """Lines decided together, in whole runs: each span asks every shard a few times."""
@@ -39,13 +39,13 @@ DUPLICATES_SCHEMA = pa.schema(
 _PART = "duplicates"
 
 
-def chained(keys: Iterable[str]) -> list[Decided]:
+def chained(keys: Iterable[str]) -> list[Deduplicated]:
     """What is decided of each piece is called after all pieces up to it."""
-    found: list[Decided] = []
+    found: list[Deduplicated] = []
     chain = ""
     for index, key in enumerate(keys):
         chain = digest([chain, key])
-        found.append(Decided(index, key, f"{index:06}-{chain[:12]}"))
+        found.append(Deduplicated(index, key, f"{index:06}-{chain[:12]}"))
     return found
 
 
@@ -53,7 +53,7 @@ def chained(keys: Iterable[str]) -> list[Decided]:
 class _Open:
     """A piece of which some runs may be undecided."""
 
-    decided: Decided
+    decided: Deduplicated
     runs_left: int
     found: list[Row] = field(default_factory=list)
 
@@ -82,20 +82,20 @@ class DecidePieces:
     """
 
     compared: PartManifest
-    compared_key: Callable[[Decided], str]
+    compared_key: Callable[[Deduplicated], str]
     results: PartManifest
-    levels: Sequence[Level]
+    levels: Sequence[SimilarityLevel]
     shards: Callable[[], Shards]
     exact: bool = True
 
-    def __call__(self, pieces: Sequence[Decided]) -> Iterator[Done]:
+    def __call__(self, pieces: Sequence[Deduplicated]) -> Iterator[Committed]:
         """What was committed, in order. Counts: ``gone-N`` of run N, ``reason-WHY``.
 
         Raises ``ShardsLost`` where shards were lost each of several times.
         """
         if not pieces or self.results.get(pieces[-1].key) is not None:
             for key, entry in self.results.read_entries(piece.key for piece in pieces):
-                yield Done(key, entry.counts)
+                yield Committed(key, entry.counts)
             return
         attempts = Retrying(
             retry=retry_if_exception_type(ShardsLost),
@@ -104,15 +104,15 @@ class DecidePieces:
         )
         committed = attempts(self._decide_all, pieces)
         for piece in pieces:
-            yield Done(piece.key, committed.of(piece.key))
+            yield Committed(piece.key, committed.of(piece.key))
 
-    def _decide_all(self, pieces: Sequence[Decided]) -> EntryCounts:
+    def _decide_all(self, pieces: Sequence[Deduplicated]) -> EntryCounts:
         committed = EntryCounts(self.results)
         for done in in_order(self._commit, self._decided(pieces)):
             committed.note(done)
         return committed
 
-    def _decided(self, pieces: Sequence[Decided]) -> Iterator[_Open]:
+    def _decided(self, pieces: Sequence[Deduplicated]) -> Iterator[_Open]:
         """Pieces as they are decided, those without rows last."""
         decider = Decider(self.levels, self.shards(), exact=self.exact)
         without_rows: list[_Open] = []
@@ -128,8 +128,8 @@ class DecidePieces:
         yield from without_rows
 
     def _runs(
-        self, pieces: Sequence[Decided], without_rows: list[_Open]
-    ) -> Iterator[tuple[_Open, int, Part]]:
+        self, pieces: Sequence[Deduplicated], without_rows: list[_Open]
+    ) -> Iterator[tuple[_Open, int, PartFile]]:
         entries = self.compared.read_entries(map(self.compared_key, pieces))
         for decided, (_, entry) in zip(pieces, entries, strict=True):
             runs = _compared_runs(entry)
@@ -139,11 +139,11 @@ class DecidePieces:
             for run in runs:
                 yield opened, run, entry.parts[compared_part(run)]
 
-    def _read(self, run: tuple[_Open, int, Part]) -> _Compared:
+    def _read(self, run: tuple[_Open, int, PartFile]) -> _Compared:
         opened, number, part = run
         return _Compared(opened, number, self.compared.table(part))
 
-    def _commit(self, opened: _Open) -> Done:
+    def _commit(self, opened: _Open) -> Committed:
         draft = self.results.draft(opened.decided.key)
         if opened.found:
             draft.write_table(_PART, pa.Table.from_pylist(opened.found, schema=DUPLICATES_SCHEMA))
@@ -151,7 +151,7 @@ class DecidePieces:
         for line in opened.found:
             for name in (f"gone-{line['run']}", f"reason-{line['reason']}"):
                 counts[name] = counts.get(name, 0) + 1
-        return Done(opened.decided.key, draft.commit(**counts).counts)
+        return Committed(opened.decided.key, draft.commit(**counts).counts)
 
 
 def _decide(decider: Decider, waiting: Sequence[_Compared]) -> Iterator[_Open]:
@@ -173,7 +173,7 @@ def _decide(decider: Decider, waiting: Sequence[_Compared]) -> Iterator[_Open]:
             yield opened
 
 
-def _compared_runs(entry: Entry) -> list[int]:
+def _compared_runs(entry: ManifestEntry) -> list[int]:
     prefix = compared_part(0).rstrip("0")
     return sorted(int(name.removeprefix(prefix)) for name in entry.parts if name.startswith(prefix))
 

@@ -22,7 +22,7 @@ from cass_ray.corpus.sources.splits import splits_of
 from cass_ray.dataset.duplicates_report import RemovedRow, removed_table
 from cass_ray.dataset.schema import is_rejected
 from cass_ray.pipeline.pieces.probe import PROBE, screened, without_deadly
-from cass_ray.pipeline.pieces.work import BuildWork, Decided, Done, Piece
+from cass_ray.pipeline.pieces.work import BuildWork, Committed, Deduplicated, Piece
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.base import WORK_SCHEMA, Row
 
@@ -74,14 +74,14 @@ class ReadPieces:
     folder: Path
     probe: Sequence[str] = PROBE
 
-    def __call__(self, piece: Piece) -> Done:
+    def __call__(self, piece: Piece) -> Committed:
         """What was committed.
 
         Counts: ``rows``; ``rows-N`` and ``live-N`` of run N; ``scrubbed-WHAT``; ``reason-WHY``.
         """
         manifest = self.work.pieces
         if (entry := manifest.get(piece.key)) is not None:
-            return Done(piece.key, entry.counts)
+            return Committed(piece.key, entry.counts)
         draft = manifest.draft(piece.key)
         # Whoever began before us may have died of a row.
         wary = not manifest.begin(draft)
@@ -101,7 +101,7 @@ class ReadPieces:
             counts.update({f"scrubbed-{what}": n for what, n in done.scrubbed.items()})
             counts.update(f"reason-{row['reason']}" for row in done.rows if is_rejected(row))
         draft.write_table("overlaps", removed_table(overlaps))
-        return Done(piece.key, draft.commit(**counts).counts)
+        return Committed(piece.key, draft.commit(**counts).counts)
 
     def _screened(self, rows: Sequence[Row], wary: bool) -> tuple[Screened, pa.Table]:
         settings = self.work.settings
@@ -140,12 +140,12 @@ def screening_of(settings: BuildSettings) -> Screening:
     return _loaded(settings.model_dump_json())
 
 
-def rows_of(work: BuildWork, pieces: Iterable[Decided]) -> int:
+def rows_of(work: BuildWork, pieces: Iterable[Deduplicated]) -> int:
     """Rows of the input."""
     return sum(work.read_counts.of(piece.read).get("rows", 0) for piece in pieces)
 
 
-def scrubbed_in(work: BuildWork, pieces: Iterable[Decided]) -> dict[str, int]:
+def scrubbed_in(work: BuildWork, pieces: Iterable[Deduplicated]) -> dict[str, int]:
     """What was scrubbed, and how often."""
     found: Counter[str] = Counter()
     for piece in pieces:

@@ -12,12 +12,12 @@ from cass_ray.pipeline.output import Output
 from cass_ray.pipeline.pieces.assemble import PartPlan, WriteParts, plan
 from cass_ray.pipeline.pieces.blocks import Block, OpenBlocks, live_rows
 from cass_ray.pipeline.pieces.cached import FinishCached
-from cass_ray.pipeline.pieces.conclude import ConcludePieces
 from cass_ray.pipeline.pieces.duplicates import DecidePieces, chained
+from cass_ray.pipeline.pieces.postprocess import PostprocessPieces
 from cass_ray.pipeline.pieces.read import ROWS_PER_RUN, ReadPieces, pieces_of, rows_of
 from cass_ray.pipeline.pieces.runner import Runner
-from cass_ray.pipeline.pieces.sides import SideFiles
-from cass_ray.pipeline.pieces.work import BuildWork, Decided, Piece
+from cass_ray.pipeline.pieces.side_tables import SideFiles
+from cass_ray.pipeline.pieces.work import BuildWork, Deduplicated, Piece
 from cass_ray.pipeline.progress import Progress
 from cass_ray.pipeline.report import Tally
 
@@ -26,7 +26,7 @@ _BLOCKS_PER_SLOT = 4
 _MANY_BLOCKS = 20_000
 """The driver knows each block: with more of them blocks grow, up to a whole run."""
 
-Compile = Callable[[Iterable[tuple[Decided, Block]]], Iterator[dict[str, int]]]
+Compile = Callable[[Iterable[tuple[Deduplicated, Block]]], Iterator[dict[str, int]]]
 """Finishes and commits blocks; the counts of each as it is committed."""
 
 
@@ -44,7 +44,7 @@ class Steps:
     slots: int
     from_cache: bool
 
-    def read(self, folder: Path) -> list[Decided]:
+    def read(self, folder: Path) -> list[Deduplicated]:
         """Read all sources and decide which rows repeat others.
 
         ``folder`` is for what sources fetch. Raises ``SourceError`` when a source as a whole cannot
@@ -73,7 +73,7 @@ class Steps:
             self.progress.add(done.counts)
         return pieces
 
-    def finish(self, pieces: Sequence[Decided], compile_blocks: Compile) -> int:
+    def finish(self, pieces: Sequence[Deduplicated], compile_blocks: Compile) -> int:
         """Finish every row; returns how many rows a whole block has."""
         rows = live_rows(self.work, pieces)
         wanted = rows_per_block(self.work.settings.rows_per_block, rows, self.slots)
@@ -93,14 +93,14 @@ class Steps:
         return agreed
 
     def write(
-        self, pieces: Sequence[Decided], rows_per_block: int, output: Output
+        self, pieces: Sequence[Deduplicated], rows_per_block: int, output: Output
     ) -> tuple[Tally, dict[str, int]]:
         """Write the data set; what is in it, and the counts of its selection.
 
         Raises ``ConservationError`` if a row got lost.
         """
         work = self.work
-        for done in self.runner.each(ConcludePieces(work, rows_per_block), pieces):
+        for done in self.runner.each(PostprocessPieces(work, rows_per_block), pieces):
             work.fact_counts.note(done)
         levels = opcode_levels(work.settings)
         if levels and work.settings.compile:

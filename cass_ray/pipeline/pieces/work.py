@@ -26,7 +26,7 @@ from cass_ray.storage.store import Files, Subfolder
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.version import __version__
 
-_UNITS = ("headers", "header_packages", "recorded_builds")
+_UNITS = ("headers", "header_packages", "recorded_builds", "dependencies", "fetch_dependencies")
 _READ = {*ScreeningSettings.model_fields, "sources", "read", "compile", *_UNITS}
 _FINISHED = {
     "nvidia_architectures",
@@ -56,7 +56,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class Deduplicated:
     """A piece whose duplicates are known."""
 
     index: int
@@ -66,7 +66,7 @@ class Decided:
     """Key of what was decided: it depends on all pieces up to this one."""
 
 
-class Done(NamedTuple):
+class Committed(NamedTuple):
     """A committed entry, as far as the driver needs it."""
 
     key: str
@@ -84,7 +84,7 @@ class EntryCounts:
         self._names: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._known: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {}
 
-    def note(self, done: Done) -> None:
+    def note(self, done: Committed) -> None:
         """Know the counts of an entry."""
         names = tuple(done.counts)
         self._known[done.key] = (self._names.setdefault(names, names), tuple(done.counts.values()))
@@ -95,7 +95,7 @@ class EntryCounts:
             entry = self._manifest.get(key)
             if entry is None:
                 raise KeyError(f"{self._manifest.name}: {key} was never committed")
-            self.note(Done(key, entry.counts))
+            self.note(Committed(key, entry.counts))
         return dict(zip(*self._known[key], strict=True))
 
 
@@ -141,7 +141,7 @@ class BuildWork:
 
     @property
     def duplicates(self) -> PartManifest:
-        """By :attr:`Decided.key`: ``duplicates``, where there are any."""
+        """By :attr:`Deduplicated.key`: ``duplicates``, where there are any."""
         return PartManifest(self.files, f"duplicates-{self.reading}")
 
     @cached_property
@@ -161,9 +161,11 @@ class BuildWork:
 
     @property
     def facts(self) -> PartManifest:
-        """By :attr:`Decided.key`: ``facts-N`` and ``compared-N`` for each run, ``overlaps`` and
-        ``clusters``."""
-        return PartManifest(self.files, f"facts-{self._concluding}")
+        """By :attr:`Deduplicated.key`.
+
+        ``facts-N`` and ``compared-N`` for each run, ``overlaps`` and ``clusters``.
+        """
+        return PartManifest(self.files, f"facts-{self._postprocessing}")
 
     @cached_property
     def fact_counts(self) -> EntryCounts:
@@ -172,8 +174,8 @@ class BuildWork:
 
     @property
     def structural(self) -> PartManifest:
-        """By :attr:`Decided.key`: ``duplicates`` by machine code, where there are any."""
-        return PartManifest(self.files, f"structural-{self._concluding}")
+        """By :attr:`Deduplicated.key`: ``duplicates`` by machine code, where there are any."""
+        return PartManifest(self.files, f"structural-{self._postprocessing}")
 
     @cached_property
     def structural_counts(self) -> EntryCounts:
@@ -183,7 +185,7 @@ class BuildWork:
     @property
     def sides(self) -> PartManifest:
         """By :attr:`.sides.SideSpan.key`: a part of each side file that has lines of the span."""
-        return PartManifest(self.files, f"sides-{self._concluding}")
+        return PartManifest(self.files, f"sides-{self._postprocessing}")
 
     @property
     def trees(self) -> StoredTrees:
@@ -196,6 +198,6 @@ class BuildWork:
         return int(json.loads(self.files.create(path, json.dumps(value).encode())))
 
     @cached_property
-    def _concluding(self) -> str:
+    def _postprocessing(self) -> str:
         selection = self.settings.model_dump_json(include={"selection"})
         return digest([self.finishing, selection])[:_DIGITS]

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t most_threads = 1024;  // of a workgroup
 constexpr std::size_t alignment = 16;         // of a block's LDS, as of a kernel's
-constexpr unsigned most_blocks = 8;           // that every GPU has to have (CUDA programming guide)
+constexpr unsigned most_blocks = 8;  // that every GPU has to have (CUDA programming guide)
 
 int attribute(hipDeviceAttribute_t which) {
   int device = 0, value = 0;

@@ -1,5 +1,5 @@
-// Kernels whose workgroups are clusters of blocks (cass_ray/lift/lowering/clusters.py): how they are
-// launched.
+// Kernels whose workgroups are clusters of blocks (cass_ray/lift/lowering/clusters.py): how they
+// are launched.
 #pragma once
 
 #include <hip/hip_runtime_api.h>

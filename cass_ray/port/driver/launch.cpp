@@ -47,7 +47,8 @@ std::optional<Shape> cluster_of(const LoadedCluster* found, const std::optional<
   return found->kernel.is_fixed() ? std::optional(Shape{x, y, z}) : std::nullopt;
 }
 
-// `given` in place of `parameters`: the arguments in a buffer, as cuLaunchKernel's `extra` has them.
+// `given` in place of `parameters`: the arguments in a buffer, as cuLaunchKernel's `extra` has
+// them.
 int launch_in_clusters(const LoadedCluster& found, const BlockLaunch& blocks, bool cooperative,
                        hipStream_t stream, void** parameters, void** given) {
   if (const int fault = earlier_fault(); fault != success) return fault;
@@ -68,10 +69,9 @@ int launch_in_clusters(const LoadedCluster& found, const BlockLaunch& blocks, bo
     bytes = packed.size();
     list = {HIP_LAUNCH_PARAM_BUFFER_POINTER, packed.data(), HIP_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
             HIP_LAUNCH_PARAM_END};
-    return finish(hipModuleLaunchKernel(found.launched, made.grid.x, made.grid.y, made.grid.z,
-                                        made.workgroup.x, 1, 1,
-                                        static_cast<unsigned>(made.shared_bytes), stream, nullptr,
-                                        list.data()));
+    return finish(hipModuleLaunchKernel(
+        found.launched, made.grid.x, made.grid.y, made.grid.z, made.workgroup.x, 1, 1,
+        static_cast<unsigned>(made.shared_bytes), stream, nullptr, list.data()));
   }
   void** all = made.with_words(found.kernel, parameters);
   const auto bytes = static_cast<unsigned>(made.shared_bytes);
@@ -189,7 +189,8 @@ CUDA_API int cuFuncGetAttribute(int* value, int attribute, hipFunction_t kernel)
 
 // Every kernel may have as much dynamic shared memory as is left.
 CUDA_API int cuFuncSetAttribute(hipFunction_t kernel, int attribute, int value) {
-  if (attribute == carveout || attribute == more_blocks_allowed || attribute == cluster_scheduling) {
+  if (attribute == carveout || attribute == more_blocks_allowed ||
+      attribute == cluster_scheduling) {
     return success;
   }
   if (attribute != largest_dynamic_shared) {

@@ -63,8 +63,8 @@ CUDA_API int cuGetProcAddress(const char* name, void** function, int cuda_versio
   return cuGetProcAddress_v2(name, function, cuda_version, flags, nullptr);
 }
 
-// Tables of functions that no document names. Nvidia's libraries look whether there is one (NVRTC does
-// without), so that no word is said.
+// Tables of functions that no document names. Nvidia's libraries look whether there is one (NVRTC
+// does without), so that no word is said.
 CUDA_API int cuGetExportTable(const void** table, const void*) {
   if (table == nullptr) return invalid_value;
   *table = nullptr;

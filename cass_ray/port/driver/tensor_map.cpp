@@ -33,7 +33,8 @@ struct Tensor {
   std::uint32_t rank;
   void* address;
   const std::uint64_t* sizes;
-  const std::uint64_t* strides;  // from the second axis on; Nvidia's driver wants them of one axis too
+  const std::uint64_t*
+      strides;  // from the second axis on; Nvidia's driver wants them of one axis too
   const std::uint32_t* steps;
   int interleave, swizzle, fill;
 };

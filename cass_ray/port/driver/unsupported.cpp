@@ -1,5 +1,5 @@
-// Every entry point of CUDA's driver interface that nothing else defines: it says so once and returns
-// CUDA_ERROR_NOT_SUPPORTED. As runtime/unsupported.cpp.
+// Every entry point of CUDA's driver interface that nothing else defines: it says so once and
+// returns CUDA_ERROR_NOT_SUPPORTED. As runtime/unsupported.cpp.
 #include "result.hpp"
 
 #define CASS_CUDA_ENTRY_POINT(name)                                                              \

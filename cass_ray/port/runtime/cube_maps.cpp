@@ -47,7 +47,8 @@ constexpr std::size_t faces = 6;
 // Six square faces; a multiple of six with the flag of layers.
 bool are_cubes(const hipExtent& extent, unsigned flags) {
   const bool layered = (flags & hipArrayLayered) != 0;
-  const bool whole = layered ? extent.depth != 0 && extent.depth % faces == 0 : extent.depth == faces;
+  const bool whole =
+      layered ? extent.depth != 0 && extent.depth % faces == 0 : extent.depth == faces;
   return whole && extent.width == extent.height;
 }
 
@@ -74,8 +75,8 @@ bool is_cube_map(const ResourceDescription& resource) {
   return flags && (*flags & hipArrayCubemap) != 0;
 }
 
-// An H200 takes places on a face as normalized, whatever is said of coordinates. Beyond the edge of a
-// seamless map it has the next face, which a layer does not: only the nearest texel is the same.
+// An H200 takes places on a face as normalized, whatever is said of coordinates. Beyond the edge of
+// a seamless map it has the next face, which a layer does not: only the nearest texel is the same.
 int create_cube_texture(hipTextureObject_t* made, const ResourceDescription& resource,
                         const TextureDescription& texture, const ResourceViewDescription* view) {
   auto as_layers = *reinterpret_cast<const hipTextureDesc*>(&texture);

@@ -1,6 +1,6 @@
 // Arrays of kinds that HIP has not; what the program said of them is kept here. Cube maps are
-// arrays of layers, six faces each, where lifted code chooses the layer (docs/lift/what_is_lifted.md). For gathers
-// AMD's hardware takes any array.
+// arrays of layers, six faces each, where lifted code chooses the layer
+// (docs/lift/what_is_lifted.md). For gathers AMD's hardware takes any array.
 #pragma once
 
 #include <optional>

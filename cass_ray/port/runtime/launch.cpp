@@ -50,6 +50,18 @@ int launch_in_clusters(const RegisteredCluster& found, const LaunchConfiguration
   return finish(hipLaunchKernel(found.launched, grid, block, all, made.shared_bytes, stream));
 }
 
+// More threads than a kernel's bounds allow: HIP's code is that of a faulting kernel, CUDA's is
+// that of a wrong argument, and later calls go on.
+int finish_launch(hipError_t result, const void* kernel, dim3 block) {
+  hipFuncAttributes bounds{};
+  if (result != hipErrorLaunchFailure || hipFuncGetAttributes(&bounds, kernel) != hipSuccess ||
+      block.x * block.y * block.z <= static_cast<unsigned>(bounds.maxThreadsPerBlock)) {
+    return finish(result);
+  }
+  static_cast<void>(hipGetLastError());
+  return fail(invalid_value);
+}
+
 int launch_registered(const void* kernel, const LaunchConfiguration& given,
                       const LaunchRequests& asked, void** arguments, hipStream_t stream) {
   const auto& [grid, block, shared, own_stream, attributes, count] = given;
@@ -59,9 +71,11 @@ int launch_registered(const void* kernel, const LaunchConfiguration& given,
   // A kernel that cannot tell clusters from blocks.
   if (asked.cooperative) {
     const auto bytes = static_cast<unsigned>(shared);
-    return finish(hipLaunchCooperativeKernel(kernel, grid, block, arguments, bytes, stream));
+    return finish_launch(hipLaunchCooperativeKernel(kernel, grid, block, arguments, bytes, stream),
+                         kernel, block);
   }
-  return finish(hipLaunchKernel(kernel, grid, block, arguments, shared, stream));
+  return finish_launch(hipLaunchKernel(kernel, grid, block, arguments, shared, stream), kernel,
+                       block);
 }
 
 // What CUDA calls a launch that no card can do: of version 13 an H200 gives the driver's code.

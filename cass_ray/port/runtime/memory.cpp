@@ -15,8 +15,14 @@ FORWARD(cudaHostUnregister, hipHostUnregister, (void* memory), (memory))
 FORWARD(cudaHostGetDevicePointer, hipHostGetDevicePointer,
         (void** found, void* host, unsigned flags), (found, host, flags))
 FORWARD(cudaHostGetFlags, hipHostGetFlags, (unsigned* flags, void* host), (flags, host))
-FORWARD(cudaMallocManaged, hipMallocManaged, (void** made, std::size_t size, unsigned flags),
-        (made, size, flags))
+// No bytes are a null pointer in CUDA, as of cudaMalloc, and an error in HIP.
+CUDA_API int cudaMallocManaged(void** made, std::size_t size, unsigned flags) {
+  if (size == 0 && made != nullptr && (flags == hipMemAttachGlobal || flags == hipMemAttachHost)) {
+    *made = nullptr;
+    return success;
+  }
+  return CASS_FORWARDED(hipMallocManaged, (made, size, flags));
+}
 FORWARD(cudaMallocPitch, hipMallocPitch,
         (void** made, std::size_t* pitch, std::size_t width, std::size_t height),
         (made, pitch, width, height))

@@ -266,8 +266,8 @@ CUDA_API void __cudaRegisterVar(void** handle, char* host, char* name, const cha
                    constant, global);
 }
 
-// As HIP has them: `pointer`, the host's variable, and a device variable of that name point to managed
-// memory; what it starts with is another device variable (cass_ray/lift/module.py).
+// As HIP has them: `pointer`, the host's variable, and a device variable of that name point to
+// managed memory; what it starts with is another device variable (cass_ray/lift/module.py).
 CUDA_API void __cudaRegisterManagedVar(void** handle, void** pointer, char* name,
                                        const char* device_name, int ext, std::size_t size,
                                        int constant, int global) {

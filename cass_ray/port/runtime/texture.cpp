@@ -7,7 +7,8 @@
 #include "cube_maps.hpp"
 #include "forward.hpp"
 
-#pragma clang diagnostic ignored "-Wdeprecated-declarations"  // hipMemcpyToArray, hipMemcpyFromArray
+#pragma clang diagnostic ignored \
+    "-Wdeprecated-declarations"  // hipMemcpyToArray, hipMemcpyFromArray
 
 using namespace cass::cuda;
 
@@ -92,12 +93,12 @@ FORWARD_BOTH(cudaMemcpy2DArrayToArray, hipMemcpy2DArrayToArray,
               std::size_t width, std::size_t height, hipMemcpyKind kind),
              (target, target_x, target_y, source, source_x, source_y, width, height, kind))
 FORWARD_BOTH(cudaMemcpyToArray, hipMemcpyToArray,
-             (hipArray_t target, std::size_t x, std::size_t y, const void* source,
-              std::size_t size, hipMemcpyKind kind),
+             (hipArray_t target, std::size_t x, std::size_t y, const void* source, std::size_t size,
+              hipMemcpyKind kind),
              (target, x, y, source, size, kind))
 FORWARD_BOTH(cudaMemcpyFromArray, hipMemcpyFromArray,
-             (void* target, hipArray_const_t source, std::size_t x, std::size_t y,
-              std::size_t size, hipMemcpyKind kind),
+             (void* target, hipArray_const_t source, std::size_t x, std::size_t y, std::size_t size,
+              hipMemcpyKind kind),
              (target, source, x, y, size, kind))
 
 // HIP's samplers have zeros beyond edges, and no other border.

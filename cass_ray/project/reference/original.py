@@ -70,7 +70,7 @@ _FORM = "2"
 
 
 @dataclass(frozen=True)
-class Original:
+class OriginalProject:
     """How the project ``source`` is built and tested: in ``tree``, a copy of it, by ``plan``."""
 
     source: Path
@@ -98,7 +98,7 @@ def what_runs(test: str, programs: Sequence[str]) -> tuple[str, str]:
     return "; ".join([*lines, "true"]), f"programs without arguments ({len(programs)})"
 
 
-def runs_of_original(original: Original, say: Callable[[str], None]) -> OriginalRuns:
+def runs_of_original(original: OriginalProject, say: Callable[[str], None]) -> OriginalRuns:
     """The runs of ``original``'s programs; those of the last time if nothing has changed."""
     try:
         toolkit = write_toolkit(original.work / "cuda", find_nvidia(), ARCHITECTURE)
@@ -125,7 +125,9 @@ def no_reference(problem: str) -> OriginalRuns:
 class _Session:
     """One build of the original and its tests."""
 
-    def __init__(self, original: Original, toolkit: Toolkit, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, original: OriginalProject, toolkit: Toolkit, say: Callable[[str], None]
+    ) -> None:
         self._original = original
         self._toolkit = toolkit
         self._say = say
@@ -282,7 +284,7 @@ def _names_error(line: str) -> bool:
     return _ERROR.search(line) is not None and not _SUMMED_UP.match(line)
 
 
-def _key(original: Original, toolkit: Toolkit) -> str:
+def _key(original: OriginalProject, toolkit: Toolkit) -> str:
     """Digest of all that the runs depend on."""
     plan, tree = original.plan, str(original.tree)
     parts: list[str | bytes] = [_FORM, plan.build, plan.test, tree, str(original.runtime.resolve())]

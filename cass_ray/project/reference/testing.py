@@ -16,7 +16,7 @@ from cass_ray.project.reference.comparing import (
     compare_runs,
 )
 from cass_ray.project.reference.original import (
-    Original,
+    OriginalProject,
     no_reference,
     recording,
     runs_of_original,
@@ -35,7 +35,7 @@ class Reference:
     tolerance: Tolerance
 
 
-def reference_of(original: Original, say: Callable[[str], None]) -> Reference:
+def reference_of(original: OriginalProject, say: Callable[[str], None]) -> Reference:
     """Build and run ``original``; what is in the way is the reference's problem."""
     files = (path for path in source_files(original.source) if is_source(path.name))
     tolerance = tolerance_for(path.read_text("utf-8", "replace") for path in files)

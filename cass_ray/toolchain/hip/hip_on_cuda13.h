@@ -84,9 +84,11 @@ static inline cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t strea
                                                               unsigned flags) {
   return cudaStreamUpdateCaptureDependencies(stream, nodes, nullptr, count, flags);
 }
-static inline cudaError_t cudaStreamGetCaptureInfo_v2(
-    cudaStream_t stream, cudaStreamCaptureStatus* status, unsigned long long* id,
-    cudaGraph_t* graph, const cudaGraphNode_t** nodes, size_t* count) {
+static inline cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream,
+                                                      cudaStreamCaptureStatus* status,
+                                                      unsigned long long* id, cudaGraph_t* graph,
+                                                      const cudaGraphNode_t** nodes,
+                                                      size_t* count) {
   return cudaStreamGetCaptureInfo(stream, status, id, graph, nodes, nullptr, count);
 }
 static inline CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus* status,
@@ -99,10 +101,10 @@ static inline CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptur
 // and answer that they are not supported.
 template <typename T, int dimensions, cudaTextureReadMode mode>
 struct texture {};
-#define CASS_REMOVED(NAME)                     \
-  template <typename... Arguments>             \
+#define CASS_REMOVED(NAME)                         \
+  template <typename... Arguments>                 \
   static inline cudaError_t NAME(Arguments&&...) { \
-    return cudaErrorNotSupported;              \
+    return cudaErrorNotSupported;                  \
   }
 CASS_REMOVED(cudaBindTexture)
 CASS_REMOVED(cudaBindTexture2D)

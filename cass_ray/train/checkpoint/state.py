@@ -9,13 +9,13 @@ import torch
 from cass_ray.train.checkpoint.reader import CheckpointReader
 from cass_ray.train.checkpoint.store import WEIGHT
 from cass_ray.train.engines import optimizers
-from cass_ray.train.engines.base import Shard, TrainingEngine
+from cass_ray.train.engines.base import ParameterShard, TrainingEngine
 from cass_ray.train.model.build import AnswerModel
 
 
 def tensors_to_save(engine: TrainingEngine) -> Iterator[tuple[str, torch.Tensor]]:
     """(key, flat fp32 tensor) of all that this worker saves; one copy of a partition at a time."""
-    by_flat: dict[int, list[Shard]] = {}
+    by_flat: dict[int, list[ParameterShard]] = {}
     for shard in engine.shards_to_save():
         by_flat.setdefault(id(shard.flat), []).append(shard)
     for shards in by_flat.values():
@@ -40,7 +40,7 @@ def load_weights(model: AnswerModel, reader: CheckpointReader) -> None:
 @torch.no_grad()
 def load_engine(engine: TrainingEngine, reader: CheckpointReader, step: int) -> None:
     """Set fp32 weights and moments of everything this worker holds."""
-    by_flat: dict[int, list[Shard]] = {}
+    by_flat: dict[int, list[ParameterShard]] = {}
     for shard in engine.held_shards():
         by_flat.setdefault(id(shard.flat), []).append(shard)
     for shards in by_flat.values():

@@ -46,7 +46,7 @@ def is_held_out(pair: str, share: float) -> bool:
 
 
 @dataclass(frozen=True)
-class ExampleMaker:
+class ExampleGenerator:
     """Makes the examples of pairs, by settings."""
 
     settings: DataSettings

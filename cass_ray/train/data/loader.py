@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from cass_ray.train.data.ahead import Ahead
 from cass_ray.train.data.collate import Batch, collate, padded, share_of
-from cass_ray.train.data.packing import Plan, Window, worker_windows
+from cass_ray.train.data.packing import PackingPlan, Window, worker_windows
 from cass_ray.train.data.token_store import TokenStore
 from cass_ray.train.distributed import DistributedContext
 
@@ -33,7 +33,7 @@ class BatchLoader:
     def __init__(
         self,
         store: TokenStore,
-        plan: Plan,
+        plan: PackingPlan,
         distributed: DistributedContext,
         micro_batch_size: int,
         row_tokens: int = 0,

@@ -68,7 +68,7 @@ def fill_rate(windows: Sequence[Window], lengths: Sequence[int], capacity: int) 
 
 
 @dataclass(frozen=True)
-class Plan:
+class PackingPlan:
     """Which windows each optimizer step uses, epoch after epoch."""
 
     lengths: npt.NDArray[np.int64]

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from cass_ray.train.data.collate import Batch, collate, padded
 from cass_ray.train.data.loader import BatchLoader, OptimizerStep
-from cass_ray.train.data.packing import Plan, fill_rate
+from cass_ray.train.data.packing import PackingPlan, fill_rate
 from cass_ray.train.data.token_store import TokenStore
 from cass_ray.train.distributed import DistributedContext
 from cass_ray.train.run_files import RunFiles
@@ -59,9 +59,9 @@ def training_source(
     return StoredSource(settings, distributed, files)
 
 
-def make_plan(settings: TrainSettings, store: TokenStore) -> Plan:
+def make_plan(settings: TrainSettings, store: TokenStore) -> PackingPlan:
     """The order of the data, the same for every worker of the run."""
-    return Plan(
+    return PackingPlan(
         lengths=store.lengths,
         weights=store.weights,
         capacity=settings.data.window,

@@ -2,8 +2,8 @@
 
 :class:`cass_ray.train.engines.replicated.ReplicatedEngine` is ZeRO 0,
 :class:`cass_ray.train.engines.deepspeed.DeepSpeedEngine` ZeRO 1, 2 and 3. Both show their fp32
-weights and moments as :class:`Shard`s, pieces of parameters, which is what checkpoints are made of:
-they are read back by any engine on any number of workers.
+weights and moments as :class:`ParameterShard`s, pieces of parameters, which is what checkpoints are
+made of: they are read back by any engine on any number of workers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cass_ray.train.model.build import AnswerModel
 
 
 @dataclass(frozen=True)
-class Shard:
+class ParameterShard:
     """Elements ``start`` to ``start + size`` of the parameter ``name``, held in a flat tensor."""
 
     name: str
@@ -55,11 +55,11 @@ class TrainingEngine(Protocol):
         """Forget the gradients of this step."""
         ...
 
-    def shards_to_save(self) -> list[Shard]:
+    def shards_to_save(self) -> list[ParameterShard]:
         """What this worker is to save, disjoint from every other worker's."""
         ...
 
-    def held_shards(self) -> list[Shard]:
+    def held_shards(self) -> list[ParameterShard]:
         """What this worker holds, and so must be given when a checkpoint is loaded."""
         ...
 

@@ -18,7 +18,7 @@ from cass_ray.train.collectives import start_collectives
 from cass_ray.train.data.collate import Batch
 from cass_ray.train.distributed import DistributedContext
 from cass_ray.train.engines import optimizers
-from cass_ray.train.engines.base import Shard
+from cass_ray.train.engines.base import ParameterShard
 from cass_ray.train.model.build import AnswerModel
 from cass_ray.train.settings import OptimizerSettings, ZeroSettings
 
@@ -134,20 +134,20 @@ class DeepSpeedEngine:
             zero.check_grad_overflow = kept
             del zero.check_overflow
 
-    def held_shards(self) -> list[Shard]:
+    def held_shards(self) -> list[ParameterShard]:
         """See :class:`cass_ray.train.engines.base.TrainingEngine`."""
         return list(self._partitions() if self._stage == 3 else self._fragments())
 
     shards_to_save = held_shards
 
-    def _fragments(self) -> Iterator[Shard]:
+    def _fragments(self) -> Iterator[ParameterShard]:
         """ZeRO 1 and 2: each group of parameters is one flat tensor, cut into equal partitions."""
         for name, parameter in self._named:
             mapping = getattr(parameter, "_hp_mapping", None)
             if mapping is None:
                 continue  # no part of it is on this worker
             group = mapping.param_group_index
-            yield Shard(
+            yield ParameterShard(
                 name,
                 mapping.lp_fragment_address.start,
                 mapping.lp_fragment_address.numel,
@@ -156,7 +156,7 @@ class DeepSpeedEngine:
                 (group, 0),
             )
 
-    def _partitions(self) -> Iterator[Shard]:
+    def _partitions(self) -> Iterator[ParameterShard]:
         """ZeRO 3: each parameter is cut into equal partitions, the last one padded."""
         partitioned: list[tuple[str, Any]] = list(self._named)
         for name, parameter in partitioned:
@@ -168,7 +168,7 @@ class DeepSpeedEngine:
             sub_group, offset, _ = self._zero.grad_position[self._zero.get_param_id(parameter)]
             group = self._zero.sub_group_to_group_id[sub_group]
             flat = self._zero.fp32_partitioned_groups_flat[sub_group]
-            yield Shard(name, start, size, flat, offset, (group, 0))
+            yield ParameterShard(name, start, size, flat, offset, (group, 0))
 
     @torch.no_grad()
     def after_load(self) -> None:

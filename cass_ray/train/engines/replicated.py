@@ -10,7 +10,7 @@ import torch.distributed as dist
 from cass_ray.train.data.collate import Batch
 from cass_ray.train.distributed import DistributedContext
 from cass_ray.train.engines import optimizers
-from cass_ray.train.engines.base import Shard
+from cass_ray.train.engines.base import ParameterShard
 from cass_ray.train.model.build import AnswerModel
 from cass_ray.train.settings import OptimizerSettings
 
@@ -140,18 +140,18 @@ class ReplicatedEngine:
         for _, parameter in self._named:
             parameter.grad = None
 
-    def held_shards(self) -> list[Shard]:
+    def held_shards(self) -> list[ParameterShard]:
         places = {
             id(parameter): (number, index)
             for number, group in enumerate(self.optimizer.param_groups)
             for index, parameter in enumerate(group["params"])
         }
         return [
-            Shard(name, 0, master.numel(), master, 0, places[id(master)])
+            ParameterShard(name, 0, master.numel(), master, 0, places[id(master)])
             for name, master in self._masters.items()
         ]
 
-    def shards_to_save(self) -> list[Shard]:
+    def shards_to_save(self) -> list[ParameterShard]:
         return self.held_shards()[self._distributed.rank :: self._distributed.world_size]
 
     @torch.no_grad()

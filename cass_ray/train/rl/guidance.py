@@ -24,13 +24,15 @@ from cass_ray.llm.line_edits import edits_of, regions
 from cass_ray.llm.snippets import collapse
 from cass_ray.llm.translation_format import TranslationFormat
 from cass_ray.train.rl.learner import JudgedGroup
-from cass_ray.train.rl.rollouts import Question, Rollout, read_rollout
+from cass_ray.train.rl.rollouts import EditQuestion, Rollout, read_rollout
 
-Reference = Callable[[Question], Rollout | None]
+Reference = Callable[[EditQuestion], Rollout | None]
 """The known right answer to a question; None where there is none."""
 
 
-def reference_answer(form: TranslationFormat, longest: int, question: Question) -> Rollout | None:
+def reference_answer(
+    form: TranslationFormat, longest: int, question: EditQuestion
+) -> Rollout | None:
     """The edits that make the known translation of ``question``, in its words; None where it has
     none, or one of more than ``longest`` tokens."""
     old, new = question.lines, question.translation.split("\n")
@@ -67,7 +69,7 @@ def guided(
     references: Sequence[Rollout | None],
     most: float,
     chance: random.Random,
-) -> tuple[list[JudgedGroup], list[Question]]:
+) -> tuple[list[JudgedGroup], list[EditQuestion]]:
     """``groups``, in some of which the known answer stands for the last one and is worth 1; and the
     questions of these.
 

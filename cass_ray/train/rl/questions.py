@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 
-from cass_ray.train.rl.rollouts import Question
+from cass_ray.train.rl.rollouts import EditQuestion
 from cass_ray.train.rl.settings import SamplingSettings
 
 _REMEMBERED = 100
@@ -26,10 +26,12 @@ class QuestionChooser:
 
     def __init__(
         self,
-        questions: Sequence[Question],
+        questions: Sequence[EditQuestion],
         settings: SamplingSettings,
         seed: int = 0,
-        reworded: Callable[[Question, random.Random], Question] = lambda question, _: question,
+        reworded: Callable[[EditQuestion, random.Random], EditQuestion] = lambda question, _: (
+            question
+        ),
     ) -> None:
         if not questions:
             raise ValueError("there are no questions to ask")
@@ -53,7 +55,7 @@ class QuestionChooser:
             number = min(max(number, round(settings.mixed / max(self._share, 1e-3))), most)
         return min(number, len(self._questions))
 
-    def choose(self, step: int) -> list[Question]:
+    def choose(self, step: int) -> list[EditQuestion]:
         """Different questions for ``step``."""
         wanted = self.wanted
         rested = [name for name, last in self._mixed.items() if step - last > self._settings.rest]
@@ -76,7 +78,7 @@ class QuestionChooser:
             self._chance.shuffle(self._unseen)
         return self._unseen.pop()
 
-    def heard(self, question: Question, rewards: Sequence[float], step: int) -> None:
+    def heard(self, question: EditQuestion, rewards: Sequence[float], step: int) -> None:
         """``rewards`` of the answers to ``question`` that were drawn in ``step``."""
         name = question.of or question.id
         differ = len(set(rewards)) > 1

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cass_ray.execute.rewards.verdicts import RewardVerdict
-from cass_ray.train.rl.rollouts import Question, Rollout
+from cass_ray.train.rl.rollouts import EditQuestion, Rollout
 
 ANSWERS, QUESTIONS, GUIDED = "answers.jsonl", "questions.jsonl", "guided.jsonl"
 
@@ -55,7 +55,7 @@ class RewardRecords:
             )
         _append(self._answers, rows)
 
-    def keep_guided(self, step: int, questions: Sequence[Question]) -> None:
+    def keep_guided(self, step: int, questions: Sequence[EditQuestion]) -> None:
         """Questions whose known answer was learned from in ``step``."""
         _append(self._folder / GUIDED, [{"step": step, "question": each.id} for each in questions])
 

@@ -15,17 +15,17 @@ from typing import Any
 import torch
 
 from cass_ray.temporary import temporary_prefix
-from cass_ray.train.rl.rollouts import Question, Rollout, RolloutMaker
+from cass_ray.train.rl.rollouts import EditQuestion, Rollout, RolloutGenerator
 from cass_ray.train.rl.rollouts_lost import RolloutsLost
 
-Make = Callable[[], RolloutMaker]
+Make = Callable[[], RolloutGenerator]
 
 _ITEM, _END, _FAILED = "item", "end", "failed"
 _Said = tuple[str, Any]
 
 
 class RolloutProcess:
-    """A :class:`~cass_ray.train.rl.rollouts.RolloutMaker` in a child process.
+    """A :class:`~cass_ray.train.rl.rollouts.RolloutGenerator` in a child process.
 
     ``make`` makes the maker there; it must be picklable. What several threads ask is with the maker
     at the same time. A process that dies costs what was asked of it, and is started again when it
@@ -62,11 +62,11 @@ class RolloutProcess:
             if not child.is_lost:  # the next one begins with them
                 raise
 
-    def rollouts(self, questions: Sequence[Question]) -> Iterator[list[Rollout]]:
+    def rollouts(self, questions: Sequence[EditQuestion]) -> Iterator[list[Rollout]]:
         return self._running().ask("rollouts", list(questions))
 
     def greedy(
-        self, questions: Sequence[Question], weights: Mapping[str, torch.Tensor] | None = None
+        self, questions: Sequence[EditQuestion], weights: Mapping[str, torch.Tensor] | None = None
     ) -> list[Rollout]:
         """See :meth:`cass_ray.train.rl.rollouts.DecoderRollouts.greedy`. Raises
         :class:`RolloutsLost`."""

@@ -15,13 +15,13 @@ from cass_ray.llm.batch_decode import BatchDecoder, EditMarks, Sampled
 from cass_ray.llm.continuous_decode import ContinuousDecoder, GroupAsked
 from cass_ray.llm.line_edits import MARKS
 from cass_ray.llm.translation_format import TranslationFormat, UnusableAnswer
-from cass_ray.train.rl.one_thread import OneThread, merged
 from cass_ray.train.rl.rollouts_lost import RolloutsLost
 from cass_ray.train.rl.settings import SamplingSettings
+from cass_ray.train.rl.worker_thread import WorkerThread, merged
 
 
 @dataclass(frozen=True)
-class Question:
+class EditQuestion:
     """A CUDA program that is to be translated by numbered edits."""
 
     id: str
@@ -45,7 +45,7 @@ class Question:
 class Rollout:
     """One answer."""
 
-    question: Question
+    question: EditQuestion
     tokens: list[int]
     log_probs: list[float]
     """Of each token, under the weights and constraints that it was drawn with."""
@@ -59,7 +59,7 @@ class Rollout:
     """Whether no policy drew it: it is the known right answer."""
 
 
-class RolloutMaker(Protocol):
+class RolloutGenerator(Protocol):
     """Draws groups of answers: here, in a process of its own, or on a cluster.
 
     May be asked by several threads; what one asks is drawn beside what another has asked.
@@ -69,7 +69,7 @@ class RolloutMaker(Protocol):
         """Draw with ``weights`` (by the model's names) from now on, answers that are begun too."""
         ...
 
-    def rollouts(self, questions: Sequence[Question]) -> Iterator[list[Rollout]]:
+    def rollouts(self, questions: Sequence[EditQuestion]) -> Iterator[list[Rollout]]:
         """A group of answers to each of ``questions``, in the order in which they have ended.
 
         Raises :class:`RolloutsLost`.
@@ -84,11 +84,11 @@ _LONGEST_GREEDY, _BEYOND_QUESTION = 3000, 500
 measurements outside a run (``benchmarks.train.small_answers``)."""
 _GREEDY_ROWS = 160
 
-_Drawn = tuple[Question, list[Sampled]] | RolloutsLost
+_Drawn = tuple[EditQuestion, list[Sampled]] | RolloutsLost
 
 
 class DecoderRollouts:
-    """A :class:`RolloutMaker` of this process: ``model`` under the batching decoder.
+    """A :class:`RolloutGenerator` of this process: ``model`` under the batching decoder.
 
     One thread decodes all that is asked in one batch without an end; ``longest``: tokens of a
     question, at most.
@@ -107,9 +107,9 @@ class DecoderRollouts:
         most: int = model.config.max_position_embeddings
         self._longest = min(longest + settings.max_new_tokens, most)
         self._continuous: ContinuousDecoder | None = None
-        self._asked: dict[int, tuple[Question, SimpleQueue[_Drawn]]] = {}
+        self._asked: dict[int, tuple[EditQuestion, SimpleQueue[_Drawn]]] = {}
         self._keys = count()
-        self._thread = OneThread(self._advance, "cass-rl-decoder")
+        self._thread = WorkerThread(self._advance, "cass-rl-decoder")
         torch.manual_seed(seed)
 
     def use_weights(self, weights: Mapping[str, torch.Tensor]) -> None:
@@ -121,7 +121,7 @@ class DecoderRollouts:
         for name, tensor in weights.items():
             own[name].copy_(tensor)
 
-    def rollouts(self, questions: Sequence[Question]) -> Iterator[list[Rollout]]:
+    def rollouts(self, questions: Sequence[EditQuestion]) -> Iterator[list[Rollout]]:
         found: SimpleQueue[_Drawn] = SimpleQueue()
         made = [(question, self._group(question)) for question in longest_first(questions)]
         asked = [(question, group) for question, group in made if self._has_room(group)]
@@ -133,7 +133,7 @@ class DecoderRollouts:
             question, sampled = drawn
             yield [read_rollout(self._form, question, s.tokens, s.log_probs) for s in sampled]
 
-    def _group(self, question: Question) -> GroupAsked:
+    def _group(self, question: EditQuestion) -> GroupAsked:
         settings, form = self._settings, self._form
         most = settings.max_new_tokens
         if settings.beyond_reference and question.answer_tokens:
@@ -152,7 +152,7 @@ class DecoderRollouts:
         return len(group.question) + group.most <= self._longest
 
     def _ask(
-        self, asked: Sequence[tuple[Question, GroupAsked]], found: SimpleQueue[_Drawn]
+        self, asked: Sequence[tuple[EditQuestion, GroupAsked]], found: SimpleQueue[_Drawn]
     ) -> None:
         if self._continuous is None:
             self._continuous = self._fresh()
@@ -193,7 +193,7 @@ class DecoderRollouts:
         return not self._continuous.is_idle
 
     def greedy(
-        self, questions: Sequence[Question], weights: Mapping[str, torch.Tensor] | None = None
+        self, questions: Sequence[EditQuestion], weights: Mapping[str, torch.Tensor] | None = None
     ) -> list[Rollout]:
         """The likeliest answer to each of ``questions``, with ``weights`` where they are given.
 
@@ -202,7 +202,7 @@ class DecoderRollouts:
         return self._thread.call(lambda: self._greedy(questions, weights))
 
     def _greedy(
-        self, questions: Sequence[Question], weights: Mapping[str, torch.Tensor] | None
+        self, questions: Sequence[EditQuestion], weights: Mapping[str, torch.Tensor] | None
     ) -> list[Rollout]:
         device = next(self._model.parameters()).device
         if device.type == "cuda":
@@ -217,7 +217,7 @@ class DecoderRollouts:
         finally:
             self._take(kept)
 
-    def _likeliest(self, questions: Sequence[Question]) -> list[Rollout]:
+    def _likeliest(self, questions: Sequence[EditQuestion]) -> list[Rollout]:
         form, made = self._form, dict[str, Rollout]()
         room = self._model.config.max_position_embeddings
         rows = [(question, form.edit_question(question.lines)) for question in questions]
@@ -236,13 +236,13 @@ class DecoderRollouts:
         return [made[question.id] for question in questions]
 
 
-def longest_first(questions: Sequence[Question]) -> list[Question]:
+def longest_first(questions: Sequence[EditQuestion]) -> list[EditQuestion]:
     """``questions`` in the order in which they are best begun: the last answer ends sooner."""
     return sorted(questions, key=lambda question: (-question.answer_tokens, -len(question.cuda)))
 
 
 class SharedRollouts:
-    """A :class:`RolloutMaker` of several, each of which draws answers to its share."""
+    """A :class:`RolloutGenerator` of several, each of which draws answers to its share."""
 
     def __init__(self, makers: Sequence[Any]) -> None:
         self._makers = makers
@@ -251,12 +251,12 @@ class SharedRollouts:
     def use_weights(self, weights: Mapping[str, torch.Tensor]) -> None:
         list(self._pool.map(lambda maker: maker.use_weights(weights), self._makers))
 
-    def rollouts(self, questions: Sequence[Question]) -> Iterator[list[Rollout]]:
+    def rollouts(self, questions: Sequence[EditQuestion]) -> Iterator[list[Rollout]]:
         shares = zip(self._makers, dealt(questions, len(self._makers)), strict=True)
         return merged([maker.rollouts(share) for maker, share in shares if share])
 
     def greedy(
-        self, questions: Sequence[Question], weights: Mapping[str, torch.Tensor] | None = None
+        self, questions: Sequence[EditQuestion], weights: Mapping[str, torch.Tensor] | None = None
     ) -> list[Rollout]:
         """See :meth:`DecoderRollouts.greedy`; in the order of ``questions``."""
         shares = dealt(questions, len(self._makers))
@@ -269,19 +269,19 @@ class SharedRollouts:
         return [found[question.id] for question in questions]
 
 
-def dealt(questions: Sequence[Question], number: int) -> list[list[Question]]:
+def dealt(questions: Sequence[EditQuestion], number: int) -> list[list[EditQuestion]]:
     """``questions`` in ``number`` shares of about the same length."""
     ordered = longest_first(questions)
     return [ordered[first::number] for first in range(number)]
 
 
-def edit_marks(form: TranslationFormat, rows: Sequence[Question]) -> EditMarks:
+def edit_marks(form: TranslationFormat, rows: Sequence[EditQuestion]) -> EditMarks:
     """What answers to ``rows`` may hold."""
     return EditMarks(form.first_mark, MARKS, [len(question.lines) for question in rows])
 
 
 def read_rollout(
-    form: TranslationFormat, question: Question, tokens: list[int], log_probs: list[float]
+    form: TranslationFormat, question: EditQuestion, tokens: list[int], log_probs: list[float]
 ) -> Rollout:
     """The program of an answer, or why there is none."""
     code, problem = None, ""

@@ -22,12 +22,12 @@ from cass_ray.execute.rewards.verdicts import (
     Rewarder,
     RewardVerdict,
 )
+from cass_ray.train.rl.canonical_names import RenamedItem
 from cass_ray.train.rl.guidance import Reference, guided, right_answer
-from cass_ray.train.rl.in_first_words import AskedItem
 from cass_ray.train.rl.learner import JudgedGroup
 from cass_ray.train.rl.questions import QuestionChooser
 from cass_ray.train.rl.records import RewardRecords
-from cass_ray.train.rl.rollouts import Question, Rollout, RolloutMaker
+from cass_ray.train.rl.rollouts import EditQuestion, Rollout, RolloutGenerator
 from cass_ray.train.rl.settings import RlSettings
 
 METRICS = "metrics.jsonl"
@@ -96,7 +96,7 @@ class RlTrainer:
 
     settings: RlSettings
     learner: StepLearner
-    maker: RolloutMaker
+    maker: RolloutGenerator
     rewards: Rewarder
     chooser: QuestionChooser
     out: Path
@@ -192,7 +192,7 @@ class RlTrainer:
                 self.chooser.heard(rollouts[0].question, heard, self._asked)
             self._records.keep(number, rollouts, verdicts)
         behind = self.learner.steps - judged.policy
-        known = list[Question]()
+        known = list[EditQuestion]()
         if self._is_guided():
             most = self.settings.guidance.most
             groups, known = guided(groups, judged.references, most, self._chance)
@@ -227,7 +227,7 @@ class RlTrainer:
 def judge_group(group: Sequence[Rollout], rewards: Rewarder) -> list[RewardVerdict]:
     """Verdicts on ``group``, in its order; an answer that makes no program is not sent away."""
     items = [
-        AskedItem(
+        RenamedItem(
             question=rollout.question.cuda,
             answer=fenced(rollout.code),
             names=dict(rollout.question.names),

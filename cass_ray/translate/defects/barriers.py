@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from cass_ray.translate.defects.syntax import (
-    Function,
+    FunctionDefinition,
     SourceFile,
     compact,
     finding,
@@ -24,7 +24,7 @@ _NAME = re.compile(r"(?<![\w.])(?<!->)[A-Za-z_]\w*")
 _CONDITIONAL = ("if_statement", "while_statement", "for_statement", "switch_statement")
 
 
-def thread_dependent(function: Function) -> set[str]:
+def thread_dependent(function: FunctionDefinition) -> set[str]:
     """Local names whose value differs between threads, because their first or a later one does."""
     sources: dict[str, list[str]] = {}
     for variables in function.variables.values():
@@ -87,7 +87,7 @@ def barrier_defects(unit: SourceFile) -> Iterator[Finding]:
             )
 
 
-def _unclear(function: Function, names: set[str]) -> set[str]:
+def _unclear(function: FunctionDefinition, names: set[str]) -> set[str]:
     """Names of several variables of which some are the same for all threads."""
     return {
         name
@@ -97,7 +97,7 @@ def _unclear(function: Function, names: set[str]) -> set[str]:
     }
 
 
-def _condition_around(node: Node, function: Function, names: set[str]) -> Node | None:
+def _condition_around(node: Node, function: FunctionDefinition, names: set[str]) -> Node | None:
     above = node.parent
     while above is not None and above != function.body:
         if above.type in _CONDITIONAL:
@@ -110,7 +110,7 @@ def _condition_around(node: Node, function: Function, names: set[str]) -> Node |
     return None
 
 
-def _is_rounded_up(loop: Node, function: Function) -> bool:
+def _is_rounded_up(loop: Node, function: FunctionDefinition) -> bool:
     """Whether ``i < bound; i += step`` goes to a multiple of the step: as often for all threads."""
     bound = re.search(r"<(\w+)\Z", compact(loop.child_by_field_name("condition")))
     step = re.search(r"\+=(.+)", compact(loop.child_by_field_name("update")))
@@ -118,7 +118,7 @@ def _is_rounded_up(loop: Node, function: Function) -> bool:
     return bool(variable and step and compact(variable.value).endswith(f"*{step[1]}"))
 
 
-def _early_return(function: Function, names: set[str], last_barrier: int) -> Node | None:
+def _early_return(function: FunctionDefinition, names: set[str], last_barrier: int) -> Node | None:
     for statement in function.body.named_children:
         if statement.type != "if_statement" or statement.start_byte > last_barrier:
             continue

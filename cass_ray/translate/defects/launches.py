@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from cass_ray.translate.defects.memory import Side, sides
+from cass_ray.translate.defects.memory import MemorySpace, sides
 from cass_ray.translate.defects.syntax import (
-    Call,
-    Function,
+    CallExpression,
+    FunctionDefinition,
     SourceFile,
-    Variable,
+    VariableDeclaration,
     compact,
     declared,
     finding,
@@ -72,14 +72,16 @@ def _unchecked(unit: SourceFile) -> Iterator[Finding]:
         )
 
 
-def _asks(call: Call) -> bool:
+def _asks(call: CallExpression) -> bool:
     """Whether a call may say that a launch failed."""
     if call.runtime:
         return call.runtime in _ASKS or (bool(_WAITS.match(call.runtime)) and call.result_used)
     return _OWN_CHECK.search(call.name) is not None
 
 
-def _too_many_threads(call: Call, function: Function, unit: SourceFile) -> Iterator[Finding]:
+def _too_many_threads(
+    call: CallExpression, function: FunctionDefinition, unit: SourceFile
+) -> Iterator[Finding]:
     threads = _product(call.configuration[1], function, unit) if len(call.configuration) > 1 else 0
     if threads > _MOST_THREADS and not _failure_is_wanted(call, function):
         yield finding(
@@ -90,7 +92,7 @@ def _too_many_threads(call: Call, function: Function, unit: SourceFile) -> Itera
         )
 
 
-def _failure_is_wanted(call: Call, function: Function) -> bool:
+def _failure_is_wanted(call: CallExpression, function: FunctionDefinition) -> bool:
     """Whether the next statement keeps the launch's error, and nothing leaves because of it: a
     program that launches what cannot run, to see what the runtime says."""
     statement = _statement(call.node)
@@ -128,7 +130,7 @@ def _words(node: Node | None) -> set[str]:
     return set(re.findall(r"\b[A-Za-z_]\w*\b", text(node)))
 
 
-def _product(node: Node, function: Function, unit: SourceFile) -> int:
+def _product(node: Node, function: FunctionDefinition, unit: SourceFile) -> int:
     """The number of threads of a block where it is written in numbers; else 0."""
     factors = [node]
     if node.type == "identifier" and (variable := function.variable(text(node))) is not None:
@@ -154,7 +156,7 @@ def _number(node: Node | None, unit: SourceFile) -> int:
     return unit.constants.get(written, integer(written))
 
 
-def _no_shared_memory(call: Call, unit: SourceFile) -> Iterator[Finding]:
+def _no_shared_memory(call: CallExpression, unit: SourceFile) -> Iterator[Finding]:
     given = text(call.configuration[2]) if len(call.configuration) > 2 else "0"
     if given != "0":
         return
@@ -174,7 +176,9 @@ def _no_shared_memory(call: Call, unit: SourceFile) -> Iterator[Finding]:
 _ROUNDED_DOWN = re.compile(r"\(?\s*([A-Za-z_]\w*)\s*(?:/|>>)\s*([A-Za-z_]\w*|\d+)\s*\)?\Z")
 
 
-def _cut_off(call: Call, function: Function, unit: SourceFile) -> Iterator[Finding]:
+def _cut_off(
+    call: CallExpression, function: FunctionDefinition, unit: SourceFile
+) -> Iterator[Finding]:
     """A grid of ``n / block`` of a kernel that guards against more threads than ``n``."""
     found = _ROUNDED_DOWN.match(text(call.configuration[0]))
     kernels = unit.kernels.get(call.name, [])
@@ -202,7 +206,7 @@ def _cut_off(call: Call, function: Function, unit: SourceFile) -> Iterator[Findi
             return
 
 
-def _may_be_a_multiple(variable: Variable | None, unit: SourceFile) -> bool:
+def _may_be_a_multiple(variable: VariableDeclaration | None, unit: SourceFile) -> bool:
     """Whether a number of elements is known, or is made of something times something."""
     if variable is None:
         return False
@@ -212,7 +216,7 @@ def _may_be_a_multiple(variable: Variable | None, unit: SourceFile) -> bool:
     )
 
 
-def _copy_not_awaited(call: Call, function: Function) -> Iterator[Finding]:
+def _copy_not_awaited(call: CallExpression, function: FunctionDefinition) -> Iterator[Finding]:
     if not text(call.argument(3)).endswith("DeviceToHost"):
         return
     name = name_in(call.argument(0))
@@ -225,8 +229,8 @@ def _copy_not_awaited(call: Call, function: Function) -> Iterator[Finding]:
         )
 
 
-def _managed_not_awaited(function: Function) -> Iterator[Finding]:
-    managed = {name for name, side in sides(function).items() if side is Side.MANAGED}
+def _managed_not_awaited(function: FunctionDefinition) -> Iterator[Finding]:
+    managed = {name for name, side in sides(function).items() if side is MemorySpace.MANAGED}
     reported: set[str] = set()
     for call in function.calls:
         if not call.is_launch:
@@ -242,7 +246,7 @@ def _managed_not_awaited(function: Function) -> Iterator[Finding]:
                 )
 
 
-def _use_before_wait(name: str, call: Call, function: Function) -> Node | None:
+def _use_before_wait(name: str, call: CallExpression, function: FunctionDefinition) -> Node | None:
     """Where host code uses what ``name`` points to, after ``call`` and before any wait."""
     later = [each for each in function.calls if each.position > call.node.end_byte]
     waits = [each.position for each in later if _waits(each)]
@@ -272,14 +276,14 @@ def _is_read(node: Node) -> bool:
     return above.type in ("subscript_expression", "field_expression", "argument_list")
 
 
-def _waits(call: Call) -> bool:
+def _waits(call: CallExpression) -> bool:
     """A wait by the runtime, or a call of something else that says so."""
     if call.runtime:
         return _WAITS.match(call.runtime) is not None
     return re.search(r"(?i)sync|wait|finish", call.name) is not None
 
 
-def _event_not_awaited(call: Call, function: Function) -> Iterator[Finding]:
+def _event_not_awaited(call: CallExpression, function: FunctionDefinition) -> Iterator[Finding]:
     stop = text(call.argument(2))
     before = [each for each in function.calls if each.position < call.position]
     records = [

@@ -9,8 +9,8 @@ from enum import StrEnum
 from tree_sitter import Node
 
 from cass_ray.translate.defects.syntax import (
-    Call,
-    Function,
+    CallExpression,
+    FunctionDefinition,
     SourceFile,
     compact,
     finding,
@@ -22,7 +22,7 @@ from cass_ray.translate.defects.syntax import (
 from cass_ray.translate.protocol import Finding, Severity
 
 
-class Side(StrEnum):
+class MemorySpace(StrEnum):
     """Where a pointer points to."""
 
     DEVICE = "device"
@@ -32,20 +32,24 @@ class Side(StrEnum):
 
 
 _ALLOCATIONS = {
-    "Malloc": Side.DEVICE, "MallocAsync": Side.DEVICE, "MallocPitch": Side.DEVICE,
-    "MallocManaged": Side.MANAGED, "MallocHost": Side.PINNED, "HostAlloc": Side.PINNED,
-    "HostMalloc": Side.PINNED,
-}  # fmt: skip
+    "Malloc": MemorySpace.DEVICE,
+    "MallocAsync": MemorySpace.DEVICE,
+    "MallocPitch": MemorySpace.DEVICE,
+    "MallocManaged": MemorySpace.MANAGED,
+    "MallocHost": MemorySpace.PINNED,
+    "HostAlloc": MemorySpace.PINNED,
+    "HostMalloc": MemorySpace.PINNED,
+}
 _HOST_VALUE = re.compile(
     r"(?:\([\w\s:]+\*\)|(?:static|reinterpret)_cast<[^>]*>\()?\s*(?:std::)?(?:malloc|calloc)\s*\("
 )
 _COPIES = {"Memcpy": (0, 1, 2, 3), "MemcpyAsync": (0, 1, 2, 3), "Memcpy2D": (0, 2, 4, 6)}
 """Destination, source, size, direction."""
 _DIRECTIONS = {
-    "HostToDevice": (Side.DEVICE, Side.HOST),
-    "DeviceToHost": (Side.HOST, Side.DEVICE),
-    "DeviceToDevice": (Side.DEVICE, Side.DEVICE),
-    "HostToHost": (Side.HOST, Side.HOST),
+    "HostToDevice": (MemorySpace.DEVICE, MemorySpace.HOST),
+    "DeviceToHost": (MemorySpace.HOST, MemorySpace.DEVICE),
+    "DeviceToDevice": (MemorySpace.DEVICE, MemorySpace.DEVICE),
+    "HostToHost": (MemorySpace.HOST, MemorySpace.HOST),
 }
 _BYTES = ("char", "void", "uint8_t", "int8_t", "byte", "bool")
 _EVERY_BYTE = re.compile(
@@ -55,16 +59,16 @@ _EVERY_BYTE = re.compile(
 _SIZEOF_NAME = re.compile(r"(?<!\w)sizeof\(?(\w+)\)?(?!\w)")
 
 
-def sides(function: Function) -> dict[str, Side]:
+def sides(function: FunctionDefinition) -> dict[str, MemorySpace]:
     """Where the local pointers and arrays of a host function point to, as far as that is sure."""
-    found: dict[str, set[Side]] = {}
+    found: dict[str, set[MemorySpace]] = {}
     for name, variables in function.variables.items():
         for variable in variables:
             array = variable.kind == "array" and not variable.shared
             if array or _is_vector(variable.type, variable.kind) or _is_heap(variable.value):
-                found.setdefault(name, set()).add(Side.HOST)
+                found.setdefault(name, set()).add(MemorySpace.HOST)
             elif variable.kind == "pointer" and text(variable.value) not in _NO_VALUE:
-                found.setdefault(name, set()).update(Side)
+                found.setdefault(name, set()).update(MemorySpace)
     for call in function.calls:
         if side := _ALLOCATIONS.get(call.runtime):
             found.setdefault(variable_at(call.argument(0)), set()).add(side)
@@ -72,7 +76,7 @@ def sides(function: Function) -> dict[str, Side]:
         if node.type == "assignment_expression":
             left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
             if left is not None and left.type == "identifier" and text(right) not in _NO_VALUE:
-                where = {Side.HOST} if _is_heap(right) else set(Side)
+                where = {MemorySpace.HOST} if _is_heap(right) else set(MemorySpace)
                 found.setdefault(text(left), set()).update(where)
     return {
         name: next(iter(known))
@@ -104,7 +108,9 @@ def memory_defects(unit: SourceFile) -> Iterator[Finding]:
         yield from _after_free(function)
 
 
-def _direction(call: Call, known: dict[str, Side], function: Function) -> Iterator[Finding]:
+def _direction(
+    call: CallExpression, known: dict[str, MemorySpace], function: FunctionDefinition
+) -> Iterator[Finding]:
     places = _COPIES.get(call.runtime)
     if places is None:
         return
@@ -116,8 +122,8 @@ def _direction(call: Call, known: dict[str, Side], function: Function) -> Iterat
             argument = call.argument(place)
             name = name_in(argument)
             own = _is_own_value(argument, function)
-            is_at = Side.HOST if own else known.get(name)
-            if is_at in (Side.DEVICE, Side.HOST) and is_at is not side:
+            is_at = MemorySpace.HOST if own else known.get(name)
+            if is_at in (MemorySpace.DEVICE, MemorySpace.HOST) and is_at is not side:
                 yield finding(
                     call.node,
                     call.name,
@@ -127,13 +133,13 @@ def _direction(call: Call, known: dict[str, Side], function: Function) -> Iterat
                 return
 
 
-def _is_own_value(argument: Node | None, function: Function) -> bool:
+def _is_own_value(argument: Node | None, function: FunctionDefinition) -> bool:
     """Whether it is the address of a local variable that is no pointer."""
     variable = function.variable(variable_at(argument))
     return variable is not None and variable.kind == "value" and variable.type != "auto"
 
 
-def _size(call: Call, function: Function) -> Iterator[Finding]:
+def _size(call: CallExpression, function: FunctionDefinition) -> Iterator[Finding]:
     index = {"Malloc": 1, "MallocManaged": 1, "Memset": 2, "MemsetAsync": 2}.get(call.runtime)
     if call.runtime in ("Memcpy", "MemcpyAsync"):
         index = 2
@@ -150,7 +156,7 @@ def _size(call: Call, function: Function) -> Iterator[Finding]:
             )
 
 
-def _fill(call: Call, function: Function) -> Iterator[Finding]:
+def _fill(call: CallExpression, function: FunctionDefinition) -> Iterator[Finding]:
     if call.runtime not in ("Memset", "MemsetAsync"):
         return
     value, variable = compact(call.argument(1)), function.variable(name_in(call.argument(0)))
@@ -167,11 +173,13 @@ def _fill(call: Call, function: Function) -> Iterator[Finding]:
         )
 
 
-def _host_arguments(call: Call, known: dict[str, Side], unit: SourceFile) -> Iterator[Finding]:
+def _host_arguments(
+    call: CallExpression, known: dict[str, MemorySpace], unit: SourceFile
+) -> Iterator[Finding]:
     for argument in call.arguments:
         bare = argument.type == "identifier" or text(argument).endswith(".data()")
         name = name_in(argument) if bare else ""
-        if known.get(name) is Side.HOST and name not in unit.constants:
+        if known.get(name) is MemorySpace.HOST and name not in unit.constants:
             yield finding(
                 argument,
                 name,
@@ -183,7 +191,9 @@ def _host_arguments(call: Call, known: dict[str, Side], unit: SourceFile) -> Ite
 _ONLY_NAMED = frozenset({"sizeof_expression", "decltype"})
 
 
-def _touched_on_the_host(function: Function, known: dict[str, Side]) -> Iterator[Finding]:
+def _touched_on_the_host(
+    function: FunctionDefinition, known: dict[str, MemorySpace]
+) -> Iterator[Finding]:
     if b"__device__" in (function.body.text or b""):
         return  # lambdas for the device, which the grammar does not know as such
     reported: set[str] = set()
@@ -195,7 +205,7 @@ def _touched_on_the_host(function: Function, known: dict[str, Side]) -> Iterator
         address = node.parent is not None and node.parent.type == "pointer_expression"
         address = address and text(node.parent).startswith("&")
         named = address or within(node, _ONLY_NAMED, function.body) is not None
-        if known.get(name) is Side.DEVICE and name not in reported and not named:
+        if known.get(name) is MemorySpace.DEVICE and name not in reported and not named:
             reported.add(name)
             yield finding(
                 node,
@@ -206,7 +216,7 @@ def _touched_on_the_host(function: Function, known: dict[str, Side]) -> Iterator
             )
 
 
-def _allocator(function: Function, name: str) -> str:
+def _allocator(function: FunctionDefinition, name: str) -> str:
     return next(
         call.name
         for call in function.calls
@@ -214,7 +224,7 @@ def _allocator(function: Function, name: str) -> str:
     )
 
 
-def _after_free(function: Function) -> Iterator[Finding]:
+def _after_free(function: FunctionDefinition) -> Iterator[Finding]:
     """Uses of a pointer after a free that every run makes, up to its next value."""
     for call in function.calls:
         statement = _statement(call.node)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from cass_ray.translate.defects.syntax import (
-    Function,
+    FunctionDefinition,
     SourceFile,
     finding,
     outside_lambdas,
@@ -52,7 +52,7 @@ def return_defects(unit: SourceFile) -> Iterator[Finding]:
         yield finding(function.node, name, message, _ADVICE, Severity.WARNING)
 
 
-def _returns_value(function: Function) -> bool:
+def _returns_value(function: FunctionDefinition) -> bool:
     """Whether a type other than ``void`` is written; constructors have none."""
     written = function.node.child_by_field_name("type")
     declarator = function.node.child_by_field_name("declarator")

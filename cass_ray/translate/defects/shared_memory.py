@@ -15,7 +15,7 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from cass_ray.translate.defects.barriers import depends, thread_dependent
-from cass_ray.translate.defects.syntax import Function, SourceFile, compact, finding, text
+from cass_ray.translate.defects.syntax import FunctionDefinition, SourceFile, compact, finding, text
 from cass_ray.translate.protocol import Finding, Severity
 
 _LOOPS = 4
@@ -156,7 +156,7 @@ def shared_memory_defects(unit: SourceFile) -> Iterator[Finding]:
             yield from _Follower(function, followed).findings()
 
 
-def _given_away(function: Function, arrays: set[str]) -> set[str]:
+def _given_away(function: FunctionDefinition, arrays: set[str]) -> set[str]:
     """Arrays whose name stands somewhere without an index: a function or a pointer has them."""
     found = set()
     for node in function.nodes:
@@ -171,7 +171,7 @@ def _given_away(function: Function, arrays: set[str]) -> set[str]:
 
 
 class _Follower:
-    def __init__(self, function: Function, arrays: set[str]) -> None:
+    def __init__(self, function: FunctionDefinition, arrays: set[str]) -> None:
         self._function = function
         self._arrays = arrays
         self._names = thread_dependent(function)
@@ -351,7 +351,7 @@ def _row_and_column(terms: list[str]) -> tuple[str, str, str]:
     return (row, stride, column) if re.fullmatch(r"\w+", stride) else ("", "", "")
 
 
-def _multiples(function: Function, names: set[str]) -> set[str]:
+def _multiples(function: FunctionDefinition, names: set[str]) -> set[str]:
     """Variables that are a multiple of what depends on the thread: ``t = threadIdx.x * 4``."""
     return {
         name

@@ -57,7 +57,7 @@ def within(node: Node, kinds: frozenset[str], top: Node) -> Node | None:
 
 
 @dataclass(frozen=True)
-class Call:
+class CallExpression:
     """A call, or a launch of a kernel: then ``configuration`` has what stands in ``<<<>>>``."""
 
     node: Node
@@ -89,7 +89,7 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Variable:
+class VariableDeclaration:
     """A declaration: its ``kind`` is ``pointer``, ``array``, ``value`` or ``other`` (a mixture)."""
 
     name: str
@@ -102,7 +102,7 @@ class Variable:
 
 
 @dataclass(frozen=True)
-class Function:
+class FunctionDefinition:
     """A definition with a body."""
 
     name: str
@@ -112,21 +112,21 @@ class Function:
     device: bool
 
     @cached_property
-    def calls(self) -> list[Call]:
+    def calls(self) -> list[CallExpression]:
         """In the order of the text, without those of lambdas."""
         return [call for node in outside_lambdas(self.body) if (call := _call(node)) is not None]
 
     @cached_property
-    def variables(self) -> dict[str, list[Variable]]:
+    def variables(self) -> dict[str, list[VariableDeclaration]]:
         """Declarations in the body by name; of one name there may be several."""
-        found: dict[str, list[Variable]] = {}
+        found: dict[str, list[VariableDeclaration]] = {}
         for node in outside_lambdas(self.body):
             if node.type == "declaration":
                 for variable in declared(node):
                     found.setdefault(variable.name, []).append(variable)
         return found
 
-    def variable(self, name: str) -> Variable | None:
+    def variable(self, name: str) -> VariableDeclaration | None:
         """The one declaration of ``name``; None where there is none, or more than one."""
         found = self.variables.get(name, [])
         return found[0] if len(found) == 1 else None
@@ -142,18 +142,18 @@ class SourceFile:
     """One file that was parsed."""
 
     root: Node
-    functions: list[Function]
+    functions: list[FunctionDefinition]
 
     @cached_property
-    def kernels(self) -> dict[str, list[Function]]:
-        found: dict[str, list[Function]] = {}
+    def kernels(self) -> dict[str, list[FunctionDefinition]]:
+        found: dict[str, list[FunctionDefinition]] = {}
         for function in self.functions:
             if function.kernel:
                 found.setdefault(function.name, []).append(function)
         return found
 
     @property
-    def host(self) -> list[Function]:
+    def host(self) -> list[FunctionDefinition]:
         return [each for each in self.functions if not each.kernel and not each.device]
 
     @cached_property
@@ -185,7 +185,7 @@ def read(data: bytes) -> SourceFile:
     return SourceFile(root, [each for node in walk(root) if (each := _function(node)) is not None])
 
 
-def declared(declaration: Node) -> Iterator[Variable]:
+def declared(declaration: Node) -> Iterator[VariableDeclaration]:
     """The variables of one declaration."""
     words = text(declaration).partition("=")[0]
     shared = "__shared__" in words
@@ -205,7 +205,7 @@ def declared(declaration: Node) -> Iterator[Variable]:
                 break
             inner = below
         if inner.type == "identifier":
-            yield Variable(text(inner), shape, kind, value, shared, external, declarator)
+            yield VariableDeclaration(text(inner), shape, kind, value, shared, external, declarator)
 
 
 def _may_construct(declaration: Node, declarator: Node) -> bool:
@@ -272,7 +272,7 @@ def outside_lambdas(node: Node) -> Iterator[Node]:
         )
 
 
-def _function(node: Node) -> Function | None:
+def _function(node: Node) -> FunctionDefinition | None:
     if node.type != "function_definition":
         return None
     body, inner = node.child_by_field_name("body"), node.child_by_field_name("declarator")
@@ -287,10 +287,10 @@ def _function(node: Node) -> Function | None:
     if body is None or body.type != "compound_statement" or inner is None:
         return None
     head = node.text[: body.start_byte - node.start_byte] if node.text else b""
-    return Function(text(inner), node, body, b"__global__" in head, b"__device__" in head)
+    return FunctionDefinition(text(inner), node, body, b"__global__" in head, b"__device__" in head)
 
 
-def _call(node: Node) -> Call | None:
+def _call(node: Node) -> CallExpression | None:
     if node.type != "call_expression":
         return None
     function = node.child_by_field_name("function")
@@ -301,11 +301,11 @@ def _call(node: Node) -> Call | None:
     arguments = [each for each in listed.named_children if each.type != "comment"] if listed else []
     if name == _LAUNCH_MACRO and len(arguments) >= 5:
         kernel = re.match(r"\(?(\w+)", text(arguments[0]))
-        return Call(node, kernel[1] if kernel else "", arguments[5:], arguments[1:5])
+        return CallExpression(node, kernel[1] if kernel else "", arguments[5:], arguments[1:5])
     syntax = next((each for each in node.children if each.type == "kernel_call_syntax"), None)
     configuration = (
         [each for each in syntax.named_children if each.type not in ("<<<", ">>>")]
         if syntax
         else []
     )
-    return Call(node, name, arguments, configuration)
+    return CallExpression(node, name, arguments, configuration)

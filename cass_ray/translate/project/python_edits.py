@@ -8,19 +8,19 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Edit:
+class PythonEdit:
     """``text[start:end]`` becomes ``new``."""
 
     start: int
     end: int
     new: str
 
-    def holds(self, other: Edit) -> bool:
+    def holds(self, other: PythonEdit) -> bool:
         """Whether ``other`` is about a part of this one's text."""
         return self != other and self.start <= other.start and other.end <= self.end
 
     @staticmethod
-    def apply(edits: Sequence[Edit], text: str) -> str:
+    def apply(edits: Sequence[PythonEdit], text: str) -> str:
         """``text`` with ``edits``; of one within another the outer one counts."""
         outer = {edit for edit in edits if not any(other.holds(edit) for other in edits)}
         for edit in sorted(outer, key=lambda item: item.start, reverse=True):

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from cass_ray.translate.project.nvcc_flags import FLAG_RULES
-from cass_ray.translate.project.python_edits import Edit, PythonText
+from cass_ray.translate.project.python_edits import PythonEdit, PythonText
 
 _TAKES_A_VALUE = re.compile(
     r"-X(?:ptxas|fatbin|cudafe)|-gencode|-t|-{1,2}(?:gpu-architecture|arch|code"
@@ -36,10 +36,10 @@ def without_nvcc(text: str) -> tuple[str, int] | None:
     except (SyntaxError, ValueError):
         return None
     source = _Source(text)
-    edits: list[Edit] = []
+    edits: list[PythonEdit] = []
     for node in ast.walk(tree):
         edits += source.edits(node)
-    return Edit.apply(edits, text), len(edits)
+    return PythonEdit.apply(edits, text), len(edits)
 
 
 def _is_pure(test: ast.expr) -> bool:
@@ -56,22 +56,22 @@ def _is_pure(test: ast.expr) -> bool:
 class _Source(PythonText):
     """Edits of flags."""
 
-    def edits(self, node: ast.AST) -> Iterator[Edit]:
+    def edits(self, node: ast.AST) -> Iterator[PythonEdit]:
         """What to do at ``node`` itself."""
         match node:
             case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
                 yield from self._items(items)
             case ast.ListComp(elt=item) | ast.GeneratorExp(elt=item) if self._new(item) == "":
                 nothing = "[]" if isinstance(node, ast.ListComp) else "(())"
-                yield Edit(*self.span(node), nothing)
+                yield PythonEdit(*self.span(node), nothing)
             case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name), args=[item])):
                 if name in _ADDING and (new := self._new(item)):
-                    yield Edit(*self.span(item), self.quoted(item, new))
+                    yield PythonEdit(*self.span(item), self.quoted(item, new))
         for block in ("body", "orelse", "finalbody"):
             if isinstance(statements := getattr(node, block, None), list):
                 yield from self._statements(statements)
 
-    def _statements(self, block: Sequence[ast.stmt]) -> Iterator[Edit]:
+    def _statements(self, block: Sequence[ast.stmt]) -> Iterator[PythonEdit]:
         """Statements that do nothing but add flags of nvcc's go; a block is not left empty."""
         gone = [statement for statement in block if self._goes(statement)]
         for index, statement in enumerate(gone):
@@ -80,9 +80,9 @@ class _Source(PythonText):
             behind = re.compile(r"[ \t]*(?:#[^\n]*)?(?:\n|\Z)").match(self.text, end)
             keeps = index == 0 and len(gone) == len(block)
             if keeps or self.text[line:start].strip() or behind is None:
-                yield Edit(start, end, "pass")
+                yield PythonEdit(start, end, "pass")
             else:
-                yield Edit(line, behind.end(), "")
+                yield PythonEdit(line, behind.end(), "")
 
     def _goes(self, statement: ast.stmt) -> bool:
         match statement:
@@ -96,7 +96,7 @@ class _Source(PythonText):
     def _is_elif(self, statement: ast.stmt) -> bool:
         return self.text.startswith("elif", self.span(statement)[0])
 
-    def _items(self, items: Sequence[ast.expr]) -> Iterator[Edit]:
+    def _items(self, items: Sequence[ast.expr]) -> Iterator[PythonEdit]:
         index = 0
         while index < len(items):
             item, after = items[index], index + 1
@@ -107,30 +107,32 @@ class _Source(PythonText):
                 yield from self._for_host(items[after])
                 new = ""
             if new:
-                yield Edit(*self.span(item), self.quoted(item, new))
+                yield PythonEdit(*self.span(item), self.quoted(item, new))
             elif new == "":
                 yield self._removal(items, index, after)
             index = after
 
-    def _for_host(self, item: ast.expr) -> Iterator[Edit]:
+    def _for_host(self, item: ast.expr) -> Iterator[PythonEdit]:
         """nvcc hands it to a shell, which takes quotes away, and makes words of it at commas."""
         if isinstance(item, ast.Constant) and isinstance(item.value, str):
             words = re.split(r",(?=-)|\s+", item.value.strip().strip("'\""))
             new = ", ".join(self.quoted(item, word) for word in words if word)
-            yield Edit(*self.span(item), new)
+            yield PythonEdit(*self.span(item), new)
 
-    def _removal(self, items: Sequence[ast.expr], first: int, after: int) -> Edit:
+    def _removal(self, items: Sequence[ast.expr], first: int, after: int) -> PythonEdit:
         """``items`` from ``first`` to ``after``, and what stands between them and the next."""
         start = self.span(items[first])[0]
         if after < len(items):
-            return Edit(start, self.span(items[after])[0], "")
+            return PythonEdit(start, self.span(items[after])[0], "")
         end = self.span(items[after - 1])[1]
         rest = re.compile(r"\s*,").match(self.text, end)
         end = rest.end() if rest else end
         line = self.text.rfind("\n", 0, start) + 1
         alone = not self.text[line:start].strip()
         behind = re.compile(r"[ \t]*(?:#[^\n]*)?\n").match(self.text, end)
-        return Edit(line, behind.end(), "") if alone and behind else Edit(start, end, "")
+        return (
+            PythonEdit(line, behind.end(), "") if alone and behind else PythonEdit(start, end, "")
+        )
 
     def _new(self, item: ast.expr) -> str | None:
         """The flag in the place of ``item``: empty where it goes, None where it stays."""

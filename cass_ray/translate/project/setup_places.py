@@ -10,7 +10,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
-from cass_ray.translate.project.python_edits import Edit, PythonText
+from cass_ray.translate.project.python_edits import PythonEdit, PythonText
 from cass_ray.translate.project.rocm_libraries import LIBRARIES
 
 _RUNTIME = "amdhip64"
@@ -44,14 +44,14 @@ def with_rocm(text: str) -> tuple[str, int] | None:
     except (SyntaxError, ValueError):
         return None
     edits = list(_Places(PythonText(text)).edits(tree))
-    return Edit.apply(edits, text), changed + len(edits)
+    return PythonEdit.apply(edits, text), changed + len(edits)
 
 
 class _Places:
     def __init__(self, text: PythonText) -> None:
         self._text = text
 
-    def edits(self, tree: ast.Module) -> Iterator[Edit]:
+    def edits(self, tree: ast.Module) -> Iterator[PythonEdit]:
         for node in ast.walk(tree):
             match node:
                 case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=arguments):
@@ -69,7 +69,9 @@ class _Places:
                     for item in items:
                         yield from self._named(item, {"cuda": _RUNTIME})
 
-    def _call(self, node: ast.Call, name: str, arguments: Sequence[ast.expr]) -> Iterator[Edit]:
+    def _call(
+        self, node: ast.Call, name: str, arguments: Sequence[ast.expr]
+    ) -> Iterator[PythonEdit]:
         if name in _NAMES_A_FILE:
             for item in arguments:
                 yield from self._named(item, _NAMES)
@@ -83,11 +85,13 @@ class _Places:
         if name == "Extension":
             yield from self._defined(node)
 
-    def _named(self, item: ast.expr, names: dict[str, str]) -> Iterator[Edit]:
+    def _named(self, item: ast.expr, names: dict[str, str]) -> Iterator[PythonEdit]:
         if isinstance(item, ast.Constant) and item.value in names:
-            yield Edit(*self._text.span(item), self._text.quoted(item, names[str(item.value)]))
+            yield PythonEdit(
+                *self._text.span(item), self._text.quoted(item, names[str(item.value)])
+            )
 
-    def _library(self, item: ast.expr) -> Iterator[Edit]:
+    def _library(self, item: ast.expr) -> Iterator[PythonEdit]:
         """A library of CUDA by a name that nothing else has."""
         if not isinstance(item, ast.Constant) or not isinstance(item.value, str):
             return
@@ -95,18 +99,18 @@ class _Places:
         name = item.value.removeprefix(before)
         if name in LIBRARIES and (before or name != "cuda"):
             new = before + (LIBRARIES[name] or _RUNTIME)
-            yield Edit(*self._text.span(item), self._text.quoted(item, new))
+            yield PythonEdit(*self._text.span(item), self._text.quoted(item, new))
 
-    def _defined(self, call: ast.Call) -> Iterator[Edit]:
+    def _defined(self, call: ast.Call) -> Iterator[PythonEdit]:
         """``Extension(...)`` whose sources know which of HIP's platforms it is."""
         given = {keyword.arg: keyword.value for keyword in call.keywords}
         if "define_macros" in given or None in given:
             if isinstance(known := given.get("define_macros"), ast.List):
                 start = self._text.span(known)[0] + 1
-                yield Edit(start, start, _MACRO + (", " if known.elts else ""))
+                yield PythonEdit(start, start, _MACRO + (", " if known.elts else ""))
         elif last := [*call.args, *given.values()][-1:]:
             end = self._text.span(last[0])[1]
-            yield Edit(end, end, f", define_macros=[{_MACRO}]")
+            yield PythonEdit(end, end, f", define_macros=[{_MACRO}]")
 
 
 def _is_environment(node: ast.expr) -> bool:

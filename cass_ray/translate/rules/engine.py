@@ -9,28 +9,30 @@ from cass_ray.translate.protocol import NO_CONTEXT, Context, Translation
 from cass_ray.translate.rules import (
     block_reductions,
     cub_warps,
-    extremes,
+    grids,
     groups,
     guards,
-    halves,
+    half_operators,
     headers,
     launch_bounds,
     launches,
-    leftovers,
+    managed,
+    min_max,
     names,
     old_pytorch,
     overloads,
     own_functions,
-    plain_library,
     printing,
     random_numbers,
     results,
-    stand_ins,
     standard_library,
+    std_names,
     storage,
+    substitute_headers,
     tables,
     textures,
     thrust_headers,
+    unhandled,
     vectors,
     warp,
     widths,
@@ -87,6 +89,7 @@ _SNIPPETS = (
         "group_scan",
         "group_copy",
     ),
+    *("grids", "managed"),
     *("nvtx", "occupancy"),
 )
 """In the order in which they may use each other."""
@@ -168,6 +171,11 @@ PASSES: tuple[Pass, ...] = (
         "before calls, surface reads and names, which would call HIP's own functions",
     ),
     Pass(
+        "managed symbols",
+        managed.rewrite_managed_symbols,
+        "before the calls and names, which would call HIP's functions of symbols",
+    ),
+    Pass(
         "calls",
         names.rewrite_calls,
         "before the names, whose table knows one form of a function and not its overloads",
@@ -179,7 +187,7 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass(
         "halves",
-        halves.add_operators,
+        half_operators.add_operators,
         "anywhere: asks for snippets, by words that no other pass needs",
     ),
     Pass(
@@ -204,12 +212,12 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass(
         "extremes",
-        extremes.rewrite_extremes,
+        min_max.rewrite_min_max,
         "behind the casts and before the names, which would count min and max as unchanged",
     ),
     Pass(
         "stand-ins",
-        stand_ins.name_stand_ins,
+        substitute_headers.name_substitute_headers,
         "before the left-overs, which report what HIP lacks",
     ),
     Pass(
@@ -288,6 +296,11 @@ PASSES: tuple[Pass, ...] = (
         "beside the operators, as the other pass that guards definitions",
     ),
     Pass(
+        "grids",
+        grids.rewrite_grids,
+        "anywhere: members that no other pass takes",
+    ),
+    Pass(
         "groups",
         groups.rewrite_groups,
         "before inline assembly, whose operands may be votes of a group",
@@ -304,7 +317,7 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass(
         "plain library",
-        plain_library.take_plain_names,
+        std_names.take_std_names,
         "behind includes and namespaces, as the next one, which reports what is left",
     ),
     Pass(
@@ -325,7 +338,7 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass(
         "left-overs",
-        leftovers.report_leftovers,
+        unhandled.report_unhandled,
         "behind every pass that handles words: reports the words that none has",
     ),
     Pass(

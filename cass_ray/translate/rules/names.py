@@ -127,7 +127,7 @@ def rewrite_calls(unit: Rewrite) -> None:
                 unit.snippets.add(form.snippet)
 
 
-def _dropped(form: tables.Call, arguments: list[Span]) -> Span | None:
+def _dropped(form: tables.CallMapping, arguments: list[Span]) -> Span | None:
     """The argument that ``form`` drops."""
     if not form.append.startswith("-"):
         return None

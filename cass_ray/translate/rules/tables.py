@@ -32,7 +32,7 @@ class Cast:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CallMapping:
     """A form of a call that HIP does not have: ``hip`` is empty when nothing replaces it.
 
     ``append`` are the arguments to add; ``-`` drops the last one, ``-3`` the one behind three
@@ -106,11 +106,11 @@ def absent() -> dict[str, str]:
 
 
 @cache
-def calls() -> dict[str, dict[int, Call]]:
+def calls() -> dict[str, dict[int, CallMapping]]:
     """CUDA function -> number of arguments -> what that form of the call becomes."""
-    found: dict[str, dict[int, Call]] = {}
+    found: dict[str, dict[int, CallMapping]] = {}
     for row in _rows("calls.csv"):
-        call = Call(row["hip"], row["append"], row["reason"], row["snippet"])
+        call = CallMapping(row["hip"], row["append"], row["reason"], row["snippet"])
         found.setdefault(row["function"], {})[int(row["arguments"])] = call
     return found
 

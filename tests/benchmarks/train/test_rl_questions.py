@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from benchmarks.train.rl_questions import cut, fewer_long, in_other_words
-from cass_ray.train.rl.rollouts import Question
+from cass_ray.train.rl.rollouts import EditQuestion
 from cass_ray.translate.rules import RulesTranslator
 
 PROGRAM = """\
@@ -24,7 +24,7 @@ int main() {
 
 def test_other_words_have_the_translation_that_the_rules_make_of_them() -> None:
     rules = RulesTranslator()
-    question = Question("a", PROGRAM, rules.translate(PROGRAM).source)
+    question = EditQuestion("a", PROGRAM, rules.translate(PROGRAM).source)
     chance = random.Random(0)
     made = [in_other_words(question, chance) for _ in range(12)]
     assert all(each.translation == rules.translate(each.cuda).source for each in made)

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.train.rl_held_out import gains, write_answers
 from benchmarks.train.small_rl import read
-from cass_ray.train.rl.rollouts import Question, Rollout
+from cass_ray.train.rl.rollouts import EditQuestion, Rollout
 
 
 def test_answers_that_were_rewarded_as_translations_are_read(
@@ -58,7 +58,7 @@ def test_gains_are_of_the_same_answers_before_and_after(tmp_path: Path) -> None:
 
 
 def test_answers_within_a_run_are_written_as_others_are(tmp_path: Path) -> None:
-    asked = Question("a", "int a;")
+    asked = EditQuestion("a", "int a;")
     write_answers(
         [Rollout(asked, [1, 2], [], "", "int b;"), Rollout(asked, [1], [], "", None, "it was cut")],
         tmp_path / "rl-050",

@@ -23,7 +23,7 @@ from cass_ray.corpus.generate.types import (
     UNSIGNED_LONG,
     Grid,
     Scalar,
-    Span,
+    ValueRange,
     full_span,
     holds,
 )
@@ -39,7 +39,7 @@ def evaluate(made: Expression, **variables: float) -> float:
         return np.ravel(made.value(machine))[0].item()
 
 
-def name(text: str, type_: Scalar, bounds: Span | Grid | None = None) -> VariableExpression:
+def name(text: str, type_: Scalar, bounds: ValueRange | Grid | None = None) -> VariableExpression:
     return VariableExpression(text, type_, bounds or full_span(type_))
 
 
@@ -55,14 +55,14 @@ def test_signed_arithmetic_wraps_as_unsigned_does(a: int, b: int, symbol: str) -
 
 
 def test_arithmetic_is_plain_where_it_cannot_overflow() -> None:
-    a, b = name("a", INT, Span(-1000, 1000)), name("b", INT, Span(0, 1000))
+    a, b = name("a", INT, ValueRange(-1000, 1000)), name("b", INT, ValueRange(0, 1000))
     made = ex.integer_arithmetic("*", a, b)
-    assert (made.text, made.bounds) == ("a * b", Span(-1_000_000, 1_000_000))
+    assert (made.text, made.bounds) == ("a * b", ValueRange(-1_000_000, 1_000_000))
 
 
 @given(INTS, st.integers(1, 1000))
 def test_division_and_remainder_truncate(a: int, b: int) -> None:
-    left, right = name("a", INT), name("b", INT, Span(1, 1000))
+    left, right = name("a", INT), name("b", INT, ValueRange(1, 1000))
     values = {"a": np.int32(a), "b": np.int32(b)}
     quotient = evaluate(ex.quotient(left, right), **values)
     assert quotient == int(abs(a) // b) * (1 if a >= 0 else -1)

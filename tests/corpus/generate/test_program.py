@@ -12,12 +12,12 @@ from typer.testing import CliRunner
 from cass_ray.cli import app
 from cass_ray.config import SettingsError, validate
 from cass_ray.corpus.dedup.near import NearDuplicates
-from cass_ray.corpus.generate.knobs import Knobs
 from cass_ray.corpus.generate.machine import GeneratorError, KernelArray, LaunchShape, LaunchState
 from cass_ray.corpus.generate.memory import Fill, as_words, fowler, polynomial, weighted
+from cass_ray.corpus.generate.options import GeneratorOptions
 from cass_ray.corpus.generate.program import GeneratedProgram, generate
 from cass_ray.corpus.generate.statements import Barrier, Escapes
-from cass_ray.corpus.generate.types import BYTE, FLOAT, INT, Grid, Span
+from cass_ray.corpus.generate.types import BYTE, FLOAT, INT, Grid, ValueRange
 from cass_ray.corpus.parsing.kernels import kernel_definitions
 from cass_ray.corpus.program import Program, SourceError
 from cass_ray.corpus.reading.source_files import Sources
@@ -42,7 +42,7 @@ CONSTRUCTS = (
 
 
 def some(count: int, seed: int, **knobs: object) -> list[GeneratedProgram]:
-    return list(generate(count, seed, Knobs.model_validate(knobs), checked=True))
+    return list(generate(count, seed, GeneratorOptions.model_validate(knobs), checked=True))
 
 
 def test_the_same_seed_gives_the_same_programs() -> None:
@@ -88,12 +88,12 @@ def test_knobs_decide_the_mix_and_the_length() -> None:
 )  # fmt: skip
 def test_bad_knobs_say_what_would_do(knobs: dict[str, object], message: str) -> None:
     with pytest.raises(SettingsError, match=message):
-        validate(Knobs, knobs, "knobs")
+        validate(GeneratorOptions, knobs, "knobs")
 
 
 def test_the_machine_finds_what_a_generator_must_not_make() -> None:
     shape = LaunchShape((1, 1), (4, 1))
-    place = KernelArray("out", INT, 4, Span(0, 9))
+    place = KernelArray("out", INT, 4, ValueRange(0, 9))
     machine = LaunchState(shape, {"out": np.zeros(4, np.int32)}, checked=True)
     everyone = machine.thread
     with pytest.raises(GeneratorError, match="one element"):

@@ -29,21 +29,20 @@ def test_effects_of_guards() -> None:
     assert not table["IADD3"].has_effect
 
 
-@pytest.mark.parametrize("table", range(256))
-def test_every_function_of_three_inputs_is_computed(table: int) -> None:
+def test_every_function_of_three_inputs_is_computed() -> None:
     """Evaluate the chosen operations on the truth tables of the inputs themselves."""
     ways = cheapest_expressions()
 
-    def value(wanted: int) -> int:
-        name, left, right = ways[wanted]
+    def value(table: int) -> int:
+        name, left, right = ways[table]
         if name == "input":
-            return wanted
+            return table
         if name == "not":
             return value(left) ^ 0xFF
         a, b = value(left), value(right)
         return {"and": a & b, "or": a | b, "xor": a ^ b}[name]
 
-    assert value(table) == table
+    assert {table: value(table) for table in range(256) if value(table) != table} == {}
 
 
 def test_common_functions_take_few_operations() -> None:

@@ -17,11 +17,11 @@ from cass_ray.corpus.screening.evaluation import CANARY, benchmark_programs
 from cass_ray.corpus.sources import local
 from cass_ray.dataset.parquet import read_rows
 from cass_ray.pipeline.output import output_at
-from cass_ray.pipeline.pieces import duplicates, read, sides
+from cass_ray.pipeline.pieces import duplicates, read, side_tables
 from cass_ray.pipeline.pieces.blocks import Block, BlockReader, commit_block
 from cass_ray.pipeline.pieces.runner import InlineRunner
 from cass_ray.pipeline.pieces.steps import Steps
-from cass_ray.pipeline.pieces.work import BuildWork, Decided
+from cass_ray.pipeline.pieces.work import BuildWork, Deduplicated
 from cass_ray.pipeline.progress import Progress
 from cass_ray.pipeline.report import Tally
 from cass_ray.pipeline.settings import BuildSettings
@@ -34,7 +34,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-def no_compiler(blocks: Sequence[tuple[Decided, Block]]) -> Iterator[dict[str, int]]:
+def no_compiler(blocks: Sequence[tuple[Deduplicated, Block]]) -> Iterator[dict[str, int]]:
     raise AssertionError(f"{len(blocks)} blocks need a compiler")
 
 
@@ -151,7 +151,7 @@ def test_how_the_input_is_cut_does_not_matter(
     monkeypatch.setattr(local, "FILES_IN_A_SPLIT", 3)
     monkeypatch.setattr(read, "ROWS_PER_RUN", 2)
     monkeypatch.setattr(duplicates, "LINES_OF_A_SPAN", 5)
-    monkeypatch.setattr(sides, "PIECES_OF_A_SPAN", 2)
+    monkeypatch.setattr(side_tables, "PIECES_OF_A_SPAN", 2)
     cut, _ = built(sources_alone(corpus, tmp_path / "cut"), ManyShards())
     assert cut.as_dict() == whole.as_dict()
     assert content(tmp_path / "cut") == content(tmp_path / "whole")
@@ -247,7 +247,7 @@ def test_what_was_read_is_not_read_again_unless_it_changed(corpus: Path, tmp_pat
 
 
 def with_machine_code(
-    work: BuildWork, blocks: Sequence[tuple[Decided, Block]]
+    work: BuildWork, blocks: Sequence[tuple[Deduplicated, Block]]
 ) -> Iterator[dict[str, int]]:
     """Commits rows with SASS that a number in their source chooses."""
     reader = BlockReader(work)

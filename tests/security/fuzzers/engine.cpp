@@ -41,8 +41,8 @@ using namespace cass::amdgpu;
   }
 }
 
-// Any bytes as machine code of one of the instruction sets, which the first chooses: decoded, written
-// as text, and made executable.
+// Any bytes as machine code of one of the instruction sets, which the first chooses: decoded,
+// written as text, and made executable.
 [[maybe_unused]] void code(std::span<const std::byte> bytes) {
   if (bytes.empty()) return;
   const auto choice = static_cast<unsigned>(bytes[0]);

@@ -16,9 +16,9 @@ from cass_ray.llm.batch_decode import EditMarks  # noqa: E402
 from cass_ray.translate.engines.model import Generator, ModelOptions  # noqa: E402
 from cass_ray.translate.protocol import TranslatorError  # noqa: E402
 from serve.generation.base import Detokenizer, Produced, TextGenerator  # noqa: E402
-from serve.generation.choice import make_generator  # noqa: E402
 from serve.generation.continuous import ContinuousGenerator  # noqa: E402
-from serve.generation.in_turns import TurnGenerator  # noqa: E402
+from serve.generation.factory import make_generator  # noqa: E402
+from serve.generation.round_robin import RoundRobinGenerator  # noqa: E402
 from serve.settings import GenerationSettings  # noqa: E402
 
 QUESTIONS = ("int main() {}", "__global__ void k(int* p) { p[threadIdx.x] = 1; }", "x", "a b c d")
@@ -58,7 +58,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-@pytest.fixture(scope="module", params=[ContinuousGenerator, TurnGenerator])
+@pytest.fixture(scope="module", params=[ContinuousGenerator, RoundRobinGenerator])
 def generator(request: pytest.FixtureRequest, folder: Path) -> Iterator[TextGenerator]:
     loaded = Generator.load(str(folder), ModelOptions(device="cpu"))
     made: TextGenerator = request.param(loaded, SETTINGS)
@@ -119,7 +119,7 @@ def test_a_question_that_does_not_fit_names_the_setting(generator: TextGenerator
 def test_a_small_model_on_a_cpu_takes_turns(folder: Path) -> None:
     made = make_generator(str(folder), SETTINGS, "cpu")
     made.close()
-    assert isinstance(made, TurnGenerator)
+    assert isinstance(made, RoundRobinGenerator)
 
 
 def test_edits_are_of_lines_that_there_are(folder: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from cass_ray.assembly.compact import compact
 from cass_ray.llm.prompts import COMPACT
 from cass_ray.task import Direction, Level, Task
-from cass_ray.train.data.examples import ExampleMaker
+from cass_ray.train.data.examples import ExampleGenerator
 from cass_ray.train.data.tokenizer import train_tokenizer
 from cass_ray.train.settings import DataSettings
 from tests.assembly import samples
@@ -47,7 +47,7 @@ def test_pieces_of_assembly_take_fewer_tokens_than_those_of_source() -> None:
 
 def test_an_example_holds_the_compact_form() -> None:
     tokenizer = train_tokenizer([COMPACT.answer(TASK, RDNA3)], 1500, assembly=True)
-    (example,) = ExampleMaker(settings(), tokenizer).examples(pair())
+    (example,) = ExampleGenerator(settings(), tokenizer).examples(pair())
     answer = tokenizer.decode(example["tokens"][example["answer_start"] :])
     assert answer.startswith("```rdna3\n" + compact(RDNA3)[:300])
     assert ".reuse" in SASS
@@ -57,5 +57,5 @@ def test_an_example_holds_the_compact_form() -> None:
 def test_what_has_no_compact_form_is_dropped_with_the_reason() -> None:
     tokenizer = train_tokenizer(["x"], 300, assembly=True)
     other = pair(hip_device=RDNA3.replace("\t\t.amdhsa_wavefront_size32 1\n", ""))
-    (example,) = ExampleMaker(settings(), tokenizer).examples(other)
+    (example,) = ExampleGenerator(settings(), tokenizer).examples(other)
     assert example["dropped"] == "assembly that has no compact form"

@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cass_ray.train.data.packing import Plan, best_fit, fill_rate, length_grouped, worker_windows
+from cass_ray.train.data.packing import (
+    PackingPlan,
+    best_fit,
+    fill_rate,
+    length_grouped,
+    worker_windows,
+)
 from tests.folders import REPOSITORY
 
 LENGTHS = json.loads((REPOSITORY / "benchmarks/train/lengths.json").read_text())
@@ -49,7 +55,7 @@ def test_windows_of_real_lengths_are_full(tasks, least):
     assert fill_rate(windows, drawn, 16384) >= least
 
 
-def make_plan(**changes) -> Plan:
+def make_plan(**changes) -> PackingPlan:
     lengths = np.random.default_rng(1).integers(10, 90, 57)
     values = {
         "lengths": lengths,
@@ -59,7 +65,7 @@ def make_plan(**changes) -> Plan:
         "batch": 6,
         "seed": 3,
     }
-    return Plan(**(values | changes))
+    return PackingPlan(**(values | changes))
 
 
 def test_a_step_is_the_same_wherever_reading_begins():

@@ -8,7 +8,7 @@ import torch
 
 from cass_ray.llm.pretrained import load_tokenizer
 from cass_ray.llm.translation_format import TranslationFormat
-from cass_ray.train.rl.rollouts import DecoderRollouts, Question
+from cass_ray.train.rl.rollouts import DecoderRollouts, EditQuestion
 from cass_ray.train.rl.settings import RlSettings, SamplingSettings
 from cass_ray.translate.rules.tables import snippets
 
@@ -24,7 +24,7 @@ SETTINGS = RlSettings.model_validate(
         "ahead": 0,
     }
 )
-QUESTIONS = [Question(f"q{number}", f"int a{number};\nint b;\n") for number in range(2)]
+QUESTIONS = [EditQuestion(f"q{number}", f"int a{number};\nint b;\n") for number in range(2)]
 
 
 def load(folder: Path):

@@ -14,13 +14,13 @@ from cass_ray.train.distributed import DistributedContext
 from cass_ray.train.rl.guidance import guided, reference_answer, right_answer
 from cass_ray.train.rl.learner import JudgedGroup, Learner, PolicyModel
 from cass_ray.train.rl.questions import QuestionChooser
-from cass_ray.train.rl.rollouts import Question, Rollout
+from cass_ray.train.rl.rollouts import EditQuestion, Rollout
 from cass_ray.train.rl.settings import GuidanceSettings
 from cass_ray.train.rl.trainer import RlTrainer, fenced
 from tests.train.rl.runs import SAMPLING, SETTINGS, load, make_rollouts
 from tests.train.rl.test_trainer import KeepsGradients, learner_of
 
-ASKED = Question("q", "int a;\nint b;\n", "int a;\nlong b;\n")
+ASKED = EditQuestion("q", "int a;\nint b;\n", "int a;\nlong b;\n")
 
 
 @pytest.fixture(scope="module")
@@ -51,8 +51,8 @@ def test_there_is_none_where_nothing_is_known_or_it_is_too_long(form):
     made = reference_answer(form, 99, ASKED)
     assert reference_answer(form, len(made.tokens), ASKED) is not None
     assert reference_answer(form, len(made.tokens) - 1, ASKED) is None
-    assert reference_answer(form, 99, Question("q", "int a;\nint b;\n")) is None
-    assert reference_answer(form, 99, Question("q", ASKED.cuda, ASKED.cuda)) is None
+    assert reference_answer(form, 99, EditQuestion("q", "int a;\nint b;\n")) is None
+    assert reference_answer(form, 99, EditQuestion("q", ASKED.cuda, ASKED.cuda)) is None
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ class OnlyTheTranslation:
         ]
 
 
-OTHER = Question("other", "int c;\nint d;\n", "int c;\nlong d;\n")
+OTHER = EditQuestion("other", "int c;\nint d;\n", "int c;\nlong d;\n")
 
 
 def run(folder, form, out, guidance):

@@ -1,10 +1,10 @@
 from dataclasses import replace
 
 from cass_ray.train.rl.questions import QuestionChooser
-from cass_ray.train.rl.rollouts import Question
+from cass_ray.train.rl.rollouts import EditQuestion
 from cass_ray.train.rl.settings import SamplingSettings
 
-QUESTIONS = [Question(str(number), "") for number in range(10)]
+QUESTIONS = [EditQuestion(str(number), "") for number in range(10)]
 
 
 def chooser(**settings):
@@ -55,7 +55,7 @@ def test_what_is_heard_of_other_words_is_said_of_the_question():
 
 
 def test_as_many_are_asked_as_have_had_enough_groups_of_different_worth():
-    questions = [Question(f"q{number}", "") for number in range(500)]
+    questions = [EditQuestion(f"q{number}", "") for number in range(500)]
     settings = SamplingSettings(questions=16, mixed=20, most_questions=100)
     chooser = QuestionChooser(questions, settings)
     assert chooser.wanted == 40  # half of the groups, as long as nothing is known

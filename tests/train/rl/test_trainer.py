@@ -17,7 +17,7 @@ from cass_ray.train.rl.learner import JudgedGroup, Learner, PolicyModel, policy_
 from cass_ray.train.rl.questions import QuestionChooser
 from cass_ray.train.rl.records import read_answers
 from cass_ray.train.rl.rollout_process import RolloutProcess
-from cass_ray.train.rl.rollouts import DecoderRollouts, Question, Rollout, SharedRollouts
+from cass_ray.train.rl.rollouts import DecoderRollouts, EditQuestion, Rollout, SharedRollouts
 from cass_ray.train.rl.rollouts_lost import RolloutsLost
 from cass_ray.train.rl.trainer import RlTrainer, fenced, judge_group
 from tests.train.rl.runs import QUESTIONS, SAMPLING, SETTINGS, load, make_rollouts
@@ -241,7 +241,7 @@ def test_likeliest_answers_are_drawn_within_a_run_with_weights_of_their_own(fold
 
 def test_a_likeliest_answer_is_as_long_as_it_is_outside_a_run(folder):
     """An answer that is drawn within it has three tokens here."""
-    answers = make_rollouts(folder).greedy([Question("q", "int a;\n" * 60)])
+    answers = make_rollouts(folder).greedy([EditQuestion("q", "int a;\n" * 60)])
     assert len(answers[0].tokens) > SAMPLING.max_new_tokens
 
 
@@ -250,7 +250,7 @@ def test_answers_are_cut_by_the_length_of_the_known_translation(folder):
     sampling = SAMPLING.model_copy(update={"max_new_tokens": 200, "beyond_reference": 1.5})
     maker = DecoderRollouts(model.eval(), form, sampling, longest=600)
     text = "int a;\n" * 60
-    short, free = Question("short", text, answer_tokens=2), Question("free", text)
+    short, free = EditQuestion("short", text, answer_tokens=2), EditQuestion("free", text)
     drawn = {group[0].question.id: group for group in maker.rollouts([short, free])}
     lengths = {name: max(len(each.tokens) for each in group) for name, group in drawn.items()}
     assert lengths["short"] == 67  # 1.5 times two, and 64 more
@@ -308,7 +308,7 @@ class Keeps:
 
 
 def test_a_judge_is_told_what_the_names_were():
-    asked = Question("q~1", "int ovu;", "int ovu;", of="q", names={"ovu": "first"})
+    asked = EditQuestion("q~1", "int ovu;", "int ovu;", of="q", names={"ovu": "first"})
     codes = ["int ovu = 1;", None, "int ovu = 2;"]
     group = [Rollout(asked, [1], [], "", code) for code in codes]
     rewards = Keeps()

@@ -23,7 +23,7 @@ _MASKS = ("0xffffffff", "-1", "0xffffffff", "4294967295")
 
 
 @dataclass
-class Block:
+class AsmBlock:
     """Instructions with ``{o0}`` and ``{i0}`` for operands, which a statement numbers."""
 
     instructions: list[str] = field(default_factory=list)
@@ -46,79 +46,79 @@ class Block:
         return f"{{o{len(self.outputs) - 1}}}"
 
 
-def chosen(chance: random.Random, opcode: str) -> str:
+def chosen(rng: random.Random, opcode: str) -> str:
     """``opcode`` with one of each choice."""
     while found := _ALTERNATIVES.search(opcode):
-        one = chance.choice(found[1].split("|"))
+        one = rng.choice(found[1].split("|"))
         opcode = opcode[: found.start()] + one + opcode[found.end() :]
     return opcode
 
 
-def _form(chance: random.Random, *groups: str) -> Form:
-    return chance.choice(GROUPS[chance.choice(groups)])
+def _form(rng: random.Random, *groups: str) -> Form:
+    return rng.choice(GROUPS[rng.choice(groups)])
 
 
-def _constant(chance: random.Random, kind: str) -> str:
+def _constant(rng: random.Random, kind: str) -> str:
     made: dict[str, Callable[[], str]] = {
-        "5": lambda: str(chance.randrange(1, 32)),
-        "t": lambda: hex(chance.randrange(256)) if chance.random() < 0.8 else "0x96",
-        "s": lambda: f"0x{chance.randrange(0x8888):04x}",
-        "c": lambda: chance.choice(("0x1f", "31", "0x1f", "0x181f", "0x1c1f", "0x101f", "0")),
-        "m": lambda: chance.choice(_MASKS),
-        "r": lambda: chance.choice(("0", "1", "-1", "255", "0xff", "0x80000000", "7", "16")),
-        "l": lambda: chance.choice(("0", "1", "255", "0xffffffff")),
-        "f": lambda: chance.choice(("0f3F800000", "0f00000000", "0f40490FDB", "0fBF800000")),
-        "d": lambda: chance.choice(("0d3FF0000000000000", "0d0000000000000000")),
+        "5": lambda: str(rng.randrange(1, 32)),
+        "t": lambda: hex(rng.randrange(256)) if rng.random() < 0.8 else "0x96",
+        "s": lambda: f"0x{rng.randrange(0x8888):04x}",
+        "c": lambda: rng.choice(("0x1f", "31", "0x1f", "0x181f", "0x1c1f", "0x101f", "0")),
+        "m": lambda: rng.choice(_MASKS),
+        "r": lambda: rng.choice(("0", "1", "-1", "255", "0xff", "0x80000000", "7", "16")),
+        "l": lambda: rng.choice(("0", "1", "255", "0xffffffff")),
+        "f": lambda: rng.choice(("0f3F800000", "0f00000000", "0f40490FDB", "0fBF800000")),
+        "d": lambda: rng.choice(("0d3FF0000000000000", "0d0000000000000000")),
     }
     return made[kind]()
 
 
-def _address(chance: random.Random, block: Block, kind: str) -> str:
-    offset = chance.choice(("", "", "", "+4", "+16", "+0"))
+def _address(rng: random.Random, block: AsmBlock, kind: str) -> str:
+    offset = rng.choice(("", "", "", "+4", "+16", "+0"))
     return f"[{block.take(kind)}{offset}]"
 
 
-def _operand(chance: random.Random, block: Block, kind: str, plain: bool) -> str:
+def _operand(rng: random.Random, block: AsmBlock, kind: str, plain: bool) -> str:
     """An operand of ``kind``; ``plain``: no constant, where others may be one."""
     if kind == "L":
-        return _address(chance, block, "L")
+        return _address(rng, block, "L")
     if kind in "5tscm":
-        return _constant(chance, kind)
-    if not plain and kind in "rlfd" and chance.random() < 0.12:
-        return _constant(chance, kind)
-    if block.inputs and chance.random() < 0.06 and kind in block.inputs:
+        return _constant(rng, kind)
+    if not plain and kind in "rlfd" and rng.random() < 0.12:
+        return _constant(rng, kind)
+    if block.inputs and rng.random() < 0.06 and kind in block.inputs:
         return f"{{i{block.inputs.index(kind)}}}"
     return block.take(kind)
 
 
-def of_form(chance: random.Random, form: Form) -> Block:
+def of_form(rng: random.Random, form: Form) -> AsmBlock:
     """One instruction of ``form``, which neither gives nor takes a predicate."""
-    block = Block(memory=form in EFFECTS)
+    block = AsmBlock(memory=form in EFFECTS)
     result = [] if form.result == "-" else [block.give(form.result)]
     plain = form in EFFECTS or "f16" in form.opcode
-    given = [_operand(chance, block, kind, plain or not n) for n, kind in enumerate(form.operands)]
-    opcode = chosen(chance, form.opcode)
+    given = [_operand(rng, block, kind, plain or not n) for n, kind in enumerate(form.operands)]
+    opcode = chosen(rng, form.opcode)
     block.instructions = [f"{opcode} {', '.join([*result, *given])}".rstrip() + ";"]
     block.memory = block.memory or opcode.startswith("atom") or ".volatile" in opcode
     return block
 
 
-def single(chance: random.Random) -> Block:
+def single(rng: random.Random) -> AsmBlock:
     """One instruction with a result."""
     groups = ("integers", "bits", "floats", "conversions", "packed", "memory", "warp", "packed")
-    return of_form(chance, _form(chance, *groups))
+    return of_form(rng, _form(rng, *groups))
 
 
-def effect(chance: random.Random) -> Block:
+def effect(rng: random.Random) -> AsmBlock:
     """One instruction without a result."""
-    return of_form(chance, chance.choice(EFFECTS))
+    return of_form(rng, rng.choice(EFFECTS))
 
 
-def special(chance: random.Random) -> Block:
+def special(rng: random.Random) -> AsmBlock:
     """A special register."""
-    wide = chance.random() < 0.1
-    name = chance.choice(SPECIAL_64 if wide else SPECIAL)
-    block = Block()
+    wide = rng.random() < 0.1
+    name = rng.choice(SPECIAL_64 if wide else SPECIAL)
+    block = AsmBlock()
     result = block.give("l" if wide else "r")
     block.instructions = [f"mov.u{64 if wide else 32} {result}, %%{name};"]
     return block
@@ -127,12 +127,12 @@ def special(chance: random.Random) -> Block:
 class _Registers:
     """Temporaries of a block."""
 
-    def __init__(self, chance: random.Random, block: Block) -> None:
-        self._chance, self._block = chance, block
-        self._style = chance.choice(("{}", "{}", "{}", "{}", "%%{}", "{}_"))
-        self._first = chance.choice(("", "0", ""))
+    def __init__(self, rng: random.Random, block: AsmBlock) -> None:
+        self._rng, self._block = rng, block
+        self._style = rng.choice(("{}", "{}", "{}", "{}", "%%{}", "{}_"))
+        self._first = rng.choice(("", "0", ""))
         self._free = list(_TEMPORARIES)
-        chance.shuffle(self._free)
+        rng.shuffle(self._free)
         self.names: dict[str, list[str]] = {}
 
     def new(self, kind: str) -> str:
@@ -152,62 +152,62 @@ class _Registers:
         typed = re.search(r"\b(?:min|max)\.", " ".join(self._block.instructions))
         for kind, names in self.names.items():
             types = _REGISTER_TYPES[kind]
-            type_ = self._chance.choice(types if not typed or kind not in "rl" else types[:1])
-            if self._chance.random() < 0.7:
+            type_ = self._rng.choice(types if not typed or kind not in "rl" else types[:1])
+            if self._rng.random() < 0.7:
                 self._block.declarations.append(f".reg .{type_} {', '.join(names)};")
             else:
                 self._block.declarations += [f".reg .{type_} {name};" for name in names]
 
 
-def chain(chance: random.Random) -> Block:
+def chain(rng: random.Random) -> AsmBlock:
     """Several instructions, each of which may use what those before it gave."""
-    block = Block()
-    registers = _Registers(chance, block)
-    count = chance.choice((2, 2, 3, 3, 4, 5, 6, 8))
+    block = AsmBlock()
+    registers = _Registers(rng, block)
+    count = rng.choice((2, 2, 3, 3, 4, 5, 6, 8))
     for number in range(count):
         last = number + 1 == count
         groups = ("integers", "bits", "floats", "conversions", "packed", "choices", "moves", "bits")
-        form = _form(chance, *groups)
+        form = _form(rng, *groups)
         # Halves want untyped registers, which others of the chain refuse.
         while "f16" in form.opcode or (last and form.result == "p"):
-            form = _form(chance, *groups)
-        given = [_known(chance, block, registers, kind) for kind in form.operands]
+            form = _form(rng, *groups)
+        given = [_known(rng, block, registers, kind) for kind in form.operands]
         guard = ""
         result = block.give(form.result) if last else registers.new(form.result)
         guarded = not last and form.result in "rl" and form.operands[:1] == form.result
-        if guarded and registers.names.get("p") and chance.random() < 0.3:
+        if guarded and registers.names.get("p") and rng.random() < 0.3:
             move = {"r": "mov.u32", "l": "mov.u64"}[form.result]
             block.instructions.append(f"{move} {result}, {given[0]};")
-            guard = f"@{chance.choice(('', '', '!'))}{chance.choice(registers.names['p'])} "
-        opcode = chosen(chance, form.opcode)
+            guard = f"@{rng.choice(('', '', '!'))}{rng.choice(registers.names['p'])} "
+        opcode = chosen(rng, form.opcode)
         block.instructions.append(f"{guard}{opcode} {', '.join([result, *given])};")
     registers.declare()
     return block
 
 
-def _known(chance: random.Random, block: Block, registers: _Registers, kind: str) -> str:
+def _known(rng: random.Random, block: AsmBlock, registers: _Registers, kind: str) -> str:
     names = registers.names.get(kind, [])
     if kind == "p":
         if not names:
             name = registers.new("p")
-            comparison = chance.choice(("ne", "eq", "gt", "lt"))
+            comparison = rng.choice(("ne", "eq", "gt", "lt"))
             block.instructions.append(f"setp.{comparison}.s32 {name}, {block.take('r')}, 0;")
             return name
-        return chance.choice(names)
-    if names and chance.random() < 0.65:
-        return names[-1] if chance.random() < 0.7 else chance.choice(names)
+        return rng.choice(names)
+    if names and rng.random() < 0.65:
+        return names[-1] if rng.random() < 0.7 else rng.choice(names)
     if len(block.inputs) > 4 and kind in block.inputs:
         places = [n for n, other in enumerate(block.inputs) if other == kind]
-        return f"{{i{chance.choice(places)}}}"
-    return _operand(chance, block, kind, not names)
+        return f"{{i{rng.choice(places)}}}"
+    return _operand(rng, block, kind, not names)
 
 
-def carries(chance: random.Random) -> Block:
+def carries(rng: random.Random) -> AsmBlock:
     """A sum or a difference of numbers of several words."""
-    kind, type_ = chance.choice((("r", "u32"), ("r", "u32"), ("l", "u64")))
-    name, count = chance.choice(("add", "add", "sub")), chance.choice((2, 2, 3, 4, 4, 6, 8))
-    in_place, carry_out = chance.random() < 0.35, chance.random() < 0.4
-    block = Block()
+    kind, type_ = rng.choice((("r", "u32"), ("r", "u32"), ("l", "u64")))
+    name, count = rng.choice(("add", "add", "sub")), rng.choice((2, 2, 3, 4, 4, 6, 8))
+    in_place, carry_out = rng.random() < 0.35, rng.random() < 0.4
+    block = AsmBlock()
     results = [block.give(kind + "+" * in_place) for _ in range(count)]
     top = block.give(kind) if carry_out else ""
     left = results if in_place else [block.take(kind) for _ in range(count)]
@@ -223,11 +223,11 @@ def carries(chance: random.Random) -> Block:
     return block
 
 
-def product(chance: random.Random) -> Block:
+def product(rng: random.Random) -> AsmBlock:
     """A product of words added to a number of several, with carries."""
-    kind, type_ = chance.choice((("r", "u32"), ("r", "u32"), ("l", "u64")))
-    words = chance.choice((1, 1, 2, 3))
-    block = Block()
+    kind, type_ = rng.choice((("r", "u32"), ("r", "u32"), ("l", "u64")))
+    words = rng.choice((1, 1, 2, 3))
+    block = AsmBlock()
     sums = [block.give(kind + "+") for _ in range(words + 1)]
     factors = [block.take(kind) for _ in range(words)]
     scalar = block.take(kind)
@@ -240,7 +240,7 @@ def product(chance: random.Random) -> Block:
         for n in range(words)
     ]
     block.instructions = low + high
-    if words == 1 and chance.random() < 0.6:
+    if words == 1 and rng.random() < 0.6:
         block.instructions = [
             f"mad.lo.cc.{type_} {sums[0]}, {factors[0]}, {scalar}, {sums[0]};",
             f"madc.hi.{type_} {sums[1]}, {factors[0]}, {scalar}, {sums[1]};",
@@ -248,13 +248,13 @@ def product(chance: random.Random) -> Block:
     return block
 
 
-def pieces(chance: random.Random) -> Block:
+def pieces(rng: random.Random) -> AsmBlock:
     """Words packed into a wider one, or taken from it."""
-    block = Block()
-    wide, narrow, type_ = chance.choice((("l", "r", "b64"), ("l", "r", "b64"), ("r", "h", "b32")))
-    if chance.random() < 0.15:
+    block = AsmBlock()
+    wide, narrow, type_ = rng.choice((("l", "r", "b64"), ("l", "r", "b64"), ("r", "h", "b32")))
+    if rng.random() < 0.15:
         wide, narrow, type_ = "d", "r", "b64"
-    if chance.random() < 0.5:
+    if rng.random() < 0.5:
         result = block.give(wide)
         block.instructions = [
             f"mov.{type_} {result}, {{{{{block.take(narrow)}, {block.take(narrow)}}}}};"
@@ -265,67 +265,67 @@ def pieces(chance: random.Random) -> Block:
     return block
 
 
-def vote(chance: random.Random) -> Block:
+def vote(rng: random.Random) -> AsmBlock:
     """What the lanes of a warp say together."""
-    block = Block()
-    registers = _Registers(chance, block)
+    block = AsmBlock()
+    registers = _Registers(rng, block)
     result, predicate = block.give("r"), registers.new("p")
-    compared = chance.choice(("ne", "ne", "gt", "eq"))
+    compared = rng.choice(("ne", "ne", "gt", "eq"))
     block.instructions.append(f"setp.{compared}.u32 {predicate}, {block.take('r')}, 0;")
-    mask = block.take("r") if chance.random() < 0.4 else chance.choice(_MASKS)
-    kind = chance.choice(("ballot", "ballot", "any", "all", "uni"))
+    mask = block.take("r") if rng.random() < 0.4 else rng.choice(_MASKS)
+    kind = rng.choice(("ballot", "ballot", "any", "all", "uni"))
     if kind == "ballot":
         block.instructions.append(f"vote.sync.ballot.b32 {result}, {predicate}, {mask};")
     else:
         other = registers.new("p")
         block.instructions.append(f"vote.sync.{kind}.pred {other}, {predicate}, {mask};")
-        block.instructions.append(f"selp.{chance.choice(('u32', 'b32'))} {result}, 1, 0, {other};")
+        block.instructions.append(f"selp.{rng.choice(('u32', 'b32'))} {result}, 1, 0, {other};")
     registers.declare()
     return block
 
 
-def shuffled(chance: random.Random) -> Block:
+def shuffled(rng: random.Random) -> AsmBlock:
     """A shuffle that says whether its source was in range."""
-    block = Block()
-    registers = _Registers(chance, block)
+    block = AsmBlock()
+    registers = _Registers(rng, block)
     result, predicate = block.give("r"), registers.new("p")
-    value, by = block.take("r"), chance.choice((block.take("r"), str(chance.choice((1, 2, 4, 16)))))
+    value, by = block.take("r"), rng.choice((block.take("r"), str(rng.choice((1, 2, 4, 16)))))
     if not by.startswith("{"):
         block.inputs.pop()
-    clamp = _constant(chance, "c")
-    mode = chance.choice(("up", "down", "bfly", "idx"))
+    clamp = _constant(rng, "c")
+    mode = rng.choice(("up", "down", "bfly", "idx"))
     block.instructions.append(
         f"shfl.sync.{mode}.b32 {result}|{predicate}, {value}, {by}, {clamp}, 0xffffffff;"
     )
-    add = chance.choice(("add.u32", "add.s32", "max.u32", "min.s32"))
+    add = rng.choice(("add.u32", "add.s32", "max.u32", "min.s32"))
     block.instructions.append(f"@{predicate} {add} {result}, {result}, {value};")
     registers.declare()
     return block
 
 
-def vector(chance: random.Random) -> Block:
+def vector(rng: random.Random) -> AsmBlock:
     """Two or four elements loaded or stored at once."""
-    kind, type_ = chance.choice((("r", "u32"), ("f", "f32"), ("f", "f32"), ("l", "u64")))
-    count = 2 if kind == "l" else chance.choice((2, 4))
-    block = Block()
-    hint = chance.choice(("", ".nc", ".cg", ".cs", ".ca", ".lu"))
-    if chance.random() < 0.6:
+    kind, type_ = rng.choice((("r", "u32"), ("f", "f32"), ("f", "f32"), ("l", "u64")))
+    count = 2 if kind == "l" else rng.choice((2, 4))
+    block = AsmBlock()
+    hint = rng.choice(("", ".nc", ".cg", ".cs", ".ca", ".lu"))
+    if rng.random() < 0.6:
         given = ", ".join(block.give(kind) for _ in range(count))
-        address = _address(chance, block, "L")
+        address = _address(rng, block, "L")
         block.instructions = [f"ld.global{hint}.v{count}.{type_} {{{{{given}}}}}, {address};"]
     else:
         block.memory = True
-        hint = chance.choice(("", ".cg", ".cs", ".wb", ".wt"))
-        address = _address(chance, block, "L")
+        hint = rng.choice(("", ".cg", ".cs", ".wb", ".wt"))
+        address = _address(rng, block, "L")
         given = ", ".join(block.take(kind) for _ in range(count))
         block.instructions = [f"st.global{hint}.v{count}.{type_} {address}, {{{{{given}}}}};"]
     return block
 
 
-def shared(chance: random.Random) -> Block:
+def shared(rng: random.Random) -> AsmBlock:
     """Shared memory by its address of 32 bits, which ``S`` stands for."""
-    block = Block()
-    shape = chance.randrange(5)
+    block = AsmBlock()
+    shape = rng.randrange(5)
     if shape == 0:
         result = block.give("r")
         block.declarations = [".reg .u64 a;"]
@@ -335,33 +335,33 @@ def shared(chance: random.Random) -> Block:
         ]
     elif shape == 1:
         block.memory = True
-        size = chance.choice(("4", "8", "16"))
-        kind = "cg" if size == "16" and chance.random() < 0.6 else "ca"
-        prefetch = chance.choice(("", "", ".L2::128B"))
+        size = rng.choice(("4", "8", "16"))
+        kind = "cg" if size == "16" and rng.random() < 0.6 else "ca"
+        prefetch = rng.choice(("", "", ".L2::128B"))
         block.instructions = [
             f"cp.async.{kind}.shared.global{prefetch} "
             f"[{block.take('S')}], [{block.take('L')}], {size};"
         ]
     elif shape == 2:
         block.memory = True
-        count = chance.randrange(4)
+        count = rng.randrange(4)
         block.instructions = [
-            chance.choice(
+            rng.choice(
                 ("cp.async.commit_group;", "cp.async.wait_all;", f"cp.async.wait_group {count};")
             )
         ]
     elif shape == 3:
-        kind, type_ = chance.choice((("r", "u32"), ("f", "f32"), ("d", "f64")))
+        kind, type_ = rng.choice((("r", "u32"), ("f", "f32"), ("d", "f64")))
         result = block.give(kind)
         block.instructions = [f"ld.shared.{type_} {result}, [{block.take('S')}];"]
     else:
         block.memory = True
-        kind, type_ = chance.choice((("r", "u32"), ("f", "f32"), ("l", "u64")))
+        kind, type_ = rng.choice((("r", "u32"), ("f", "f32"), ("l", "u64")))
         block.instructions = [f"st.shared.{type_} [{block.take('S')}], {block.take(kind)};"]
     return block
 
 
-MAKERS: Sequence[tuple[Callable[[random.Random], Block], int]] = (
+MAKERS: Sequence[tuple[Callable[[random.Random], AsmBlock], int]] = (
     (single, 10),
     (chain, 7),
     (carries, 4),
@@ -377,8 +377,8 @@ MAKERS: Sequence[tuple[Callable[[random.Random], Block], int]] = (
 """Each with how often it is chosen."""
 
 
-def random_block(chance: random.Random) -> Block:
+def random_block(rng: random.Random) -> AsmBlock:
     """A block of any kind."""
     makers, weights = zip(*MAKERS, strict=True)
-    made: Block = chance.choices(makers, weights)[0](chance)
+    made: AsmBlock = rng.choices(makers, weights)[0](rng)
     return made

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from cass_ray.corpus.generate import idioms
 from cass_ray.corpus.generate.ptx.blocks import random_block
-from cass_ray.corpus.generate.ptx.functions import Function, Names, element, function, macro
+from cass_ray.corpus.generate.ptx.functions import AsmFunction, Names, element, function, macro
 from cass_ray.corpus.generate.ptx.statements import statement
 
 _LOCALS = {
@@ -29,8 +29,8 @@ _CONDITION = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|endif)\b", re.MULTILINE
 class Kernel:
     """A kernel over ``words`` and ``reals``, arrays of unsigned and float."""
 
-    def __init__(self, chance: random.Random, names: Names, functions: Sequence[Function]) -> None:
-        self._chance, self._functions = chance, functions
+    def __init__(self, rng: random.Random, names: Names, functions: Sequence[AsmFunction]) -> None:
+        self._rng, self._functions = rng, functions
         self.name = names.fresh()
         self.words, self.reals, self.size = names.fresh(), names.fresh(), "n"
         self._own = {kind: [names.fresh() for _ in range(3)] for kind in _LOCALS}
@@ -41,7 +41,7 @@ class Kernel:
         self._names = names
 
     def _pick(self, kind: str) -> str:
-        name = self._chance.choice(self._own[kind])
+        name = self._rng.choice(self._own[kind])
         self._used.add(kind)
         return name
 
@@ -62,11 +62,11 @@ class Kernel:
         return self._pick(kind.strip("=&"))
 
     def _array(self, kind: str) -> str:
-        if kind not in self._arrays or self._chance.random() < 0.3:
+        if kind not in self._arrays or self._rng.random() < 0.3:
             self._arrays.setdefault(kind, self._names.fresh())
         return self._arrays[kind]
 
-    def _call(self, made: Function) -> str:
+    def _call(self, made: AsmFunction) -> str:
         arguments: list[str] = []
         for kind, type_ in zip(made.parameters, made.pointers, strict=True):
             given = self._argument(kind, type_)
@@ -74,12 +74,12 @@ class Kernel:
         call = f"{made.name}({', '.join(arguments)})"
         if not made.result:
             return f"{call};"
-        form = self._chance.choice(("{} = {};", "{} = {};", "{} += {};"))
+        form = self._rng.choice(("{} = {};", "{} = {};", "{} += {};"))
         return form.format(self._pick(made.result), call)
 
     def _direct(self) -> list[str]:
         """A statement in the kernel itself."""
-        block = random_block(self._chance)
+        block = random_block(self._rng)
         outputs = [self._pick(kind[0]) for kind in block.outputs]
         if len(set(outputs)) < len(outputs):
             return []
@@ -87,39 +87,39 @@ class Kernel:
         inputs = []
         for kind in block.inputs:
             given = self._argument(kind, type_)
-            if kind == "r" and self._chance.random() < 0.25:
-                given = self._chance.choice(
+            if kind == "r" and self._rng.random() < 0.25:
+                given = self._rng.choice(
                     ("7", "0x80u", "threadIdx.x", f"{given} + 3u", f"({given} >> 2)", "blockDim.x")
                 )
             inputs.append(given)
-        made = statement(self._chance, block, outputs, inputs)
+        made = statement(self._rng, block, outputs, inputs)
         made[-1] += ";"
         return made
 
     def lines(self) -> list[str]:
         """The kernel; asked for once."""
-        chance = self._chance
+        rng = self._rng
         body: list[str] = []
-        typed = idioms.TypedLines(chance, self._names.fresh)
+        typed = idioms.TypedLines(rng, self._names.fresh)
         for made in self._functions:
             body.append(self._call(made))
-            if chance.random() < 0.2:
+            if rng.random() < 0.2:
                 body += typed.lines(self._pick("r"))
-        for _ in range(chance.choice((0, 0, 1, 1, 2, 3))):
+        for _ in range(rng.choice((0, 0, 1, 1, 2, 3))):
             body += self._direct()
-        if chance.random() < 0.5:
+        if rng.random() < 0.5:
             body += typed.lines(self._pick("r"))
         for kind in self._arrays:
             self._used.add(kind)
         head = f"__global__ void {self.name}(unsigned* {self.words}, float* {self.reals}, int n)"
-        opened = [f"{head} {{"] if chance.random() < 0.6 else [head, "{"]
+        opened = [f"{head} {{"] if rng.random() < 0.6 else [head, "{"]
         before = ["int i = blockIdx.x * blockDim.x + threadIdx.x;"]
         if self._needs_shared:
             before.append(f"__shared__ unsigned {self._shared}[256];")
-        if chance.random() < 0.7:
+        if rng.random() < 0.7:
             before.append("if (i >= n) return;")
         for kind, (type_, value) in _LOCALS.items():
-            start = value.format(chance.randrange(1, 32))
+            start = value.format(rng.randrange(1, 32))
             start = start.replace("words", self.words).replace("reals", self.reals)
             if kind in self._used or kind in "rf":
                 before.append(
@@ -133,39 +133,39 @@ class Kernel:
         wide = sorted(self._used - {"r", "f"})
         after += [f"{self.words}[i] ^= (unsigned){self._own[kind][0]};" for kind in wide]
         after += [f"{self.words}[i] += (unsigned){name}[1];" for name in self._arrays.values()]
-        indent = chance.choice(("    ", "    ", "  ", "\t"))
+        indent = rng.choice(("    ", "    ", "  ", "\t"))
         return [*opened, *(indent + line for line in [*before, *body, *after]), "}"]
 
 
-def _parts(chance: random.Random, names: Names, most: int) -> list[Function]:
+def _parts(rng: random.Random, names: Names, most: int) -> list[AsmFunction]:
     return [
-        macro(chance, names) if chance.random() < 0.15 else function(chance, names)
-        for _ in range(chance.randrange(1, most + 1))
+        macro(rng, names) if rng.random() < 0.15 else function(rng, names)
+        for _ in range(rng.randrange(1, most + 1))
     ]
 
 
-def ptx_file(chance: random.Random) -> str:
+def ptx_file(rng: random.Random) -> str:
     """One file."""
-    names = Names(chance)
-    lines = idioms.head(chance)
+    names = Names(rng)
+    lines = idioms.head(rng)
     check = ""
-    if chance.random() < 0.65:
-        check, made = idioms.check_macro(chance)
-        lines += [*([""] if chance.random() < 0.6 else []), *made]
-    functions = _parts(chance, names, 6)
+    if rng.random() < 0.65:
+        check, made = idioms.check_macro(rng)
+        lines += [*([""] if rng.random() < 0.6 else []), *made]
+    functions = _parts(rng, names, 6)
     for made_function in functions:
         lines += ["", *made_function.lines]
-    kernel = Kernel(chance, names, functions)
+    kernel = Kernel(rng, names, functions)
     lines += ["", *kernel.lines()]
-    if chance.random() < 0.6:
-        lines += idioms.host_part(chance, names.fresh, kernel.name, check)
+    if rng.random() < 0.6:
+        lines += idioms.host_part(rng, names.fresh, kernel.name, check)
     return "\n".join([*lines, ""])
 
 
-def grafted(chance: random.Random, source: str) -> str | None:
+def grafted(rng: random.Random, source: str) -> str | None:
     """``source`` with functions of inline PTX behind its first includes; None without a place."""
     ends = [found.end() for found in _INCLUDE.finditer(source[:6000])]
-    names = Names(chance)
+    names = Names(rng)
     while ends:
         end = ends.pop()
         opened = [found[1] for found in _CONDITION.finditer(source, 0, end)]
@@ -173,12 +173,12 @@ def grafted(chance: random.Random, source: str) -> str | None:
             break
     else:
         return None
-    functions = _parts(chance, names, 4)
+    functions = _parts(rng, names, 4)
     made: list[str] = []
     for each in functions:
         made += ["", *each.lines]
-    if chance.random() < 0.5:
-        made += ["", *Kernel(chance, names, functions).lines()]
+    if rng.random() < 0.5:
+        made += ["", *Kernel(rng, names, functions).lines()]
     return source[:end] + "\n" + "\n".join(made) + source[end:]
 
 

@@ -226,11 +226,11 @@ ALWAYS_INLINE U64 global_atomic_at(Wave& w, const Instruction& i) {
   return at.address;
 }
 
-#define MEMORY_ATOMIC(name, Rule, T, action)                                                     \
-  OPERATION(global_atomic_##name) { action<Rule, T>(w, i, global_atomic_at<T>(w, i)); }          \
-  OPERATION(flat_atomic_##name) { action<Rule, T>(w, i, flat_addresses(w, i).address); }         \
-  OPERATION(buffer_atomic_##name) {                                                              \
-    buffer_atomic<T>(w, i, [&](U64 at) { action<Rule, T>(w, i, at); });                          \
+#define MEMORY_ATOMIC(name, Rule, T, action)                                             \
+  OPERATION(global_atomic_##name) { action<Rule, T>(w, i, global_atomic_at<T>(w, i)); }  \
+  OPERATION(flat_atomic_##name) { action<Rule, T>(w, i, flat_addresses(w, i).address); } \
+  OPERATION(buffer_atomic_##name) {                                                      \
+    buffer_atomic<T>(w, i, [&](U64 at) { action<Rule, T>(w, i, at); });                  \
   }
 #define GLOBAL_INTEGER(name, unsigned_suffix, Rule)                            \
   MEMORY_ATOMIC(name##_##unsigned_suffix##32, Rule, u32, memory_atomic_single) \
@@ -281,7 +281,8 @@ OPERATION(global_atomic_csub_u32) {
 
 // ---- LDS: operands in data 0 and data 1
 
-// `action` on addresses in LDS, with EXEC narrowed to those of the workgroup; the others' result is 0.
+// `action` on addresses in LDS, with EXEC narrowed to those of the workgroup; the others' result is
+// 0.
 template <class T, class Action>
 ALWAYS_INLINE void within_lds(Wave& w, const Instruction& i, Action action) {
   const GroupLocal at = lds_at(w, i);

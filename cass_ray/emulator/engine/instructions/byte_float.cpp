@@ -1,5 +1,5 @@
-// Conversions between f32 and floating point of 8 bits (MI300 ISA, 12.8 VOP1, 12.10 VOP3; RDNA4 ISA,
-// 16.8 VOP1, 16.11 VOP3).
+// Conversions between f32 and floating point of 8 bits (MI300 ISA, 12.8 VOP1, 12.10 VOP3; RDNA4
+// ISA, 16.8 VOP1, 16.11 VOP3).
 #include "byte_float.hpp"
 
 namespace cass::amdgpu::CASS_EMULATOR_LEVEL {
@@ -28,19 +28,19 @@ ALWAYS_INLINE U32 bytes_of_floats(F32 source) {
 }
 
 // SDWA names another byte or half: decoding has put it into the lowest bits.
-#define FROM_BYTES(suffix, ending, Format)                                                  \
-  OPERATION(v_cvt_f32_##suffix##ending) {                                                   \
-    write_bits(w, i, floats_of_bytes<Format>(read_u32(w, i.source[0]), 0));                 \
-  }                                                                                         \
-  OPERATION(v_cvt_pk_f32_##suffix##ending) {                                                \
-    const U32 both = read_u32(w, i.source[0]);                                              \
+#define FROM_BYTES(suffix, ending, Format)                                                     \
+  OPERATION(v_cvt_f32_##suffix##ending) {                                                      \
+    write_bits(w, i, floats_of_bytes<Format>(read_u32(w, i.source[0]), 0));                    \
+  }                                                                                            \
+  OPERATION(v_cvt_pk_f32_##suffix##ending) {                                                   \
+    const U32 both = read_u32(w, i.source[0]);                                                 \
     const U32 low = floats_of_bytes<Format>(both, 0), high = floats_of_bytes<Format>(both, 1); \
-    write_bits(w, i, join(low, high));                                                      \
-  }                                                                                         \
-  OPERATION(v_cvt_pk_##suffix##_f32##ending) {                                              \
-    const U32 low = bytes_of_floats<Format>(source<F32>(w, i, 0));                          \
-    const U32 high = bytes_of_floats<Format>(source<F32>(w, i, 1));                         \
-    write_bits(w, i, convert<U16>(low | high << 8));                                        \
+    write_bits(w, i, join(low, high));                                                         \
+  }                                                                                            \
+  OPERATION(v_cvt_pk_##suffix##_f32##ending) {                                                 \
+    const U32 low = bytes_of_floats<Format>(source<F32>(w, i, 0));                             \
+    const U32 high = bytes_of_floats<Format>(source<F32>(w, i, 1));                            \
+    write_bits(w, i, convert<U16>(low | high << 8));                                           \
   }
 FROM_BYTES(fp8, , Fp8)
 FROM_BYTES(bf8, , Bf8)

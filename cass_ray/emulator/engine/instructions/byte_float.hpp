@@ -52,8 +52,7 @@ ALWAYS_INLINE float float_of_byte(std::uint32_t byte) {
   const int power =
       static_cast<int>(exponent == 0 ? 1 : exponent) - Format::bias - Format::mantissa_bits;
   const auto scale = static_cast<std::uint32_t>(power + 127) << 23;
-  const float magnitude =
-      static_cast<float>(significand) * __builtin_bit_cast(float, scale);
+  const float magnitude = static_cast<float>(significand) * __builtin_bit_cast(float, scale);
   return (byte & 0x80) != 0 ? -magnitude : magnitude;
 }
 
@@ -72,8 +71,8 @@ ALWAYS_INLINE std::uint32_t byte_of_float(float value) {
   // Units of the last place of the result, exact in f64.
   const int power = exponent - Format::mantissa_bits;
   const auto scale = static_cast<std::uint64_t>(1023 - power) << 52;
-  const double units = static_cast<double>(__builtin_bit_cast(float, magnitude)) *
-                       __builtin_bit_cast(double, scale);
+  const double units =
+      static_cast<double>(__builtin_bit_cast(float, magnitude)) * __builtin_bit_cast(double, scale);
   const auto floor = static_cast<std::uint32_t>(units);
   const double rest = units - floor;
   const std::uint32_t steps = floor + (rest > 0.5 || (rest == 0.5 && (floor & 1) != 0) ? 1 : 0);

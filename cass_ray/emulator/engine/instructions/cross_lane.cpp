@@ -92,9 +92,9 @@ OPERATION(v_permlane64_b32) {
   write_row(w, w.scalar[scalar::exec + 1], i.destination.value + next, low);
 }
 
-// gfx950: rows 1 and 3 of the destination change places with rows 0 and 2 of the source, or its upper
-// half with the source's lower one (CDNA4 ISA, 12.8 VOP1). The manual does not say what happens where
-// one of two lanes is inactive.
+// gfx950: rows 1 and 3 of the destination change places with rows 0 and 2 of the source, or its
+// upper half with the source's lower one (CDNA4 ISA, 12.8 VOP1). The manual does not say what
+// happens where one of two lanes is inactive.
 FALLIBLE(v_permlane16_swap_b32) {
   const Instruction& i = *ip;
   const u32 exec = exec_of(w, i), active = exec & 0xFFFFU;
@@ -308,8 +308,7 @@ ALWAYS_INLINE u32 selected_lanes(u32 row_mask, u32 bank_mask, unsigned half) {
 OPERATION(engine_dpp_enter) {
   u32& exec = w.scalar[scalar::exec + i.half];
   w.saved_exec[i.half] = exec;
-  const LaneSource from =
-      dpp_source(static_cast<u32>(i.immediate), i.output_scale != 0, i.half);
+  const LaneSource from = dpp_source(static_cast<u32>(i.immediate), i.output_scale != 0, i.half);
   const bool fetch_inactive = (i.flags & flag::op_sel_0) != 0;
   const I32 active = fetch_inactive ? (I32)-1 : dpp_active(w, from.index);
   const I32 valid = from.inside & active;

@@ -150,8 +150,8 @@ ALWAYS_INLINE F maximum(const Wave& w, F a, F b) {
   return extremum<F, true>(w, a, b);
 }
 
-// IEEE 754-2019's minimum and maximum (RDNA4 ISA, V_MINIMUM_F32): a NaN gives a NaN, a signaling one
-// first, then the first operand's.
+// IEEE 754-2019's minimum and maximum (RDNA4 ISA, V_MINIMUM_F32): a NaN gives a NaN, a signaling
+// one first, then the first operand's.
 template <class F, bool greatest>
 ALWAYS_INLINE F ordered_extremum(const Wave& w, F a, F b) {
   using Bits = BitsOf<F>;
@@ -229,7 +229,8 @@ template <class F>
 ALWAYS_INLINE Scaled<F> division_scale(F a, F d, F n) {
   constexpr bool single = sizeof(typename Traits<F>::Word) == 4;
   constexpr int step = single ? 64 : 128, tiny = single ? 24 : 53;
-  const LanesOf<F> limit = (LanesOf<F>)(single ? 96 : 768), huge = (LanesOf<F>)(single ? 253 : 2045);
+  const LanesOf<F> limit = (LanesOf<F>)(single ? 96 : 768),
+                   huge = (LanesOf<F>)(single ? 253 : 2045);
   const LanesOf<F> zero = (n == (F)0) | (d == (F)0);
   const LanesOf<F> above = exponent_field(n) - exponent_field(d);
   const LanesOf<F> far = above >= limit, small_quotient = above <= -limit;
@@ -245,9 +246,10 @@ ALWAYS_INLINE Scaled<F> division_scale(F a, F d, F n) {
   return {value, far | (~denormal_denominator & small_quotient)};
 }
 
-// What scaling down by 2^step has rounded away from a * b + c, if `sum` is that, rounded: where half
-// a place of a denormal number was lost, the sum was rounded before, and which way decides. Exact as
-// far as the operands are of a division: c is nearly the quotient, and a * b small beside it.
+// What scaling down by 2^step has rounded away from a * b + c, if `sum` is that, rounded: where
+// half a place of a denormal number was lost, the sum was rounded before, and which way decides.
+// Exact as far as the operands are of a division: c is nearly the quotient, and a * b small beside
+// it.
 template <class F>
 ALWAYS_INLINE F last_place_missing(F a, F b, F c, F sum, F down, int step) {
   constexpr int away_from_underflow = sizeof(typename Traits<F>::Word) == 4 ? 60 : 200;
@@ -259,7 +261,8 @@ ALWAYS_INLINE F last_place_missing(F a, F b, F c, F sum, F down, int step) {
   return (lost == -half) & (error < 0) ? -least : above;
 }
 
-// With scaling it rounds once, as the same shows; the pseudo-code would round denormal results twice.
+// With scaling it rounds once, as the same shows; the pseudo-code would round denormal results
+// twice.
 template <class F>
 ALWAYS_INLINE F division_multiply_add(F a, F b, F c, std::uint32_t flags, bool to_nearest) {
   constexpr bool single = sizeof(typename Traits<F>::Word) == 4;

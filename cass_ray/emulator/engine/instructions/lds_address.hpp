@@ -13,9 +13,9 @@ ALWAYS_INLINE GroupLocal lds_at(Wave& w, const Instruction& i) {
   return lds_at(w, i, static_cast<u32>(i.immediate));
 }
 
-// Where a load reads: beyond the workgroup's LDS, from the zeros that lie behind it. That costs less
-// than asking which lanes are inside. A load across the end, which takes an address that is not a
-// multiple of its size, has what is inside and zeros.
+// Where a load reads: beyond the workgroup's LDS, from the zeros that lie behind it. That costs
+// less than asking which lanes are inside. A load across the end, which takes an address that is
+// not a multiple of its size, has what is inside and zeros.
 ALWAYS_INLINE Local loaded_from(const Wave& w, U32 offset) {
   return {{w.lds, __builtin_elementwise_min(offset, (U32)w.lds_reach)}};
 }

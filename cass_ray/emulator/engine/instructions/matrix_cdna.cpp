@@ -1,9 +1,9 @@
 // Matrix products of CDNA: MFMA, and SMFMAC with a sparse A (MI300 ISA, chapter 7; AMD's matrix
 // instruction calculator).
 //
-// B blocks of an M x K matrix times a K x M one. A lane holds E consecutive elements of K: of A, row
-// i and elements from k on of block b are in lane i + M (b + B k / E); B has columns in place of
-// rows. Of C and D, groups of H rows (4, of f64 1) lie in consecutive registers of a lane; see
+// B blocks of an M x K matrix times a K x M one. A lane holds E consecutive elements of K: of A,
+// row i and elements from k on of block b are in lane i + M (b + B k / E); B has columns in place
+// of rows. Of C and D, groups of H rows (4, of f64 1) lie in consecutive registers of a lane; see
 // Result. EXEC does not matter.
 //
 // Products are added to C in the order of k, each with one rounding (fused). AMD does not say in
@@ -47,9 +47,7 @@ struct Bfloat : ElementType<float, 16> {
   }
 };
 struct Single : ElementType<float, 32> {
-  static inline float get(u64 bits) {
-    return __builtin_bit_cast(float, static_cast<u32>(bits));
-  }
+  static inline float get(u64 bits) { return __builtin_bit_cast(float, static_cast<u32>(bits)); }
 };
 // 10 bits of mantissa, to nearest even.
 struct Xsingle : ElementType<float, 32> {
@@ -69,9 +67,7 @@ struct Signed8 : ElementType<i32, 8> {
 };
 template <class Format>
 struct Byte : ElementType<float, 8> {
-  static inline float get(u64 bits) {
-    return float_of_byte<Format>(static_cast<u32>(bits & 0xFF));
-  }
+  static inline float get(u64 bits) { return float_of_byte<Format>(static_cast<u32>(bits & 0xFF)); }
 };
 
 template <class T>
@@ -122,9 +118,7 @@ ALWAYS_INLINE unsigned permuted_lane(unsigned lane, unsigned pattern) {
 }
 
 // Fields of the instruction, as the decoder packs them.
-ALWAYS_INLINE unsigned cbsz(const Instruction& i) {
-  return static_cast<unsigned>(i.immediate) & 7;
-}
+ALWAYS_INLINE unsigned cbsz(const Instruction& i) { return static_cast<unsigned>(i.immediate) & 7; }
 ALWAYS_INLINE unsigned abid(const Instruction& i) {
   return static_cast<unsigned>(i.immediate) >> 4 & 15;
 }
@@ -169,8 +163,7 @@ struct Result {
       order * order / height >= wave_lanes ? 1 : wave_lanes / (order * order / height);
   static constexpr unsigned row_groups = columns / blocks_in_register;
   static constexpr unsigned registers = order * order * Shape::blocks / wave_lanes;
-  static constexpr unsigned registers_of_block =
-      registers / (Shape::blocks / blocks_in_register);
+  static constexpr unsigned registers_of_block = registers / (Shape::blocks / blocks_in_register);
 
   static inline unsigned block(unsigned number, unsigned lane) {
     return number / registers_of_block * blocks_in_register + lane / order % blocks_in_register;
@@ -219,7 +212,8 @@ ALWAYS_INLINE void put(Wave& w, u32 at, F64 sum) {
   place<U32>(w, at + w.row_stride) = convert<U32>(bits >> 32);
 }
 
-// D = A B + C. C may be D, and up to 128 bits D may overlap with part of C: LLVM refuses that of more.
+// D = A B + C. C may be D, and up to 128 bits D may overlap with part of C: LLVM refuses that of
+// more.
 template <class Shape, class Element>
 ALWAYS_INLINE void multiply(Wave& w, const Instruction& i, const Operand& c,
                             const Factors<Shape, Element>& a, const Factors<Shape, Element>& b) {
@@ -316,11 +310,11 @@ DENSE(v_mfma_f32_32x32x2_f32, 32, 2, 1, Single)
 DENSE(v_mfma_f32_16x16x4_f32, 16, 4, 1, Single)
 DENSE(v_mfma_f32_32x32x4_xf32, 32, 4, 1, Xsingle)
 DENSE(v_mfma_f32_16x16x8_xf32, 16, 8, 1, Xsingle)
-#define OF_16_BITS(suffix, Type)                          \
-  DENSE(v_mfma_f32_32x32x4_2b_##suffix, 32, 4, 2, Type)   \
-  DENSE(v_mfma_f32_16x16x4_4b_##suffix, 16, 4, 4, Type)   \
-  DENSE(v_mfma_f32_4x4x4_16b_##suffix, 4, 4, 16, Type)    \
-  DENSE(v_mfma_f32_32x32x8_##suffix, 32, 8, 1, Type)      \
+#define OF_16_BITS(suffix, Type)                        \
+  DENSE(v_mfma_f32_32x32x4_2b_##suffix, 32, 4, 2, Type) \
+  DENSE(v_mfma_f32_16x16x4_4b_##suffix, 16, 4, 4, Type) \
+  DENSE(v_mfma_f32_4x4x4_16b_##suffix, 4, 4, 16, Type)  \
+  DENSE(v_mfma_f32_32x32x8_##suffix, 32, 8, 1, Type)    \
   DENSE(v_mfma_f32_16x16x16_##suffix, 16, 16, 1, Type)
 OF_16_BITS(f16, Half)
 OF_16_BITS(bf16, Bfloat)
@@ -340,10 +334,10 @@ DENSE(v_mfma_i32_16x16x32_i8, 16, 32, 1, Signed8)
 DENSE(v_mfma_f64_16x16x4_f64, 16, 4, 1, Double)
 DENSE(v_mfma_f64_4x4x4_4b_f64, 4, 4, 4, Double)
 
-#define OF_BYTES(prefix, ending, kind, M, K, F, B)                         \
-  MATRIX(prefix##_bf8_bf8##ending, kind, M, K, 1, Byte<B>, Byte<B>)        \
-  MATRIX(prefix##_bf8_fp8##ending, kind, M, K, 1, Byte<B>, Byte<F>)        \
-  MATRIX(prefix##_fp8_bf8##ending, kind, M, K, 1, Byte<F>, Byte<B>)        \
+#define OF_BYTES(prefix, ending, kind, M, K, F, B)                  \
+  MATRIX(prefix##_bf8_bf8##ending, kind, M, K, 1, Byte<B>, Byte<B>) \
+  MATRIX(prefix##_bf8_fp8##ending, kind, M, K, 1, Byte<B>, Byte<F>) \
+  MATRIX(prefix##_fp8_bf8##ending, kind, M, K, 1, Byte<F>, Byte<B>) \
   MATRIX(prefix##_fp8_fp8##ending, kind, M, K, 1, Byte<F>, Byte<F>)
 #define OF_ALL_BYTES(ending, F, B)                              \
   OF_BYTES(v_mfma_f32_32x32x16, ending, dense, 32, 16, F, B)    \

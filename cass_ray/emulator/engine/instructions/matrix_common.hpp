@@ -42,7 +42,8 @@ struct FromInteger {
   }
 };
 
-// What neg_lo and neg_hi change of a word of factors: the signs of its low and high halves of 16 bits.
+// What neg_lo and neg_hi change of a word of factors: the signs of its low and high halves of 16
+// bits.
 template <class From>
 ALWAYS_INLINE u32 negation_of(const Operand& operand) {
   u32 negation = 0;

@@ -1,10 +1,11 @@
 // Matrix products of 16 x 16 by a whole wave on gfx12 (RDNA4 ISA, 7.9 WMMA and SWMMAC).
 //
-// Lane n holds elements of row n mod 16 of A and of column n mod 16 of B; the groups of sixteen lanes
-// share the depth among them. Of C and D, lane n holds column n mod 16: of the rows, group g has
-// 8 (g mod 2) + 4 (g / 2) and those that follow, in consecutive registers or halves of them. Which
-// elements of the depth a group has is the same for A and B, so that dense products do not show it;
-// sparse ones are laid out as AMD's "matrix instruction calculator" says. EXEC does not matter.
+// Lane n holds elements of row n mod 16 of A and of column n mod 16 of B; the groups of sixteen
+// lanes share the depth among them. Of C and D, lane n holds column n mod 16: of the rows, group g
+// has 8 (g mod 2) + 4 (g / 2) and those that follow, in consecutive registers or halves of them.
+// Which elements of the depth a group has is the same for A and B, so that dense products do not
+// show it; sparse ones are laid out as AMD's "matrix instruction calculator" says. EXEC does not
+// matter.
 #include "byte_float.hpp"
 #include "matrix_common.hpp"
 
@@ -26,8 +27,8 @@ struct Factors {
   T at[order][depth];  // rows of A, or columns of B
 };
 
-// Groups of lanes that hold a matrix of which a lane has `words` registers in a wave of 32 lanes: one
-// is not divided any further.
+// Groups of lanes that hold a matrix of which a lane has `words` registers in a wave of 32 lanes:
+// one is not divided any further.
 ALWAYS_INLINE unsigned groups_of(const Wave& w, unsigned words) {
   return w.wide && words > 1 ? 4 : 2;
 }
@@ -159,10 +160,10 @@ ALWAYS_INLINE void into_halves(Wave& w, const Instruction& i, const Operand& c, 
   });
 }
 
-#define WMMA(name, depth, FromA, FromB, into)                                                \
-  OPERATION(name) {                                                                          \
-    into(w, i, i.source[2], true, whole_matrix<FromA, depth>(w, i.source[0]),                \
-         whole_matrix<FromB, depth>(w, i.source[1]));                                        \
+#define WMMA(name, depth, FromA, FromB, into)                                 \
+  OPERATION(name) {                                                           \
+    into(w, i, i.source[2], true, whole_matrix<FromA, depth>(w, i.source[0]), \
+         whole_matrix<FromB, depth>(w, i.source[1]));                         \
   }
 WMMA(v_wmma_f32_16x16x16_f16_gfx12, 16, FromHalf, FromHalf, into_f32)
 WMMA(v_wmma_f32_16x16x16_bf16_gfx12, 16, FromBfloat, FromBfloat, into_f32)
@@ -177,12 +178,12 @@ WMMA(v_wmma_f32_16x16x16_bf8_fp8_gfx12, 16, FromByte<OcpBf8>, FromByte<OcpFp8>, 
 WMMA(v_wmma_f32_16x16x16_bf8_bf8_gfx12, 16, FromByte<OcpBf8>, FromByte<OcpBf8>, into_f32)
 
 // The destination is C.
-#define SWMMAC(name, depth, FromA, FromB, into)                                               \
-  OPERATION(name) {                                                                           \
-    Operand c = i.destination;                                                                \
-    c.kind = OperandKind::vector;                                                             \
-    into(w, i, c, false, half_of_matrix<FromA, depth>(w, i),                                  \
-         whole_matrix<FromB, depth>(w, i.source[1]));                                         \
+#define SWMMAC(name, depth, FromA, FromB, into)              \
+  OPERATION(name) {                                          \
+    Operand c = i.destination;                               \
+    c.kind = OperandKind::vector;                            \
+    into(w, i, c, false, half_of_matrix<FromA, depth>(w, i), \
+         whole_matrix<FromB, depth>(w, i.source[1]));        \
   }
 SWMMAC(v_swmmac_f32_16x16x32_f16, 32, FromHalf, FromHalf, into_f32)
 SWMMAC(v_swmmac_f32_16x16x32_bf16, 32, FromBfloat, FromBfloat, into_f32)

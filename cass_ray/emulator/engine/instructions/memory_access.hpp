@@ -75,8 +75,8 @@ ALWAYS_INLINE const std::byte* first_address(const Split& at) {
 }
 
 // One access of the CPU for 8 or 16 bytes: left alone, the compiler reads every dword where it is
-// used, and another thread may store between two of them. Where hardware has such an access aligned,
-// it is whole, and look-back scans count on it.
+// used, and another thread may store between two of them. Where hardware has such an access
+// aligned, it is whole, and look-back scans count on it.
 template <int count>
 ALWAYS_INLINE void read_at_once(u32 (&words)[count], const std::byte* from) {
   std::memcpy(words, from, sizeof words);

@@ -35,10 +35,8 @@ ALWAYS_INLINE Contained flat_addresses(Wave& w, const Instruction& i) {
   inside |= high == (u64)(reinterpret_cast<u64>(w.lds) >> 32);
   if (w.scratch_stride != 0) {
     const U64 offset = address & 0xFFFF'FFFFULL;
-    const I64 is_private =
-        (high == (u64)private_aperture_high) & (offset < (u64)w.scratch_stride);
-    const U64 own =
-        offset + convert<U64>(lane_scratch(w, i)) + reinterpret_cast<u64>(w.scratch);
+    const I64 is_private = (high == (u64)private_aperture_high) & (offset < (u64)w.scratch_stride);
+    const U64 own = offset + convert<U64>(lane_scratch(w, i)) + reinterpret_cast<u64>(w.scratch);
     address = is_private ? own : address;
     inside |= is_private;
   }

@@ -5,26 +5,26 @@ namespace cass::amdgpu::CASS_EMULATOR_LEVEL {
 namespace {
 
 // Loads beyond the bounds give zero.
-#define BUFFER_LOAD(name, size, count, action)         \
-  OPERATION(buffer_##name) {                           \
-    const u32 active = exec_of(w, i);                  \
-    within_bounds(w, i, size, [&](const Contained& at) {    \
-      action;                                          \
-      const u32 outside = active & ~exec_of(w, i);     \
-      if (outside == 0) return;                        \
-      for (int k = 0; k < count; ++k) {                \
-        U32& row = destination_row(w, i, k);           \
-        row = select(lanes_of(outside), (U32)0U, row); \
-      }                                                \
-    });                                                \
+#define BUFFER_LOAD(name, size, count, action)           \
+  OPERATION(buffer_##name) {                             \
+    const u32 active = exec_of(w, i);                    \
+    within_bounds(w, i, size, [&](const Contained& at) { \
+      action;                                            \
+      const u32 outside = active & ~exec_of(w, i);       \
+      if (outside == 0) return;                          \
+      for (int k = 0; k < count; ++k) {                  \
+        U32& row = destination_row(w, i, k);             \
+        row = select(lanes_of(outside), (U32)0U, row);   \
+      }                                                  \
+    });                                                  \
   }
 // A half of the register: the other one stays also beyond the bounds.
-#define BUFFER_LOAD_HALF(name, size, action)                    \
-  OPERATION(buffer_##name) {                                    \
+#define BUFFER_LOAD_HALF(name, size, action)                         \
+  OPERATION(buffer_##name) {                                         \
     within_bounds(w, i, size, [&](const Contained& at) { action; }); \
   }
-#define BUFFER_STORE(name, size, action)                        \
-  OPERATION(buffer_##name) {                                    \
+#define BUFFER_STORE(name, size, action)                             \
+  OPERATION(buffer_##name) {                                         \
     within_bounds(w, i, size, [&](const Contained& at) { action; }); \
   }
 BUFFER_LOAD(load_b32, 4, 1, (load_dwords<1>(w, i, at)))

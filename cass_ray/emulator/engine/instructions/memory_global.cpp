@@ -17,14 +17,14 @@ namespace {
       action;                                      \
     }                                              \
   }
-#define FLAT(name, action)                \
-  OPERATION(flat_##name) {                \
+#define FLAT(name, action)                     \
+  OPERATION(flat_##name) {                     \
     const Contained at = flat_addresses(w, i); \
-    action;                               \
+    action;                                    \
   }
 #define SCRATCH(name, action)                      \
   FALLIBLE(scratch_##name) {                       \
-    Local at;                                        \
+    Local at;                                      \
     if (!scratch_offsets(w, ip, at)) return false; \
     const Instruction& i = *ip;                    \
     action;                                        \
@@ -60,10 +60,9 @@ namespace {
 LOADS(ALL_THREE)
 STORES(ALL_THREE)
 
-// To LDS: a dword a lane from M0's low half on (gfx950 has 18 bits of LDS addresses), in the order of the
-// wave's lanes (MI300 ISA, 9.1.9).
-// The instruction's offset counts for both addresses. LDS addresses have 32 bits: what lies outside
-// LDS, below it too, stays in its 4 GiB and is a fault.
+// To LDS: a dword a lane from M0's low half on (gfx950 has 18 bits of LDS addresses), in the order
+// of the wave's lanes (MI300 ISA, 9.1.9). The instruction's offset counts for both addresses. LDS
+// addresses have 32 bits: what lies outside LDS, below it too, stays in its 4 GiB and is a fault.
 template <class Memory, class Register>
 ALWAYS_INLINE void load_to_lds(Wave& w, const Instruction& i) {
   w.current = &i;

@@ -63,8 +63,8 @@ OPERATION(ds_store_2addr_b64) { store_two<2, 8>(w, i); }
 OPERATION(ds_store_2addr_stride64_b32) { store_two<1, 4 * 64>(w, i); }
 OPERATION(ds_store_2addr_stride64_b64) { store_two<2, 8 * 64>(w, i); }
 
-// gfx950 (CDNA4 ISA, 11.4): of each sixteen lanes, which read four halves each, lane l gets half l mod 4
-// of lanes l / 4, l / 4 + 4, l / 4 + 8 and l / 4 + 12. What inactive lanes do is not known.
+// gfx950 (CDNA4 ISA, 11.4): of each sixteen lanes, which read four halves each, lane l gets half l
+// mod 4 of lanes l / 4, l / 4 + 4, l / 4 + 8 and l / 4 + 12. What inactive lanes do is not known.
 FALLIBLE(ds_load_b64_tr_b16) {
   const Instruction& i = *ip;
   w.current = ip;

@@ -1,5 +1,5 @@
-// Multiplication and addition with a rounding each, which gfx9 has beside the fused ones (MI300 ISA,
-// 12.7 VOP2, 12.10 VOP3; Vega ISA for f32). Those of f32 flush denormals whatever MODE says.
+// Multiplication and addition with a rounding each, which gfx9 has beside the fused ones (MI300
+// ISA, 12.7 VOP2, 12.10 VOP3; Vega ISA for f32). Those of f32 flush denormals whatever MODE says.
 #include "float_common.hpp"
 #include "half_common.hpp"
 

@@ -190,12 +190,13 @@ ALWAYS_INLINE U32 signed_sum(const Instruction& i, I64 products, U32 c) {
   const I64 saturated = upper < (I64)-0x8000'0000LL ? (I64)-0x8000'0000LL : upper;
   return convert<U32>(bits_as<U64>(clamps(i) ? saturated : sum));
 }
-#define DOT_SIGNED(name, accumulating, bits)                                                     \
-  OPERATION(name) {                                                                              \
-    write_bits(w, i, signed_sum(i, dot_of_signed<bits>(w, i), read_u32(w, i.source[2])));         \
-  }                                                                                              \
-  OPERATION(accumulating) {                                                                      \
-    write_bits(w, i, signed_sum(i, dot_of_signed<bits>(w, i), place<U32>(w, i.destination.value))); \
+#define DOT_SIGNED(name, accumulating, bits)                                                  \
+  OPERATION(name) {                                                                           \
+    write_bits(w, i, signed_sum(i, dot_of_signed<bits>(w, i), read_u32(w, i.source[2])));     \
+  }                                                                                           \
+  OPERATION(accumulating) {                                                                   \
+    write_bits(w, i,                                                                          \
+               signed_sum(i, dot_of_signed<bits>(w, i), place<U32>(w, i.destination.value))); \
   }
 DOT_SIGNED(v_dot4_i32_i8, v_dot4c_i32_i8, 8)
 DOT_SIGNED(v_dot8_i32_i4, v_dot8c_i32_i4, 4)
@@ -211,7 +212,8 @@ OPERATION(v_dot2_i32_i16) {
 }
 OPERATION(v_dot2c_i32_i16) {
   const U32 a = read_u32(w, i.source[0]), b = read_u32(w, i.source[1]);
-  const I64 low = convert<I64>(bits_as<I32>(a << 16) >> 16) * convert<I64>(bits_as<I32>(b << 16) >> 16);
+  const I64 low =
+      convert<I64>(bits_as<I32>(a << 16) >> 16) * convert<I64>(bits_as<I32>(b << 16) >> 16);
   const I64 high = convert<I64>(bits_as<I32>(a) >> 16) * convert<I64>(bits_as<I32>(b) >> 16);
   write_bits(w, i, signed_sum(i, low + high, place<U32>(w, i.destination.value)));
 }

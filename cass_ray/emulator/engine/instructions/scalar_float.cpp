@@ -46,21 +46,21 @@ ALWAYS_INLINE void put(Wave& w, const Instruction& i, U32 value) {
   write_scalar(w, i.destination, value[0]);
 }
 
-#define ONE(name, read, expression)  \
+#define ONE(name, read, expression) \
+  OPERATION(name) {                 \
+    const auto a = read(w, i, 0);   \
+    put(w, i, (expression));        \
+  }
+#define PAIR(name, read, expression) \
   OPERATION(name) {                  \
     const auto a = read(w, i, 0);    \
+    const auto b = read(w, i, 1);    \
     put(w, i, (expression));         \
   }
-#define PAIR(name, read, expression)                         \
-  OPERATION(name) {                                          \
-    const auto a = read(w, i, 0);                            \
-    const auto b = read(w, i, 1);                            \
-    put(w, i, (expression));                                 \
-  }
-#define SUM(name, expression)                                          \
-  OPERATION(name) {                                                    \
+#define SUM(name, expression)                                             \
+  OPERATION(name) {                                                       \
     const F32 a = single(w, i, 0), b = single(w, i, 1), c = (expression); \
-    put(w, i, F32(__builtin_elementwise_fma(a, b, c)));                \
+    put(w, i, F32(__builtin_elementwise_fma(a, b, c)));                   \
   }
 
 // ---- arithmetic
@@ -104,27 +104,25 @@ ONE(s_cvt_i32_f32, single, to_signed(a))
 ONE(s_cvt_u32_f32, single, to_unsigned(a))
 ONE(s_cvt_f16_f32, single, narrowed(a))
 ONE(s_cvt_f32_f16, half, widened(a))
-OPERATION(s_cvt_hi_f32_f16) {
-  put(w, i, widened(half_of(w, scalar_u32(w, i.source[0]) >> 16)));
-}
+OPERATION(s_cvt_hi_f32_f16) { put(w, i, widened(half_of(w, scalar_u32(w, i.source[0]) >> 16))); }
 PAIR(s_cvt_pk_rtz_f16_f32, single, pack(half_toward_zero(a), half_toward_zero(b)))
 
 // ---- comparisons
 
-#define COMPARE(name, expression)                              \
-  OPERATION(s_cmp_##name##_f32) {                              \
-    const float a = single(w, i, 0)[0], b = single(w, i, 1)[0]; \
-    w.scalar[scalar::scc] = (expression);                      \
-  }                                                            \
-  OPERATION(s_cmp_##name##_f16) {                              \
+#define COMPARE(name, expression)                                             \
+  OPERATION(s_cmp_##name##_f32) {                                             \
+    const float a = single(w, i, 0)[0], b = single(w, i, 1)[0];               \
+    w.scalar[scalar::scc] = (expression);                                     \
+  }                                                                           \
+  OPERATION(s_cmp_##name##_f16) {                                             \
     const float a = widened(half(w, i, 0))[0], b = widened(half(w, i, 1))[0]; \
-    w.scalar[scalar::scc] = (expression);                      \
+    w.scalar[scalar::scc] = (expression);                                     \
   }
 COMPARE(lt, a < b)
 COMPARE(eq, a == b)
 COMPARE(le, a <= b)
 COMPARE(gt, a > b)
-COMPARE(lg, a < b || a > b)
+COMPARE(lg, a<b || a> b)
 COMPARE(ge, a >= b)
 COMPARE(o, a == a && b == b)
 COMPARE(u, a != a || b != b)

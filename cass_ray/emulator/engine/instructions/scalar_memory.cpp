@@ -38,15 +38,15 @@ __attribute__((noinline)) void load_outside_aperture(Wave& w, const Instruction*
   CONTINUE_AT(w, i + 1);
 }
 
-#define SCALAR_LOAD(bits)                                                   \
-  CONTROL(s_load_b##bits) {                                                 \
-    w.current = i;                                                          \
-    const u64 address = address_of(w, *i);                                  \
-    if (__builtin_expect(!in_aperture(address), 0)) {                       \
+#define SCALAR_LOAD(bits)                                                      \
+  CONTROL(s_load_b##bits) {                                                    \
+    w.current = i;                                                             \
+    const u64 address = address_of(w, *i);                                     \
+    if (__builtin_expect(!in_aperture(address), 0)) {                          \
       __attribute__((musttail)) return load_outside_aperture<bits / 32>(w, i); \
-    }                                                                       \
-    load<bits / 32>(w, *i, address);                                        \
-    CONTINUE_AT(w, i + 1);                                                  \
+    }                                                                          \
+    load<bits / 32>(w, *i, address);                                           \
+    CONTINUE_AT(w, i + 1);                                                     \
   }
 SCALAR_LOAD(32)
 SCALAR_LOAD(64)

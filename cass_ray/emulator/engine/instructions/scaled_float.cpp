@@ -1,7 +1,8 @@
-// gfx950: floating point of 4, 6 and 8 bits to larger formats, times a power of two (CDNA4 ISA, 12.10
-// VOP3). The power is the scale's exponent field; its largest value makes all results NaN, as in the
-// Open Compute Project's "Microscaling Formats (MX) Specification", revision 1.0, whose formats these
-// are. Conversions the other way are not here: their rounding and overflow are not in the manual.
+// gfx950: floating point of 4, 6 and 8 bits to larger formats, times a power of two (CDNA4
+// ISA, 12.10 VOP3). The power is the scale's exponent field; its largest value makes all results
+// NaN, as in the Open Compute Project's "Microscaling Formats (MX) Specification", revision 1.0,
+// whose formats these are. Conversions the other way are not here: their rounding and overflow are
+// not in the manual.
 #include "byte_float.hpp"
 #include "half_common.hpp"
 
@@ -76,21 +77,21 @@ ALWAYS_INLINE U32 bfloat_bits(Wave&, F32 value) { return bfloat_of(value) & 0xFF
 ALWAYS_INLINE unsigned chosen_half(const Instruction& i) { return (i.immediate & 1) * 16; }
 ALWAYS_INLINE unsigned chosen_byte(const Instruction& i) { return (i.immediate & 3) * 8; }
 
-#define SINGLES(name, Format, first)                                                         \
-  OPERATION(name) {                                                                          \
-    const U32 low = bits_as<U32>(elements<Format>(w, i, 0, first(i)));                       \
-    const U32 high = bits_as<U32>(elements<Format>(w, i, 1, first(i)));                      \
-    write_bits(w, i, join(low, high));                                                       \
+#define SINGLES(name, Format, first)                                    \
+  OPERATION(name) {                                                     \
+    const U32 low = bits_as<U32>(elements<Format>(w, i, 0, first(i)));  \
+    const U32 high = bits_as<U32>(elements<Format>(w, i, 1, first(i))); \
+    write_bits(w, i, join(low, high));                                  \
   }
 SINGLES(v_cvt_scalef32_pk_f32_fp8, Fp8Of, chosen_half)
 SINGLES(v_cvt_scalef32_pk_f32_bf8, Bf8Of, chosen_half)
 SINGLES(v_cvt_scalef32_pk_f32_fp4, Fp4, chosen_byte)
 
-#define PAIR(name, Format, first, as)                                                        \
-  OPERATION(name) {                                                                          \
-    const U32 low = as(w, elements<Format>(w, i, 0, first(i)));                              \
-    const U32 high = as(w, elements<Format>(w, i, 1, first(i)));                             \
-    write_row(w, exec_of(w, i), i.destination.value, low | high << 16);                      \
+#define PAIR(name, Format, first, as)                                   \
+  OPERATION(name) {                                                     \
+    const U32 low = as(w, elements<Format>(w, i, 0, first(i)));         \
+    const U32 high = as(w, elements<Format>(w, i, 1, first(i)));        \
+    write_row(w, exec_of(w, i), i.destination.value, low | high << 16); \
   }
 PAIR(v_cvt_scalef32_pk_f16_fp8, Fp8Of, chosen_half, half_bits)
 PAIR(v_cvt_scalef32_pk_f16_bf8, Bf8Of, chosen_half, half_bits)
@@ -117,26 +118,26 @@ template <class Format>
 ALWAYS_INLINE void all_elements(Wave& w, const Instruction& i, F32 (&values)[32]) {
   for (unsigned k = 0; k < 32; ++k) values[k] = elements<Format>(w, i, k, 0);
 }
-#define MANY_SINGLES(name, Format)                                                           \
-  OPERATION(name) {                                                                          \
-    F32 values[32];                                                                          \
-    all_elements<Format>(w, i, values);                                                      \
-    const u32 exec = exec_of(w, i);                                                          \
-    for (unsigned k = 0; k < 32; ++k) {                                                      \
-      write_row(w, exec, i.destination.value + k * w.row_stride, bits_as<U32>(values[k]));   \
-    }                                                                                        \
+#define MANY_SINGLES(name, Format)                                                         \
+  OPERATION(name) {                                                                        \
+    F32 values[32];                                                                        \
+    all_elements<Format>(w, i, values);                                                    \
+    const u32 exec = exec_of(w, i);                                                        \
+    for (unsigned k = 0; k < 32; ++k) {                                                    \
+      write_row(w, exec, i.destination.value + k * w.row_stride, bits_as<U32>(values[k])); \
+    }                                                                                      \
   }
 MANY_SINGLES(v_cvt_scalef32_pk32_f32_fp6, Fp6)
 MANY_SINGLES(v_cvt_scalef32_pk32_f32_bf6, Bf6)
-#define MANY_PAIRS(name, Format, as)                                                         \
-  OPERATION(name) {                                                                          \
-    F32 values[32];                                                                          \
-    all_elements<Format>(w, i, values);                                                      \
-    const u32 exec = exec_of(w, i);                                                          \
-    for (unsigned k = 0; k < 16; ++k) {                                                      \
-      const U32 both = as(w, values[2 * k]) | as(w, values[2 * k + 1]) << 16;                \
-      write_row(w, exec, i.destination.value + k * w.row_stride, both);                      \
-    }                                                                                        \
+#define MANY_PAIRS(name, Format, as)                                          \
+  OPERATION(name) {                                                           \
+    F32 values[32];                                                           \
+    all_elements<Format>(w, i, values);                                       \
+    const u32 exec = exec_of(w, i);                                           \
+    for (unsigned k = 0; k < 16; ++k) {                                       \
+      const U32 both = as(w, values[2 * k]) | as(w, values[2 * k + 1]) << 16; \
+      write_row(w, exec, i.destination.value + k * w.row_stride, both);       \
+    }                                                                         \
   }
 MANY_PAIRS(v_cvt_scalef32_pk32_f16_fp6, Fp6, half_bits)
 MANY_PAIRS(v_cvt_scalef32_pk32_f16_bf6, Bf6, half_bits)

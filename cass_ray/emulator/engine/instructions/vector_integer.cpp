@@ -151,7 +151,8 @@ TERNARY(v_lshl_or_b32, U32, U32, (a << (b & 31U)) | c)
 TERNARY(v_and_or_b32, U32, U32, (a & b) | c)
 TERNARY(v_or3_b32, U32, U32, a | b | c)
 TERNARY(v_xor3_b32, U32, U32, a ^ b ^ c)
-// gfx950: bit k of the table is the result where the sources' bits are those of k, the first the highest.
+// gfx950: bit k of the table is the result where the sources' bits are those of k, the first the
+// highest.
 template <class T>
 ALWAYS_INLINE T by_table(const Instruction& i, T a, T b, T c) {
   T result = a ^ a;

@@ -91,14 +91,15 @@ EXPORT const char* cass_emulator_level() { return handlers().level.data(); }
 
 // The text of the instruction at the start of `words` and, as result, its size in bytes; 0: none.
 EXPORT unsigned cass_emulator_decode(unsigned set, const std::uint32_t* words, std::size_t count,
-                                  char* out, std::size_t size) {
+                                     char* out, std::size_t size) {
   const auto decoded = decode(static_cast<InstructionSet>(set), {words, count});
   if (!decoded) return 0;
   put(to_text(*decoded), out, size);
   return decoded->size;
 }
 
-// Memory that instructions can use, zero-filled, until the end of the process; null if there is none.
+// Memory that instructions can use, zero-filled, until the end of the process; null if there is
+// none.
 EXPORT std::byte* cass_emulator_memory(std::size_t size) {
   return DeviceMemory::instance().allocate(size);
 }

@@ -63,8 +63,8 @@ extern "C" __device__ uint64_t __cass_mbarrier_arrive(uint32_t place, uint32_t a
   });
 }
 
-// One arrival at a barrier of each block of a cluster whose bit is set in `blocks`. `barrier` is where
-// it is in the first block, whose LDS has `apart` bytes.
+// One arrival at a barrier of each block of a cluster whose bit is set in `blocks`. `barrier` is
+// where it is in the first block, whose LDS has `apart` bytes.
 extern "C" __device__ void __cass_mbarrier_arrive_each(uint32_t barrier, uint32_t blocks,
                                                        uint32_t apart) {
   for (; blocks != 0; blocks &= blocks - 1) {

@@ -1,6 +1,7 @@
 // Matrices in shared memory as tensor cores read them, by descriptors (PTX: wgmma, tcgen05).
 //
-// One instruction reads 32 bytes of each row of A and of each column of B, whatever the numbers are.
+// One instruction reads 32 bytes of each row of A and of each column of B, whatever the numbers
+// are.
 
 namespace {
 
@@ -28,8 +29,8 @@ struct OfBytes<4> {
 // A matrix in shared memory (PTX ISA, "Matrix Descriptor Format"; cuTe's "canonical layouts").
 class Matrix {
  public:
-  // `shift` is added to addresses. With `has_wide_atoms` bit 61 of the descriptor counts, as it does
-  // from sm_100 on: the pattern of 128 bytes is swizzled in steps of 32 bytes.
+  // `shift` is added to addresses. With `has_wide_atoms` bit 61 of the descriptor counts, as it
+  // does from sm_100 on: the pattern of 128 bytes is swizzled in steps of 32 bytes.
   __device__ Matrix(uint64_t bits, bool is_transposed, uint32_t shift, bool has_wide_atoms = false)
       : start_(((uint32_t)bits & 0x3fff) * chunk_bytes),
         leading_(((uint32_t)(bits >> 16) & 0x3fff) * chunk_bytes),

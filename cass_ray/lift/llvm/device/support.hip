@@ -1,5 +1,5 @@
-// What CUDA's driver provides to device code, over AMD's device library, and barriers of some of the
-// warps of a block, which AMD's hardware does not have.
+// What CUDA's driver provides to device code, over AMD's device library, and barriers of some of
+// the warps of a block, which AMD's hardware does not have.
 //
 // Lifted code calls these functions by name. Their arguments are as Nvidia's calling convention
 // has them: 64-bit generic addresses.
@@ -58,14 +58,24 @@ __device__ Kind conversion(const char *&at, int &stars) {
   if (type == 0) return Kind::none;
   ++at;
   switch (type) {
-    case 's':
-      return Kind::text;
-    case 'd': case 'i': case 'o': case 'u': case 'x': case 'X': case 'c':
-      return wide ? Kind::wide : Kind::word;
-    case 'e': case 'E': case 'f': case 'F': case 'g': case 'G': case 'a': case 'A': case 'p':
-      return Kind::wide;
-    default:
-      return Kind::none;
+    case 's': return Kind::text;
+    case 'd':
+    case 'i':
+    case 'o':
+    case 'u':
+    case 'x':
+    case 'X':
+    case 'c': return wide ? Kind::wide : Kind::word;
+    case 'e':
+    case 'E':
+    case 'f':
+    case 'F':
+    case 'g':
+    case 'G':
+    case 'a':
+    case 'A':
+    case 'p': return Kind::wide;
+    default: return Kind::none;
   }
 }
 
@@ -187,21 +197,18 @@ extern "C" __device__ __attribute__((noinline)) void __cass_assertion_failed(
   __builtin_trap();  // here, where its runtime can tell it from a kernel's own
 }
 
-extern "C" __device__ uint64_t __cass_malloc(uint64_t size) {
-  return __ockl_dm_alloc(size);
-}
+extern "C" __device__ uint64_t __cass_malloc(uint64_t size) { return __ockl_dm_alloc(size); }
 
-extern "C" __device__ void __cass_free(uint64_t address) {
-  __ockl_dm_dealloc(address);
-}
+extern "C" __device__ void __cass_free(uint64_t address) { __ockl_dm_dealloc(address); }
 
 namespace {
 
 constexpr uint32_t barriers = 24;  // 16 with numbers, 8 of warpgroups
 
-// A barrier in shared memory, changed at once. Bits 0 to 15: threads that have come to it; 16 to 30:
-// those of them that a reduction counts; from 32 on: how often all had come. Bit 31: the result of a
-// reduction is being fetched, by as many threads as the low bits say, before which nobody else comes.
+// A barrier in shared memory, changed at once. Bits 0 to 15: threads that have come to it; 16 to
+// 30: those of them that a reduction counts; from 32 on: how often all had come. Bit 31: the result
+// of a reduction is being fetched, by as many threads as the low bits say, before which nobody else
+// comes.
 using Barrier = uint64_t __attribute__((address_space(3)));
 using BarrierWord = uint32_t __attribute__((address_space(3)));
 
@@ -238,8 +245,8 @@ __device__ uint32_t count_where(bool condition) {
   return __builtin_popcountll(lanes_where(condition));
 }
 
-// One warp more is at a barrier of `threads` threads, `counted` of its own for a reduction; the last
-// one begins the next round. False where it has to wait until a result has been fetched; else
+// One warp more is at a barrier of `threads` threads, `counted` of its own for a reduction; the
+// last one begins the next round. False where it has to wait until a result has been fetched; else
 // `round` is the one that it belongs to.
 __device__ bool arrive(Barrier *barrier, uint32_t threads, uint32_t counted, bool reduces,
                        uint32_t &round) {
@@ -299,9 +306,9 @@ extern "C" __device__ void __cass_barriers_begin(uint32_t place, uint32_t bytes)
   __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
 }
 
-// The active lanes are at a barrier where lanes of their warp count as one. Those that are not there
-// have ended, or LLVM runs them later: to the same barrier, at which the warp was without them. At
-// `sets` is a word for each warp of those that were missing.
+// The active lanes are at a barrier where lanes of their warp count as one. Those that are not
+// there have ended, or LLVM runs them later: to the same barrier, at which the warp was without
+// them. At `sets` is a word for each warp of those that were missing.
 extern "C" __device__ void __cass_barrier_lanes(uint32_t sets, uint32_t thread) {
   const uint32_t first = __builtin_amdgcn_readfirstlane(thread);
   const uint32_t active = lanes_where(true) >> (first % __AMDGCN_WAVEFRONT_SIZE / 32 * 32);

@@ -14,8 +14,9 @@ struct TensorMap {
   uint64_t address;
   uint64_t sizes[most_axes];
   uint64_t strides[most_axes];  // of the first axis: an element's bytes
-  // Of pixels: the first axis are channels, the last one images. The box of pixels begins at `lower`
-  // and ends `upper` pixels after the image; `box` has the numbers of channels and of pixels.
+  // Of pixels: the first axis are channels, the last one images. The box of pixels begins at
+  // `lower` and ends `upper` pixels after the image; `box` has the numbers of channels and of
+  // pixels.
   int16_t lower[most_axes - 2], upper[most_axes - 2];
   uint8_t is_im2col;
 };
@@ -23,7 +24,19 @@ static_assert(sizeof(TensorMap) <= 128);
 
 // CUtensorMapDataType (cuda.h).
 enum class Element : uint8_t {
-  u8, u16, u32, s32, u64, s64, f16, f32, f64, bf16, f32_ftz, tf32, tf32_ftz
+  u8,
+  u16,
+  u32,
+  s32,
+  u64,
+  s64,
+  f16,
+  f32,
+  f64,
+  bf16,
+  f32_ftz,
+  tf32,
+  tf32_ftz
 };
 
 struct Coordinates {
@@ -37,8 +50,8 @@ struct Coordinates {
   }
 };
 
-// `shape` is what an instruction says of its copy: bits 0 to 2 are the axes, bit 3 is set for pixels,
-// bits 16 to 31 are their offsets.
+// `shape` is what an instruction says of its copy: bits 0 to 2 are the axes, bit 3 is set for
+// pixels, bits 16 to 31 are their offsets.
 __device__ const TensorMap &map_at(uint64_t address, uint32_t shape) {
   const TensorMap &map = *reinterpret_cast<const TensorMap *>(address);
   const bool is_of_kind = map.rank == (shape & 7) && map.is_im2col == (shape >> 3 & 1);
@@ -63,10 +76,10 @@ __device__ uint32_t bytes_of_row(const TensorMap &map) {
   return count_along(map, 0) * map.element_bytes;
 }
 
-// As `each_row`, where a row are a pixel's channels. From the named pixel on, those of the box follow
-// each other: along each axis by its step, and from the box's end to its beginning. What is copied is
-// `offset` away. A first pixel out of the box ends the program, as on an H200; one between two steps
-// does not.
+// As `each_row`, where a row are a pixel's channels. From the named pixel on, those of the box
+// follow each other: along each axis by its step, and from the box's end to its beginning. What is
+// copied is `offset` away. A first pixel out of the box ends the program, as on an H200; one
+// between two steps does not.
 template <typename Visit>
 __device__ void each_pixel(const TensorMap &map, const Coordinates &from, Visit visit) {
   const uint32_t spatial = map.rank - 2, images = map.rank - 1;
@@ -181,9 +194,9 @@ __device__ void reduce_elements(const TensorMap &map, const Coordinates &from, u
 
 // A tile from global to shared memory; gives the bytes of it. `tile` is Nvidia's address, to which
 // `shift` is added.
-extern "C" __device__ __attribute__((noinline)) uint32_t __cass_tensor_load(
-    uint64_t address, uint32_t shape, uint32_t tile, uint32_t shift, int32_t c0, int32_t c1,
-    int32_t c2, int32_t c3, int32_t c4) {
+extern "C" __device__ __attribute__((noinline)) uint32_t
+__cass_tensor_load(uint64_t address, uint32_t shape, uint32_t tile, uint32_t shift, int32_t c0,
+                   int32_t c1, int32_t c2, int32_t c3, int32_t c4) {
   const TensorMap &map = map_at(address, shape);
   const Coordinates from{{c0, c1, c2, c3, c4}, shape >> 16};
   const auto same = [](auto given) { return given; };
@@ -207,7 +220,8 @@ extern "C" __device__ void __cass_tensor_multicast(uint64_t address, uint32_t sh
                                                    int32_t c1, int32_t c2, int32_t c3, int32_t c4) {
   for (; blocks != 0; blocks &= blocks - 1) {
     const uint32_t start = __builtin_ctz(blocks) * apart;
-    const uint32_t bytes = __cass_tensor_load(address, shape, tile, shift + start, c0, c1, c2, c3, c4);
+    const uint32_t bytes =
+        __cass_tensor_load(address, shape, tile, shift + start, c0, c1, c2, c3, c4);
     __cass_mbarrier_arrive(barrier + start, 0, -bytes, 0);
   }
 }
@@ -227,7 +241,8 @@ extern "C" __device__ __attribute__((noinline)) void __cass_tensor_store(
   }
 }
 
-// Reduces a tile into the tensor, each element by itself; what has no such reduction ends the program.
+// Reduces a tile into the tensor, each element by itself; what has no such reduction ends the
+// program.
 extern "C" __device__ __attribute__((noinline)) void __cass_tensor_reduce(
     uint64_t address, uint32_t shape, uint32_t tile, uint32_t shift, int32_t c0, int32_t c1,
     int32_t c2, int32_t c3, int32_t c4, uint32_t how) {

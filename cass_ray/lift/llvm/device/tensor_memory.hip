@@ -1,8 +1,9 @@
 // Tensor memory of blocks (PTX: tcgen05): 128 lanes of 512 columns, 32 bits each.
 //
-// That is four times what LDS has. So it lies in global memory, in places that blocks take when they
-// allocate columns and give back with the last of them. A block's state is one word in its LDS:
-// in the upper half 1 + the number of its place, in the lower a bit for each 32 columns in use.
+// That is four times what LDS has. So it lies in global memory, in places that blocks take when
+// they allocate columns and give back with the last of them. A block's state is one word in its
+// LDS: in the upper half 1 + the number of its place, in the lower a bit for each 32 columns in
+// use.
 
 namespace {
 namespace tensor {
@@ -70,18 +71,19 @@ __device__ void free_units(uint32_t state, uint32_t kept) {
   do {
     next = seen & (kept | 0xffff0000);
     if ((next & 0xffff) == 0) next = 0;
-  } while (!__atomic_compare_exchange_n(word, &seen, next, false, __ATOMIC_RELAXED,
-                                        __ATOMIC_RELAXED));
+  } while (
+      !__atomic_compare_exchange_n(word, &seen, next, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
   if (next == 0 && seen != 0) give_place_back(seen >> 16);
 }
 
 }  // namespace tensor
 }  // namespace
 
-// What a block's shared memory has at first, for the thread that is its first: nothing is allocated.
-// `partition` is what sm_100 reserves for allocations, as ptxas' code reads it: a barrier object by
-// which two blocks tell each other of theirs (8), whose turn it is (16: the even block's), columns
-// in use (20), where allocations begin (24), and whether there may be more of them (28).
+// What a block's shared memory has at first, for the thread that is its first: nothing is
+// allocated. `partition` is what sm_100 reserves for allocations, as ptxas' code reads it: a
+// barrier object by which two blocks tell each other of theirs (8), whose turn it is (16: the even
+// block's), columns in use (20), where allocations begin (24), and whether there may be more of
+// them (28).
 extern "C" __device__ void __cass_tensor_begin(uint32_t state, uint32_t partition, uint32_t rank,
                                                uint32_t thread) {
   if (thread == 0) {
@@ -97,8 +99,8 @@ extern "C" __device__ void __cass_tensor_begin(uint32_t state, uint32_t partitio
   acquire();
 }
 
-// Allocates `count` units, aligned as that number is, in one block or in two that have the same free.
-// In the upper half of the result whether it did, in the lower one the first unit.
+// Allocates `count` units, aligned as that number is, in one block or in two that have the same
+// free. In the upper half of the result whether it did, in the lower one the first unit.
 extern "C" __device__ uint64_t __cass_tensor_allocate(uint32_t state, uint32_t other,
                                                       uint32_t count) {
   if (count == 0 || count > tensor::units) return 0;
@@ -133,7 +135,8 @@ extern "C" __device__ void __cass_tensor_copy(uint32_t state, uint32_t address, 
     for (uint32_t chunk = 0; chunk < chunks; ++chunk) {
       const Chunk found = from.chunk(row, chunk);
       for (uint32_t copy = 0; copy < copies; ++copy) {
-        const uint32_t lane = (address >> 16) + row / apart * apart * copies + row % apart + copy * apart;
+        const uint32_t lane =
+            (address >> 16) + row / apart * apart * copies + row % apart + copy * apart;
         for (uint32_t n = 0; n < 4; ++n) {
           memory[tensor::word_number(lane, address + 4 * chunk + n)] = found[n];
         }

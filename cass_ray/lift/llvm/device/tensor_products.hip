@@ -97,7 +97,8 @@ __device__ void multiply_strip(const Product &given, uint32_t block, uint32_t la
     typename Numbers::Line column;
     Numbers::prepare(words, instruction.format_of_b(), column);
     Word *const sum = memory + word_number(lane, given.d + n - strip.first);
-    *sum = Numbers::sum(instruction, row, column, instruction.flags & keeps ? *sum : 0, given.scale);
+    *sum =
+        Numbers::sum(instruction, row, column, instruction.flags & keeps ? *sum : 0, given.scale);
   }
 }
 
@@ -208,7 +209,8 @@ struct SmallFloats : Floats<32> {
   }
   static __device__ float decode(uint32_t code, uint32_t format) {
     switch (format) {
-      case of_e4m3: return (code & 0x7f) == 0x7f ? single(nan_bits) : small_number(code, 8, 3, 0x1p8f);
+      case of_e4m3:
+        return (code & 0x7f) == 0x7f ? single(nan_bits) : small_number(code, 8, 3, 0x1p8f);
       case of_e5m2: return small_number(code, 8, 2, 1);
       case of_e2m3: return small_number(code, 6, 3, 0x1p14f);
       case of_e3m2: return small_number(code, 6, 2, 0x1p12f);
@@ -229,7 +231,8 @@ struct SmallIntegers {
   }
   static __device__ bool has_sums(uint32_t format) { return format == sums_of_integers; }
   static __device__ void negate(Line &) {}
-  static __device__ void prepare(const uint32_t (&words)[line_words], uint32_t is_signed, Line &line) {
+  static __device__ void prepare(const uint32_t (&words)[line_words], uint32_t is_signed,
+                                 Line &line) {
     for (uint32_t n = 0; n < 32; ++n) {
       const uint32_t byte = words[n / 4] >> n % 4 * 8 & 0xff;
       line.numbers[n] = is_signed ? (int8_t)byte : (int16_t)byte;
@@ -258,9 +261,7 @@ __device__ uint32_t keep_denormals() {
   return before;
 }
 
-__device__ void restore_denormals(uint32_t before) {
-  __builtin_amdgcn_s_setreg(denormals, before);
-}
+__device__ void restore_denormals(uint32_t before) { __builtin_amdgcn_s_setreg(denormals, before); }
 
 template <typename Numbers>
 __device__ void multiply(const Product &given) {
@@ -275,16 +276,22 @@ __device__ void multiply(const Product &given) {
 // One function for each opcode. `of_a` and `of_b` are descriptors of matrices in shared memory, to
 // which `shift0` and `shift1` are added in the first and in the second block; `mask0` on are the
 // lanes whose sums stay as they are.
-#define CASS_TENSOR(NAME, CALL)                                                                  \
-  extern "C" __device__ __attribute__((noinline)) void __cass_tensor_multiply_##NAME(            \
-      uint32_t instruction, uint32_t flags, uint32_t d, uint32_t a, uint32_t scale,              \
-      uint64_t of_a, uint64_t of_b, uint32_t state0, uint32_t state1, uint32_t shift0,           \
-      uint32_t shift1, uint32_t mask0, uint32_t mask1, uint32_t mask2, uint32_t mask3,           \
-      uint32_t mask4, uint32_t mask5, uint32_t mask6, uint32_t mask7) {                          \
-    const tensor::Product given = {                                                              \
-        {instruction, flags}, d, a, scale, of_a, of_b, {state0, state1}, {shift0, shift1},       \
-        {mask0, mask1, mask2, mask3, mask4, mask5, mask6, mask7}};                               \
-    CALL;                                                                                        \
+#define CASS_TENSOR(NAME, CALL)                                                                    \
+  extern "C" __device__ __attribute__((noinline)) void __cass_tensor_multiply_##NAME(              \
+      uint32_t instruction, uint32_t flags, uint32_t d, uint32_t a, uint32_t scale, uint64_t of_a, \
+      uint64_t of_b, uint32_t state0, uint32_t state1, uint32_t shift0, uint32_t shift1,           \
+      uint32_t mask0, uint32_t mask1, uint32_t mask2, uint32_t mask3, uint32_t mask4,              \
+      uint32_t mask5, uint32_t mask6, uint32_t mask7) {                                            \
+    const tensor::Product given = {{instruction, flags},                                           \
+                                   d,                                                              \
+                                   a,                                                              \
+                                   scale,                                                          \
+                                   of_a,                                                           \
+                                   of_b,                                                           \
+                                   {state0, state1},                                               \
+                                   {shift0, shift1},                                               \
+                                   {mask0, mask1, mask2, mask3, mask4, mask5, mask6, mask7}};      \
+    CALL;                                                                                          \
   }
 CASS_TENSOR(halves, given.instruction.format_of_a() == tensor::of_tf32
                         ? tensor::multiply<tensor::Tf32>(given)

@@ -1,7 +1,8 @@
-// Products of matrices of which blocks of each row have a scale (PTX: tcgen05.mma with block_scale).
+// Products of matrices of which blocks of each row have a scale (PTX: tcgen05.mma with
+// block_scale).
 //
-// Scales are in tensor memory, a byte each: those of row r in lane r % 32 of each quarter and in column
-// r / 32 of their part; the descriptor says at which byte they begin.
+// Scales are in tensor memory, a byte each: those of row r in lane r % 32 of each quarter and in
+// column r / 32 of their part; the descriptor says at which byte they begin.
 
 namespace {
 namespace tensor {
@@ -49,7 +50,8 @@ __device__ void multiply_scaled_lane(const Scaled &given, uint32_t lane, Word *m
   constexpr uint32_t count = sizeof(typename Numbers::Line) / sizeof(float), width = count / SCALES;
   const Instruction &instruction = given.instruction;
   const bool is_exponent = instruction.field(23, 1);
-  const auto read_scales = [&](uint32_t address, uint32_t row, uint32_t first, Scale(&scales)[SCALES]) {
+  const auto read_scales = [&](uint32_t address, uint32_t row, uint32_t first,
+                               Scale(&scales)[SCALES]) {
     for (uint32_t n = 0; n < SCALES; ++n) {
       scales[n] = scale_of(memory, address, row, first + n, is_exponent);
     }
@@ -58,7 +60,8 @@ __device__ void multiply_scaled_lane(const Scaled &given, uint32_t lane, Word *m
   if (instruction.flags & a_in_memory) {
     for (uint32_t n = 0; n < line_words; ++n) words[n] = memory[word_number(lane, given.a + n)];
   } else {
-    Matrix(given.of_a, instruction.transposes_a(), given.shift, true).read<Numbers::bytes>(lane, words);
+    Matrix(given.of_a, instruction.transposes_a(), given.shift, true)
+        .read<Numbers::bytes>(lane, words);
   }
   typename Numbers::Line row, column;
   Numbers::prepare(words, instruction.format_of_a(), row);
@@ -107,14 +110,14 @@ __device__ void multiply_scaled(const Scaled &given) {
 }  // namespace tensor
 }  // namespace
 
-// One function for each kind of numbers and scales of a row. `scales_a` and `scales_b` are places in
-// tensor memory, whose two upper bits do not matter.
-#define CASS_TENSOR_SCALED(NAME, ...)                                                            \
-  extern "C" __device__ __attribute__((noinline)) void __cass_tensor_multiply_scaled_##NAME(     \
-      uint32_t instruction, uint32_t flags, uint32_t d, uint32_t a, uint32_t scales_a,           \
-      uint32_t scales_b, uint64_t of_a, uint64_t of_b, uint32_t state, uint32_t shift) {         \
-    tensor::multiply_scaled<__VA_ARGS__>({{instruction, flags}, d, a, scales_a, scales_b, of_a,  \
-                                          of_b, state, shift});                                  \
+// One function for each kind of numbers and scales of a row. `scales_a` and `scales_b` are places
+// in tensor memory, whose two upper bits do not matter.
+#define CASS_TENSOR_SCALED(NAME, ...)                                                        \
+  extern "C" __device__ __attribute__((noinline)) void __cass_tensor_multiply_scaled_##NAME( \
+      uint32_t instruction, uint32_t flags, uint32_t d, uint32_t a, uint32_t scales_a,       \
+      uint32_t scales_b, uint64_t of_a, uint64_t of_b, uint32_t state, uint32_t shift) {     \
+    tensor::multiply_scaled<__VA_ARGS__>(                                                    \
+        {{instruction, flags}, d, a, scales_a, scales_b, of_a, of_b, state, shift});         \
   }
 CASS_TENSOR_SCALED(bytes, tensor::SmallFloats, 1)
 CASS_TENSOR_SCALED(fours, tensor::SmallFours, 2)

@@ -93,8 +93,8 @@ __device__ void multiply(const Given &given, Columns columns) {
     for (uint32_t n = 0; n < 2; ++n) {
       columns.read(8 * tile + lane() % 4 * 2 + n);
       for (uint32_t row = 0; row < 2; ++row) {
-        sums[row][n] = Numbers::dot(rows[row], columns.of_row(row), sums[row][n],
-                                    given.flags & saturates);
+        sums[row][n] =
+            Numbers::dot(rows[row], columns.of_row(row), sums[row][n], given.flags & saturates);
       }
     }
     Numbers::write(sums, held);
@@ -350,13 +350,13 @@ __device__ void multiply_in_mode(const Given &given, const Columns &columns) {
 
 // One function for each pair of kinds of numbers and kind of sums. `tiles` are eight columns each;
 // `of_a` and `of_b` are descriptors, `shift` is added to addresses.
-#define CASS_WARPGROUP(NAME, ...)                                                                \
-  extern "C" __device__ __attribute__((noinline)) void __cass_warpgroup_##NAME(                  \
-      Sums *sums, uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint64_t of_a,             \
-      uint64_t of_b, uint32_t warp, uint32_t shift, uint32_t tiles, uint32_t flags) {            \
-    using Numbers = __VA_ARGS__;                                                                 \
-    const Given given{sums, {a0, a1, a2, a3}, of_a, of_b, warp, shift, tiles, flags};            \
-    multiply_in_mode<Numbers>(given, WholeColumns<Numbers>(given));                              \
+#define CASS_WARPGROUP(NAME, ...)                                                     \
+  extern "C" __device__ __attribute__((noinline)) void __cass_warpgroup_##NAME(       \
+      Sums *sums, uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint64_t of_a,  \
+      uint64_t of_b, uint32_t warp, uint32_t shift, uint32_t tiles, uint32_t flags) { \
+    using Numbers = __VA_ARGS__;                                                      \
+    const Given given{sums, {a0, a1, a2, a3}, of_a, of_b, warp, shift, tiles, flags}; \
+    multiply_in_mode<Numbers>(given, WholeColumns<Numbers>(given));                   \
   }
 CASS_WARPGROUP(f32_f16_f16, ToSingle<F16, F16>)
 CASS_WARPGROUP(f32_bf16_bf16, ToSingle<BF16, BF16>)

@@ -1,8 +1,8 @@
 // Products of sparse matrices by four warps (PTX: wgmma.mma_async.sp).
 //
-// A row of A has 32 bytes, of which each chunk of a row of the whole matrix gave two numbers of four
-// (of single precision one of two); a nibble of metadata says for each which it was. A column of B
-// has 64 bytes. `lowering/semantics/sparse.py` tells more of the metadata.
+// A row of A has 32 bytes, of which each chunk of a row of the whole matrix gave two numbers of
+// four (of single precision one of two); a nibble of metadata says for each which it was. A column
+// of B has 64 bytes. `lowering/semantics/sparse.py` tells more of the metadata.
 
 namespace {
 
@@ -74,14 +74,14 @@ class ChosenColumns {
 }  // namespace
 
 // As those of `warpgroup.hip`; `metadata` is the lane's word, `selector` says which lanes' count.
-#define CASS_SPARSE_WARPGROUP(NAME, ...)                                                         \
-  extern "C" __device__ __attribute__((noinline)) void __cass_warpgroup_sparse_##NAME(           \
-      Sums *sums, uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint64_t of_a,             \
-      uint64_t of_b, uint32_t warp, uint32_t shift, uint32_t tiles, uint32_t flags,              \
-      uint32_t metadata, uint32_t selector) {                                                    \
-    using Numbers = __VA_ARGS__;                                                                 \
-    const Given given{sums, {a0, a1, a2, a3}, of_a, of_b, warp, shift, tiles, flags};            \
-    multiply_in_mode<Numbers>(given, ChosenColumns<Numbers>(given, {metadata, selector}));       \
+#define CASS_SPARSE_WARPGROUP(NAME, ...)                                                   \
+  extern "C" __device__ __attribute__((noinline)) void __cass_warpgroup_sparse_##NAME(     \
+      Sums *sums, uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint64_t of_a,       \
+      uint64_t of_b, uint32_t warp, uint32_t shift, uint32_t tiles, uint32_t flags,        \
+      uint32_t metadata, uint32_t selector) {                                              \
+    using Numbers = __VA_ARGS__;                                                           \
+    const Given given{sums, {a0, a1, a2, a3}, of_a, of_b, warp, shift, tiles, flags};      \
+    multiply_in_mode<Numbers>(given, ChosenColumns<Numbers>(given, {metadata, selector})); \
   }
 CASS_SPARSE_WARPGROUP(f32_f16_f16, ToSingle<F16, F16>)
 CASS_SPARSE_WARPGROUP(f32_bf16_bf16, ToSingle<BF16, BF16>)

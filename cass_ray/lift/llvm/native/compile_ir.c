@@ -41,8 +41,8 @@ int LLVMTargetMachineEmitToMemoryBuffer(MachineRef machine, ModuleRef module, in
 const char *LLVMGetBufferStart(BufferRef buffer);
 size_t LLVMGetBufferSize(BufferRef buffer);
 
-#include "join_words.h"  // between the passes
 #include "hide_sums.h"   // after them
+#include "join_words.h"  // between the passes
 
 enum { AGGRESSIVE = 3, PIC = 2, DEFAULT_MODEL = 0, ASSEMBLY = 0 };
 
@@ -52,7 +52,8 @@ static int failed(const char *what, const char *message) {
 }
 
 int main(int count, char **arguments) {
-  if (count < 6) return failed("usage", "compile_ir INPUT PROCESSOR PASSES MORE HIDES [OPTION ...]");
+  if (count < 6)
+    return failed("usage", "compile_ir INPUT PROCESSOR PASSES MORE HIDES [OPTION ...]");
   const char *const path = arguments[1], *const processor = arguments[2];
   const char *const passes = arguments[3], *const more = arguments[4];
   const char *const hides = arguments[5];

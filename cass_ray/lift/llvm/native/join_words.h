@@ -113,7 +113,8 @@ static ValueRef high_word_of(ValueRef whole, const Joining *joining) {
 
 // Both words as one number, at the end of `block`.
 //
-// Where nothing is known of `above`, not even its low word is zero: settled, it could have any bits.
+// Where nothing is known of `above`, not even its low word is zero: settled, it could have any
+// bits.
 static ValueRef put_together(ValueRef above, ValueRef below, BlockRef block,
                              const Joining *joining) {
   if (are_halves(below, above)) return whole_of(above);

@@ -1,4 +1,5 @@
-// Reads beside its memory in a kernel, prints how the launch ended; copies that end beside it never work.
+// Reads beside its memory in a kernel, prints how the launch ended; copies that end beside it never
+// work.
 #include <hip/hip_runtime.h>
 
 #include <cstdio>
@@ -20,10 +21,9 @@ int main() {
   static int host[count + 1];
   hipMemcpy(&value, result, sizeof value, hipMemcpyDeviceToHost);
   std::printf("value: %d\n", value);
-  std::printf("copy: %s\n",
-              hipMemcpy(host, first, sizeof host, hipMemcpyDeviceToHost) == hipSuccess
-                  ? "done"
-                  : "refused");
+  std::printf("copy: %s\n", hipMemcpy(host, first, sizeof host, hipMemcpyDeviceToHost) == hipSuccess
+                                ? "done"
+                                : "refused");
   read<<<1, 1>>>(first, result, 4 << 20);  // 16 MiB on
   std::printf("far: %s\n", hipDeviceSynchronize() == hipSuccess ? "read" : "fault");
 }

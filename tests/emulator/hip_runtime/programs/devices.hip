@@ -1,4 +1,5 @@
-// Two devices of different kinds in one process: device 0 has wavefronts of 32 lanes, device 1 of 64.
+// Two devices of different kinds in one process: device 0 has wavefronts of 32 lanes, device 1
+// of 64.
 #include <hip/hip_runtime.h>
 
 #include <cstring>

@@ -15,14 +15,14 @@ inline int failures = 0;
     }                                                                     \
   } while (0)
 
-#define EXPECT_HIP(expected, call)                                                             \
-  do {                                                                                         \
-    const hipError_t got_ = (call);                                                            \
-    if (got_ != (expected)) {                                                                  \
-      std::printf("%s:%d: %s gave %s, not %s\n", __FILE__, __LINE__, #call,                    \
-                  hipGetErrorName(got_), hipGetErrorName(expected));                           \
-      ++failures;                                                                              \
-    }                                                                                          \
+#define EXPECT_HIP(expected, call)                                                                 \
+  do {                                                                                             \
+    const hipError_t got_ = (call);                                                                \
+    if (got_ != (expected)) {                                                                      \
+      std::printf("%s:%d: %s gave %s, not %s\n", __FILE__, __LINE__, #call, hipGetErrorName(got_), \
+                  hipGetErrorName(expected));                                                      \
+      ++failures;                                                                                  \
+    }                                                                                              \
   } while (0)
 
 #define OK(call) EXPECT_HIP(hipSuccess, call)

@@ -12,7 +12,8 @@ __global__ void fill(unsigned* to, size_t count, unsigned value, unsigned long l
   }
 }
 
-__global__ void check(const unsigned* from, size_t count, unsigned value, unsigned long long* wrong) {
+__global__ void check(const unsigned* from, size_t count, unsigned value,
+                      unsigned long long* wrong) {
   for (size_t k = threadIdx.x; k < count; k += blockDim.x) {
     if (from[k] != value) atomicAdd(wrong, 1ull);
   }

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <cstdio>
 
-__global__ void read(const uint32_t* object, uint32_t* out) { out[threadIdx.x] = object[threadIdx.x]; }
+__global__ void read(const uint32_t* object, uint32_t* out) {
+  out[threadIdx.x] = object[threadIdx.x];
+}
 
 int main() {
   const hipChannelFormatDesc channels = hipCreateChannelDesc<uchar4>();

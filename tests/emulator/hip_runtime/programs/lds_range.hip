@@ -33,7 +33,9 @@ __global__ void use(Results* out, unsigned beyond) {
 }
 
 bool is_right(const Results& found, unsigned id) {
-  const auto expected = [&](unsigned word, unsigned value) { return word == (id % 2 == 1 ? 0 : value); };
+  const auto expected = [&](unsigned word, unsigned value) {
+    return word == (id % 2 == 1 ? 0 : value);
+  };
   bool right = expected(found.word, id + 1) && expected(found.pair, 2 * id + 3) &&
                expected(found.old, id + 1) && expected(found.stored, id + 13) &&
                expected(found.small, id + 1);

@@ -1,4 +1,5 @@
-// The unit in which LDS is given out: a workgroup that asks for 4 bytes has all of one (`lds_unit.co`).
+// The unit in which LDS is given out: a workgroup that asks for 4 bytes has all of one
+// (`lds_unit.co`).
 #include <hip/hip_runtime_api.h>
 
 #include <cstdio>

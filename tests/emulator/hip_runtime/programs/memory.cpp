@@ -117,8 +117,7 @@ static void copies() {
   EXPECT(to[2] == -5 && to[3] == -5 && to[4] == 5);
   OK(hipMemcpy(nullptr, nullptr, 0, hipMemcpyHostToDevice));
   EXPECT_HIP(hipErrorInvalidValue, hipMemcpy(nullptr, from.data(), 4, hipMemcpyHostToDevice));
-  EXPECT_HIP(hipErrorInvalidValue,
-             hipMemcpy(first, from.data(), bytes + 1, hipMemcpyHostToDevice));
+  EXPECT_HIP(hipErrorInvalidValue, hipMemcpy(first, from.data(), bytes + 1, hipMemcpyHostToDevice));
   EXPECT_HIP(hipErrorInvalidMemcpyDirection,
              hipMemcpy(first, from.data(), 4, static_cast<hipMemcpyKind>(77)));
   EXPECT_HIP(hipErrorInvalidValue, hipMemset(first, 0, bytes + 1));

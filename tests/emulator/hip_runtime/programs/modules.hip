@@ -54,8 +54,8 @@ static std::vector<char> compiled(std::string* lowered) {
 
 static void mistakes() {
   hiprtcProgram program = nullptr;
-  RTC(HIPRTC_SUCCESS, hiprtcCreateProgram(&program, "__global__ void f() { nonsense; }", "f", 0,
-                                          nullptr, nullptr));
+  RTC(HIPRTC_SUCCESS,
+      hiprtcCreateProgram(&program, "__global__ void f() { nonsense; }", "f", 0, nullptr, nullptr));
   RTC(HIPRTC_ERROR_COMPILATION, hiprtcCompileProgram(program, 0, nullptr));
   std::size_t size = 0;
   RTC(HIPRTC_SUCCESS, hiprtcGetProgramLogSize(program, &size));

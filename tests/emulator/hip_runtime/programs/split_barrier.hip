@@ -1,5 +1,5 @@
-// The two halves of a barrier on gfx12. The first wave signals, then waits for a flag that the second
-// sets behind the barrier: with a barrier in one piece nobody would ever go on.
+// The two halves of a barrier on gfx12. The first wave signals, then waits for a flag that the
+// second sets behind the barrier: with a barrier in one piece nobody would ever go on.
 #include <hip/hip_runtime.h>
 
 #include "expect.hpp"
@@ -19,7 +19,8 @@ __global__ void phases(int* order, int* numbers) {
   if (wave == 1 && threadIdx.x % 32 == 0) flag = 7;
 #endif
   __syncthreads();
-  if (threadIdx.x == 0) numbers[blockIdx.x * gridDim.y + blockIdx.y] = blockIdx.x * 100 + blockIdx.y;
+  if (threadIdx.x == 0)
+    numbers[blockIdx.x * gridDim.y + blockIdx.y] = blockIdx.x * 100 + blockIdx.y;
 }
 
 int main() {

@@ -27,9 +27,7 @@ struct Gate {
 
 static std::atomic<int> counter = 0;
 
-static void count_to(void* target) {
-  *static_cast<int*>(target) = ++counter;
-}
+static void count_to(void* target) { *static_cast<int*>(target) = ++counter; }
 
 static void order_in_a_stream() {
   hipStream_t stream = nullptr;

@@ -42,7 +42,8 @@ __global__ void at_points(hipTextureObject_t texture, const float2* points, floa
   out[threadIdx.x] = tex2D<float>(texture, points[threadIdx.x].x, points[threadIdx.x].y);
 }
 
-void check(hipTextureObject_t texture, const std::vector<float2>& points, const std::vector<float>& expected) {
+void check(hipTextureObject_t texture, const std::vector<float2>& points,
+           const std::vector<float>& expected) {
   float2* places = nullptr;
   float* results = nullptr;
   OK(hipMallocManaged(&places, points.size() * sizeof(float2)));
@@ -65,7 +66,8 @@ void two_dimensions() {
   hipArray_t array = nullptr;
   const auto format = hipCreateChannelDesc<float>();
   OK(hipMallocArray(&array, &format, wide, high));
-  OK(hipMemcpy2DToArray(array, 0, 0, pixels.data(), wide * 4, wide * 4, high, hipMemcpyHostToDevice));
+  OK(hipMemcpy2DToArray(array, 0, 0, pixels.data(), wide * 4, wide * 4, high,
+                        hipMemcpyHostToDevice));
   const auto point = hipFilterModePoint, linear = hipFilterModeLinear;
   check(texture_of(array, description(hipAddressModeClamp, point, false)),
         {{0.5F, 0.5F}, {2.999F, 1.0F}, {-3.0F, 2.5F}, {100.0F, 100.0F}}, {0, 12, 20, 37});
@@ -74,7 +76,8 @@ void two_dimensions() {
   check(texture_of(array, description(hipAddressModeWrap, point, true)),
         {{0.5F / 8, 0.5F / 4}, {1 + 2.5F / 8, 2 + 1.5F / 4}, {-0.5F / 8, -0.5F / 4}}, {0, 12, 37});
   check(texture_of(array, description(hipAddressModeMirror, point, true)),
-        {{1 + 0.5F / 8, 0.5F / 4}, {-2.5F / 8, 1.5F / 4}, {2 + 1.5F / 8, 1 + 1.5F / 4}}, {7, 12, 21});
+        {{1 + 0.5F / 8, 0.5F / 4}, {-2.5F / 8, 1.5F / 4}, {2 + 1.5F / 8, 1 + 1.5F / 4}},
+        {7, 12, 21});
   // Linear: halfway between texels; a weight of 1/256; beyond the edge; against the border.
   check(texture_of(array, description(hipAddressModeClamp, linear, false)),
         {{1.0F, 0.5F}, {1.0F, 1.0F}, {0.5F + 1.0F / 256, 0.5F}, {-5.0F, 0.5F}, {2.75F, 3.25F}},
@@ -85,8 +88,8 @@ void two_dimensions() {
   OK(hipFreeArray(array));
 }
 
-__global__ void read_all(hipTextureObject_t cube, hipTextureObject_t layers, hipTextureObject_t rows,
-                         float* out) {
+__global__ void read_all(hipTextureObject_t cube, hipTextureObject_t layers,
+                         hipTextureObject_t rows, float* out) {
   out[0] = tex3D<float>(cube, 2.5F, 1.5F, 2.5F);
   out[1] = tex3D<float>(cube, 3.0F, 2.0F, 1.0F);
   out[2] = tex2DLayered<float>(layers, 4.5F, 2.5F, 1);
@@ -127,8 +130,10 @@ void three_dimensions() {
   OK(hipMemcpy3D(&copy));
   float* out = nullptr;
   OK(hipMallocManaged(&out, 10 * sizeof(float)));
-  const auto linear = texture_of(cube, description(hipAddressModeClamp, hipFilterModeLinear, false));
-  const auto layered = texture_of(layers, description(hipAddressModeClamp, hipFilterModePoint, false));
+  const auto linear =
+      texture_of(cube, description(hipAddressModeClamp, hipFilterModeLinear, false));
+  const auto layered =
+      texture_of(layers, description(hipAddressModeClamp, hipFilterModePoint, false));
   const auto lined = texture_of(rows, description(hipAddressModeClamp, hipFilterModePoint, false));
   read_all<<<1, 1>>>(linear, layered, lined, out);
   OK(hipDeviceSynchronize());
@@ -147,7 +152,8 @@ void three_dimensions() {
   OK(hipFree(out));
 }
 
-__global__ void fetch(hipTextureObject_t integers, hipTextureObject_t fractions, int* out, float4* values) {
+__global__ void fetch(hipTextureObject_t integers, hipTextureObject_t fractions, int* out,
+                      float4* values) {
   out[threadIdx.x] = tex1Dfetch<int>(integers, static_cast<int>(threadIdx.x));
   values[threadIdx.x] = tex1Dfetch<float4>(fractions, static_cast<int>(threadIdx.x));
 }
@@ -190,8 +196,8 @@ void linear_memory() {
   OK(hipDestroyTextureObject(first));
   OK(hipDestroyTextureObject(second));
   EXPECT_HIP(hipErrorInvalidValue, hipDestroyTextureObject(second));
-  for (void* each : {static_cast<void*>(integers), static_cast<void*>(bytes), static_cast<void*>(out),
-                     static_cast<void*>(values)}) {
+  for (void* each : {static_cast<void*>(integers), static_cast<void*>(bytes),
+                     static_cast<void*>(out), static_cast<void*>(values)}) {
     OK(hipFree(each));
   }
 }
@@ -203,7 +209,8 @@ void pitched_memory() {
   for (int y = 0; y < 3; ++y) {
     for (int x = 0; x < 5; ++x) {
       const float value = static_cast<float>(y * 5 + x);
-      OK(hipMemcpy(image + static_cast<std::size_t>(y) * pitch / 4 + x, &value, 4, hipMemcpyHostToDevice));
+      OK(hipMemcpy(image + static_cast<std::size_t>(y) * pitch / 4 + x, &value, 4,
+                   hipMemcpyHostToDevice));
     }
   }
   hipResourceDesc resource = {};
@@ -220,7 +227,8 @@ void pitched_memory() {
   OK(hipFree(image));
 }
 
-__global__ void scatter(hipSurfaceObject_t line, hipSurfaceObject_t plane, hipSurfaceObject_t cube) {
+__global__ void scatter(hipSurfaceObject_t line, hipSurfaceObject_t plane,
+                        hipSurfaceObject_t cube) {
   const int x = static_cast<int>(threadIdx.x);
   surf1Dwrite(static_cast<unsigned char>(x + 1), line, x);
   surf2Dwrite(make_short2(static_cast<short>(-x), 7), plane, x * 4, 1);
@@ -261,7 +269,8 @@ void surfaces() {
     EXPECT(int{bytes[x]} == x + 1);
     EXPECT(int{pairs[1][x][0]} == -x);
     EXPECT(int{pairs[1][x][1]} == 7);
-    EXPECT(half[static_cast<std::size_t>((1 * high + 2) * wide + x)] == 0.5F + static_cast<float>(x));
+    EXPECT(half[static_cast<std::size_t>((1 * high + 2) * wide + x)] ==
+           0.5F + static_cast<float>(x));
   }
   for (const auto each : {one, two, three}) OK(hipDestroySurfaceObject(each));
   for (const auto each : {line, plane, cube}) OK(hipFreeArray(each));

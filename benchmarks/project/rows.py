@@ -1,0 +1,44 @@
+"""The rows of a list of projects: what each one needs, and how it is built and tested."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+from pydantic import Field
+
+from cass_ray.config import StrictModel
+
+
+class ProjectRow(StrictModel):
+    """A project that others wrote, and the commands of its own that judge a port of it."""
+
+    project: str = Field(pattern=r"^[\w.-]+/[\w.-]+$")
+    """Owner and name on GitHub."""
+    commit: str = ""
+    """The newest one where it is not given."""
+    build: str = ""
+    test: str = ""
+    """Commands; empty ones are found by the build system."""
+    dependencies: dict[str, str] = {}
+    """What the build would download: a repository (``owner/name``) or a folder of this machine."""
+    submodules: dict[str, str] = {}
+    """Folder -> what fills it where the clone's own submodules cannot be fetched: a repository,
+    or a folder of this machine."""
+    packages: list[str] = []
+    """Debian packages that it needs besides the set-up's."""
+    seconds: int = 1800
+    """Limit of the build, and of the tests."""
+    expected: str = ""
+    """What its tests say where they pass, by the project's own record or a card's."""
+
+
+class ProjectList(StrictModel):
+    """The content of ``projects.yaml``."""
+
+    projects: list[ProjectRow]
+
+
+def read_rows(path: Path) -> list[ProjectRow]:
+    """Rows of the list ``path``, in its order."""
+    return ProjectList.model_validate(yaml.safe_load(path.read_text("utf-8"))).projects
