@@ -25,6 +25,8 @@ Verdict = Literal["passed", "built", "failed", "refused"]
 class Seen(StrictModel):
     """One project on one target, as it was last tried."""
 
+    list: str
+    """Name of the list that the project is of."""
     project: str
     commit: str
     target: str
@@ -39,6 +41,11 @@ class Seen(StrictModel):
     said: str = ""
     """The last lines of the step that failed."""
 
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Orders outcomes; two with the same one are of the same project and target."""
+        return (self.list, self.project.lower(), self.target)
+
 
 class Results(StrictModel):
     """The content of ``projects.json``."""
@@ -51,19 +58,20 @@ class Results(StrictModel):
         return cls.model_validate_json(path.read_bytes()) if path.exists() else cls()
 
     def replace(self, new: Seen) -> None:
-        """Put ``new`` in the place of the older outcome of its project and target."""
-        others = [
-            each for each in self.seen if (each.project, each.target) != (new.project, new.target)
-        ]
-        self.seen[:] = sorted([*others, new], key=lambda each: (each.project.lower(), each.target))
+        """Put ``new`` in the place of the older outcome of its list, project and target."""
+        outcomes = {each.key: each for each in [*self.seen, new]}
+        self.seen[:] = [outcomes[key] for key in sorted(outcomes)]
 
     def write(self, path: Path) -> None:
         """Write the results to ``path``."""
         path.write_text(self.model_dump_json(indent=1) + "\n", "utf-8")
 
 
-def port_row(row: ProjectRow, checkout: Checkout, target: str) -> Seen:
-    """Run ``cass project`` on ``checkout`` for ``target``, with the commands of ``row``."""
+def port_row(listed: str, row: ProjectRow, checkout: Checkout, target: str) -> Seen:
+    """Run ``cass project`` on ``checkout`` for ``target``, with the commands of ``row``.
+
+    ``listed`` is the name of the row's list.
+    """
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="cass-port-") as place:
         out = Path(place) / "port"
@@ -78,6 +86,7 @@ def port_row(row: ProjectRow, checkout: Checkout, target: str) -> Seen:
         patch = (out / _PATCH).read_text(errors="replace") if report else ""
     verdict, said = _verdict(report, done.stderr)
     return Seen(
+        list=listed,
         project=row.project,
         commit=checkout.commit,
         target=target,

@@ -113,6 +113,7 @@ _BY_REASON = {
     Reason.TIME_LIMIT: ErrorClass.LIMIT,
     Reason.MEMORY_LIMIT: ErrorClass.LIMIT,
     Reason.OUTPUT_LIMIT: ErrorClass.LIMIT,
+    Reason.COMPILER_KILLED: ErrorClass.LIMIT,
     Reason.COMPILER_CRASHED: ErrorClass.CRASH,
     Reason.FORBIDDEN_INCLUDE: ErrorClass.REFUSED,
     Reason.MISSING_HEADER: ErrorClass.HEADER,

@@ -33,7 +33,13 @@ from cass_ray.toolchain.unit import CompileFailure
 
 _FORMAT = "1"
 _TRANSIENT_REASONS = frozenset(
-    {Reason.TIME_LIMIT, Reason.MEMORY_LIMIT, Reason.INTERNAL_ERROR, Reason.MISSING_HEADER}
+    {
+        Reason.TIME_LIMIT,
+        Reason.MEMORY_LIMIT,
+        Reason.COMPILER_KILLED,
+        Reason.INTERNAL_ERROR,
+        Reason.MISSING_HEADER,
+    }
 )
 _TRANSIENT_VERDICTS = frozenset({SandboxVerdict.TIME_LIMIT, SandboxVerdict.MEMORY_LIMIT})
 

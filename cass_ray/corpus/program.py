@@ -39,6 +39,8 @@ ROW_SCHEMA = pa.schema(
         ("include_directories", pa.list_(pa.string())),
         ("definitions", pa.list_(pa.string())),
         ("header_packages", pa.list_(pa.string())),
+        ("dependencies", pa.list_(pa.string())),
+        ("lacks", pa.list_(pa.string())),
         ("configured", pa.string()),
         ("header_kernels", pa.int64()),
         ("forbidden_includes", pa.list_(pa.string())),
@@ -87,6 +89,11 @@ class Program:
     """``NAME`` or ``NAME=VALUE`` for ``-D``."""
     header_packages: tuple[str, ...] = ()
     """Folders of provided headers (``HeaderPackage.key``)."""
+    dependencies: tuple[str, ...] = ()
+    """Other repositories that included files are from, as ``NAME@COMMIT: fetched`` or ``NAME:
+    given``."""
+    lacks: tuple[str, ...] = ()
+    """Other repositories that are not here and may have the headers that are missing."""
     configured: str = ""
     """Where the command is from: ``recorded``, ``compile_commands.json``, ``inferred``; empty for
     a file that belongs to no project."""
@@ -116,6 +123,8 @@ class Program:
             "include_directories": list(self.include_directories),
             "definitions": list(self.definitions),
             "header_packages": list(self.header_packages),
+            "dependencies": list(self.dependencies),
+            "lacks": list(self.lacks),
             "configured": self.configured,
             "header_kernels": self.header_kernels,
             "forbidden_includes": list(self.forbidden_includes),
@@ -179,6 +188,8 @@ def _row(provenance: Provenance, path: str) -> dict[str, Any]:
         "include_directories": [],
         "definitions": [],
         "header_packages": [],
+        "dependencies": [],
+        "lacks": [],
         "configured": "",
         "header_kernels": 0,
         "forbidden_includes": [],

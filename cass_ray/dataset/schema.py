@@ -77,6 +77,9 @@ class Reason(StrEnum):
     FORBIDDEN_INCLUDE = "forbidden_include"  # an absolute or escaping #include / .incbin
     COMPILE_ERROR = "compile_error"
     COMPILER_CRASHED = "compiler_crashed"
+    COMPILER_KILLED = (
+        "compiler_killed"  # from outside: by the kernel, which had no memory, or a user
+    )
     TIME_LIMIT = "time_limit"
     STARVED = "starved"  # the machine had no processor for the compiler
     MEMORY_LIMIT = "memory_limit"

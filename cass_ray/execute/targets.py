@@ -12,14 +12,18 @@ from cass_ray.execute.backends.registry import candidate_backend, make_backend
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.project.program import translated
+from cass_ray.translate.project.refusals import RefusingTranslator
 from cass_ray.translate.protocol import DEFAULT_WAVEFRONTS
 
 
 def as_hip(sources: Sources, wavefronts: tuple[int, ...] = DEFAULT_WAVEFRONTS) -> Sources:
-    """``sources``, translated by the rules for these wavefronts if they are CUDA."""
+    """``sources``, translated by the rules for these wavefronts if they are CUDA.
+
+    What has no translation does not compile where it is code of the program.
+    """
     if sources.main.suffix not in CUDA_SUFFIXES:
         return sources
-    return translated(sources, make_translator(), wavefronts)
+    return translated(sources, RefusingTranslator(make_translator(), True), wavefronts)
 
 
 def build_for(backend: Backend, original: Sources) -> BuiltProgram:

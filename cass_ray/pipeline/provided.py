@@ -17,10 +17,12 @@ from cass_ray.toolchain.provided.errors import HeadersError
 from cass_ray.toolchain.provided.packages_table import WHEEL, HeaderPackage
 from cass_ray.toolchain.provided.store import AMD_HEADERS, HeaderStore, package_of_key
 from cass_ray.translate.declared import declared_names
+from cass_ray.translate.project.refusals import RefusingTranslator
 from cass_ray.translate.protocol import Context, Translator
 
 UNIT_RECIPE = "1"
 """Part of keys of a project's units: raise it when what is given to compilers here changes."""
+_RECIPE = "what has no translation is refused"
 _TRANSLATED = ("torch",)
 """Packages that are written for both sides, by way of a translation of their headers."""
 _NVIDIA = ("nvidia-", "cutensor-")
@@ -83,7 +85,8 @@ def _translated(
     store: HeaderStore, package: HeaderPackage, root: Path, translator: Translator
 ) -> Path:
     """Folder with those headers of ``package`` that a translation changes."""
-    name = digest([package.key, translator.name, translator.version])[:12]
+    name = digest([package.key, translator.name, translator.version, _RECIPE])[:12]
+    refusing = RefusingTranslator(translator, names_are_known=True)
     folder = store.cache / "provided-headers-hip" / f"{package.name}-{name}"
 
     def fill(target: Path) -> None:
@@ -96,7 +99,7 @@ def _translated(
         paths = frozenset(str(path.relative_to(root)) for path in root.rglob("*.h"))
         context = Context(paths, declared_names(texts.values()))
         for inside, text in texts.items():
-            made = translator.translate(text, filename=str(inside), context=context)
+            made = refusing.translate(text, filename=str(inside), context=context)
             place = target / inside
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(made.source)

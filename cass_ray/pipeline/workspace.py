@@ -17,9 +17,9 @@ from cass_ray.cache import digest
 from cass_ray.corpus.dialect import source_of
 from cass_ray.corpus.reading.trees import unpack
 from cass_ray.temporary import temporary_prefix
-from cass_ray.translate.declared import declared_names
-from cass_ray.translate.project.tree import source_files, translate_tree
-from cass_ray.translate.protocol import Translator
+from cass_ray.translate.project.refusals import RefusingTranslator
+from cass_ray.translate.project.tree import translate_tree, tree_context
+from cass_ray.translate.protocol import NO_CONTEXT, Context, Translator
 
 DEFAULT_KEPT = 64
 
@@ -38,7 +38,7 @@ class Workspace:
         self._kept = kept
         self._folder = tempfile.TemporaryDirectory(prefix=temporary_prefix("trees"))
         self._trees: OrderedDict[str, Path] = OrderedDict()
-        self._declared: dict[str, frozenset[str]] = {}
+        self._contexts: dict[str, Context] = {}
 
     def original(self, row: Row) -> Path:
         """The root of the CUDA tree of ``row``."""
@@ -47,33 +47,35 @@ class Workspace:
         return root
 
     def translated(self, row: Row, translator: Translator) -> Path:
-        """The root of the HIP tree of ``row``: headers translated, ``hip_source`` in its place."""
+        """The root of the HIP tree of ``row``: headers translated, ``hip_source`` in its place.
+
+        A header's text that has no translation is an error of the compiler where the row's unit
+        compiles it (:mod:`cass_ray.translate.project.refusals`).
+        """
         if row["tree"]:
+            by_compiler = bool(row.get("configured"))
             root = self._get(
-                f"{row['tree']}-{translator.name}",
-                lambda root: translate_tree(self._tree(row), root, translator),
+                f"{row['tree']}-{translator.name}-{by_compiler:d}",
+                lambda root: translate_tree(
+                    self._tree(row),
+                    root,
+                    RefusingTranslator(translator, names_are_known=by_compiler),
+                    context=self.context(row),
+                ),
             )
         else:
             root = self._get(f"{_alone(row)}-{translator.name}", Path.mkdir)
         _write(root / row["path"], row["hip_source"])
         return root
 
-    def files(self, row: Row) -> frozenset[str]:
-        """Paths of the tree of ``row``, relative to its root; empty for a row without one."""
-        if not row["tree"]:
-            return frozenset()
-        root = self._tree(row)
-        return frozenset(path.relative_to(root).as_posix() for path in source_files(root))
-
-    def declared(self, row: Row) -> frozenset[str]:
-        """Names of CUDA's kind that files of the tree declare themselves."""
+    def context(self, row: Row) -> Context:
+        """What the files of the tree of ``row`` are translated with, its own among them."""
         tree = row["tree"]
         if not tree:
-            return frozenset()
-        if tree not in self._declared:
-            texts = (path.read_text("utf-8", "replace") for path in source_files(self._tree(row)))
-            self._declared[tree] = declared_names(texts)
-        return self._declared[tree]
+            return NO_CONTEXT
+        if tree not in self._contexts:
+            self._contexts[tree] = tree_context(self._tree(row))
+        return self._contexts[tree]
 
     def _tree(self, row: Row) -> Path:
         tree = row["tree"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import signal
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -75,12 +76,21 @@ _LIMITS = {
     ProcessOutcome.OUTPUT_LIMIT: Reason.OUTPUT_LIMIT,
 }
 
+_FROM_OUTSIDE = frozenset({signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM})
+"""Signals that no program gets for what it does itself: SIGKILL is the kernel's, out of memory."""
+
 _OUT_OF_MEMORY = re.compile(
     r"std::bad_alloc|out of memory|memory exhausted|cannot allocate memory",
     re.IGNORECASE,
 )
 _OUT_OF_ROOM = re.compile(r"File too large|No space left on device|file size limit", re.IGNORECASE)
 _OUT_OF_TIME = re.compile(r"CPU time limit exceeded", re.IGNORECASE)
+_KILLED = re.compile(
+    r"\bdied due to signal (?:1|2|9|15)\b|\bended by signal (?:1|2|9|15)\b"
+    r"|(?:Killed|Terminated|Hangup|Interrupt) signal terminated program"
+    r"|unable to execute command: (?:Killed|Terminated|Hangup|Interrupt)",
+    re.IGNORECASE,
+)
 _CRASH = re.compile(
     r"internal (compiler )?error|Assertion [`'].*' failed|PLEASE submit a bug report"
     r"|(frontend|compiler|nvcc error *:.*) (command failed due to signal|died due to signal)"
@@ -173,11 +183,18 @@ def _reason(completed: Completed, text: str, unit: Unit) -> Reason:
     ):
         if limit.search(said):
             return reason
+    if completed.signal in _FROM_OUTSIDE or says_killed(text):
+        return Reason.COMPILER_KILLED
     if completed.outcome is ProcessOutcome.SIGNAL or _CRASH.search(said):
         return Reason.COMPILER_CRASHED
     if completed.outcome is ProcessOutcome.NOT_FOUND:
         return Reason.INTERNAL_ERROR
     return Reason.COMPILE_ERROR
+
+
+def says_killed(diagnostic: str) -> bool:
+    """Whether a compiler driver says that a signal from outside ended one of its programs."""
+    return _KILLED.search(_OF_THE_PROGRAM.sub("", diagnostic)) is not None
 
 
 def unopened_file(diagnostic: str) -> str:

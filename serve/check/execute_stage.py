@@ -47,6 +47,7 @@ from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE
 from cass_ray.toolchain.sandbox.executable import Bounds
 from cass_ray.toolchain.unit import CompileFailure
 from cass_ray.translate.project.program import translated
+from cass_ray.translate.project.refusals import RefusingTranslator
 from cass_ray.translate.protocol import Translator, TranslatorError
 from serve.check.given_runs import GivenRun
 from serve.check.reference_runs import ComparedInputs, OriginalRunner, with_references
@@ -211,7 +212,7 @@ class TranslationRunner:
     def _translated(self, text: str, kernels: Sequence[DrivenKernel] | None) -> Sources | None:
         name = "original.cu"
         try:
-            made = translated(_single(name, text), self.rules)
+            made = translated(_single(name, text), RefusingTranslator(self.rules, True))
         except TranslatorError:
             return None
         source = made.files[name].decode("utf-8", "replace")

@@ -130,6 +130,7 @@ def test_ptxas() -> None:
         (Reason.NO_DEVICE_CODE, ErrorClass.NO_DEVICE_CODE),
         (Reason.FORBIDDEN_INCLUDE, ErrorClass.REFUSED),
         (Reason.COMPILER_CRASHED, ErrorClass.CRASH),
+        (Reason.COMPILER_KILLED, ErrorClass.LIMIT),
     ],
 )
 def test_the_reason_may_be_all_there_is(reason: Reason, expected: ErrorClass) -> None:

@@ -49,6 +49,21 @@ def test_words_of_the_program(text: str) -> None:
             Reason.COMPILER_CRASHED,
         ),
         ("nvcc error   : 'cicc' died due to signal 11 (Invalid memory)", Reason.COMPILER_CRASHED),
+        ("nvcc error   : 'cicc' died due to signal 9 (Kill signal)", Reason.COMPILER_KILLED),
+        ("nvcc error   : 'ptxas' died due to signal 15", Reason.COMPILER_KILLED),
+        (
+            "g++: fatal error: Killed signal terminated program cc1plus\ncompilation terminated.",
+            Reason.COMPILER_KILLED,
+        ),
+        (
+            "clang++: error: unable to execute command: Killed\n"
+            "clang++: error: clang frontend command failed due to signal (use -v)",
+            Reason.COMPILER_KILLED,
+        ),
+        (
+            'a.cu:3:2: error: "died due to signal 9"\na.cc:5:1: internal compiler error: in f\n',
+            Reason.COMPILER_CRASHED,
+        ),
         ("cc1plus: out of memory allocating 65536 bytes", Reason.MEMORY_LIMIT),
         (
             "/tmp/a.s:12: Fatal error: can't write 12 bytes: No space left on device",
@@ -68,3 +83,21 @@ def test_all_headers_that_are_missing() -> None:
         "c.c:1:10: fatal error: omp.h: No such file or directory\n"
     )
     assert sorted(unopened_files(log)) == ["mpi.h", "omp.h"]
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [
+        (1, Reason.COMPILER_KILLED),
+        (2, Reason.COMPILER_KILLED),
+        (6, Reason.COMPILER_CRASHED),
+        (9, Reason.COMPILER_KILLED),
+        (11, Reason.COMPILER_CRASHED),
+        (15, Reason.COMPILER_KILLED),
+    ],
+)
+def test_a_signal_from_outside_is_no_crash(number: int, expected: Reason) -> None:
+    completed = Completed(ProcessOutcome.SIGNAL, -number, number, b"", b"", 0.0, 0.0, 0)
+    failure = classify(completed, UNIT)
+    assert failure.reason is expected
+    assert failure.diagnostic == f"ended by signal {number}, without a message"

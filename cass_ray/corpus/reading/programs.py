@@ -76,8 +76,8 @@ class ProgramReader:
         units: TreeUnits | None = None,
     ) -> None:
         self._units = units or TreeUnits()
-        if self._units.generated:
-            tree = OverlaidTree(tree, self._units.generated)
+        if over := self._units.over():
+            tree = OverlaidTree(tree, over)
         self._tree = tree
         self._provenance = provenance
         self._trees = trees
@@ -150,6 +150,8 @@ class ProgramReader:
             include_directories=directories,
             definitions=command.definitions if command else (),
             header_packages=tuple(x.key for x in self._units.packages(closure.unresolved)),
+            dependencies=tuple(self._units.dependencies.sources_of(closure.files)),
+            lacks=tuple(self._units.dependencies.lacking(closure.unresolved, directories)),
             configured=self._units.configured(path),
             header_kernels=sum(header.kernels for header in headers),
             forbidden_includes=closure.forbidden,

@@ -49,7 +49,9 @@ _FAILED = "does not compile: "
 """What is kept of a failure begins so."""
 _KNOWN = 4096
 """Programs whose code is remembered without a cache."""
-_BY_LOAD = frozenset({Reason.TIME_LIMIT, Reason.MEMORY_LIMIT, Reason.INTERNAL_ERROR})
+_BY_LOAD = frozenset(
+    {Reason.TIME_LIMIT, Reason.MEMORY_LIMIT, Reason.COMPILER_KILLED, Reason.INTERNAL_ERROR}
+)
 
 
 def _may_be_installed(made: RewardVerdict) -> bool:

@@ -40,7 +40,9 @@ from cass_ray.toolchain.sandbox.process import Starved
 from cass_ray.toolchain.unit import CompileFailure
 
 _FENCES = ("hip", "cpp", "c++", "cuda", "cu", "c")
-_BY_LOAD = frozenset({Reason.TIME_LIMIT, Reason.MEMORY_LIMIT, Reason.INTERNAL_ERROR})
+_BY_LOAD = frozenset(
+    {Reason.TIME_LIMIT, Reason.MEMORY_LIMIT, Reason.COMPILER_KILLED, Reason.INTERNAL_ERROR}
+)
 _RUN_BY_LOAD = frozenset({SandboxVerdict.TIME_LIMIT, SandboxVerdict.MEMORY_LIMIT})
 _CHANGES = 4
 """Of each input: a reward is needed many times a second."""

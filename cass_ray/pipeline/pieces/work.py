@@ -26,7 +26,7 @@ from cass_ray.storage.store import Files, Subfolder
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.version import __version__
 
-_UNITS = ("headers", "header_packages", "recorded_builds")
+_UNITS = ("headers", "header_packages", "recorded_builds", "dependencies", "fetch_dependencies")
 _READ = {*ScreeningSettings.model_fields, "sources", "read", "compile", *_UNITS}
 _FINISHED = {
     "nvidia_architectures",

@@ -8,7 +8,7 @@ from typing import Any
 
 from cass_ray.cache import ContentCache, digest
 from cass_ray.corpus.dialect import OPENCL, dialect_of
-from cass_ray.dataset.schema import AMD, Stage, Toolchain, Verified, clip_diagnostic
+from cass_ray.dataset.schema import AMD, Reason, Stage, Toolchain, Verified, clip_diagnostic
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.base import (
     CachedResults,
@@ -25,7 +25,11 @@ from cass_ray.toolchain.amd.toolchain import AmdOutput, AmdToolchain
 from cass_ray.toolchain.opencl.locate import find_opencl_amd
 from cass_ray.toolchain.opencl.toolchain import OpenclAmd
 from cass_ray.toolchain.unit import CompileFailure
+from cass_ray.translate.project.refusals import errors_said
 from cass_ray.translate.protocol import Translator
+
+_HEADERS = "what has no translation in headers is refused"
+"""Part of the keys of rows with headers."""
 
 
 @dataclass
@@ -58,6 +62,7 @@ class AmdStage:
                 self.translator.version,
                 self.settings.optimization,
                 architecture,
+                *([_HEADERS] if row["tree"] or row.get("header_packages") else []),
                 *unit_key(row),
             ]
         )
@@ -127,9 +132,10 @@ class AmdStage:
     ) -> dict[str, Any]:
         try:
             output, record = self._output(row, architecture, device_only)
-        except CompileFailure as failure:
+        except CompileFailure as failed:
+            failure = _of_headers(failed)
             self._results.put_failure(key, failure)
-            raise
+            raise failure from None
         value = {
             "host": output.host_assembly,
             "device": output.device_assembly,
@@ -137,3 +143,9 @@ class AmdStage:
         }
         self._results.put(key, value)
         return value
+
+
+def _of_headers(failure: CompileFailure) -> CompileFailure:
+    """``failure``, or what the translator said about a header that the unit compiles."""
+    said = errors_said(failure.diagnostic)
+    return CompileFailure(Reason.UNTRANSLATABLE, said, "cass-ray") if said else failure

@@ -26,7 +26,7 @@ from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.workspace import Workspace
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Limits, Starved
-from cass_ray.toolchain.unit import CompileFailure, Unit
+from cass_ray.toolchain.unit import CompileFailure, Unit, says_killed
 from cass_ray.translate.protocol import Translator
 
 Row = dict[str, Any]
@@ -45,14 +45,16 @@ WORK_SCHEMA = pa.schema(
         ("include_directories", pa.list_(pa.string())),
         ("definitions", pa.list_(pa.string())),
         ("header_packages", pa.list_(pa.string())),
+        ("dependencies", pa.list_(pa.string())),
+        ("lacks", pa.list_(pa.string())),
         ("configured", pa.string()),
         (CUBINS_COLUMN, pa.list_(_CUBIN)),
     ]
 )
 """``block``: key of the block that the row is worked on in. ``tree``: digest of the archive that
-holds the program. ``include_directories``: relative to the tree. ``definitions``,
-``header_packages``, ``configured``: as of a :class:`~cass_ray.corpus.program.Program`. ``cubins``:
-for the lifter, with their listings."""
+holds the program. ``include_directories``: relative to the tree. ``definitions`` to
+``configured``: as of a :class:`~cass_ray.corpus.program.Program`. ``cubins``: for the lifter, with
+their listings."""
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
@@ -61,13 +63,15 @@ _TRANSIENT = frozenset(
         Reason.TIME_LIMIT,
         Reason.STARVED,
         Reason.MEMORY_LIMIT,
+        Reason.OUTPUT_LIMIT,
+        Reason.COMPILER_KILLED,
         Reason.INTERNAL_ERROR,
         Reason.TOOL_MISSING,
         Reason.MISSING_HEADER,
     }
 )
-"""Failures that depend on the machine, what is installed on it or its load: not remembered in the
-cache."""
+"""Failures that depend on the machine, what is installed on it, its load or on limits, which are in
+no key: not remembered in the cache."""
 
 
 def compiler_limits(settings: BuildSettings) -> Limits:
@@ -164,7 +168,7 @@ class CachedResults:
                 raise NotCached(key)
             return None
         value: dict[str, Any] = json.loads(found)
-        if "reason" in value and Reason(value["reason"]) in _TRANSIENT and self.cache is not None:
+        if self.cache is not None and _is_transient(value):
             self.cache.remove(key)  # kept by an older version
             return self.get(key)
         if "reason" in value:
@@ -187,6 +191,14 @@ class CachedResults:
                     "tool": failure.tool,
                 },
             )
+
+
+def _is_transient(value: dict[str, Any]) -> bool:
+    if "reason" not in value:
+        return False
+    reason = Reason(value["reason"])
+    killed = reason is Reason.COMPILER_CRASHED and says_killed(value["diagnostic"])
+    return killed or reason in _TRANSIENT
 
 
 def located(find: Callable[[], T], cached_only: bool) -> T:

@@ -63,6 +63,11 @@ _LENIENT = (
     "-Wno-missing-template-arg-list-after-template-kw",
 )
 
+_OF_THE_HOST = "call to __device__ function from __host__ function"
+_DEFERRED = "-fgpu-defer-diag"
+"""Host functions may mean other functions on the device, by ``#ifdef __CUDA_ARCH__``: nvcc does not
+look into them there, and neither does clang with this flag until they are to become code."""
+
 _UNCOMMENTED = ("-fno-verbose-asm", "-fno-ident")
 """Half of the text of unoptimized code is comments."""
 
@@ -383,6 +388,9 @@ class AmdToolchain:
             done = run([*common, *include, *rest], cwd=unit.root, limits=limits, view=view)
         if done is None or headers.rejected(done.stderr_text):
             include = ["-include", str(header)]
+            done = run([*common, *include, *rest], cwd=unit.root, limits=limits, view=view)
+        if side is CompilationSide.DEVICE and not done.ok and _OF_THE_HOST in done.stderr_text:
+            include = [_DEFERRED, "-include", str(header)]
             done = run([*common, *include, *rest], cwd=unit.root, limits=limits, view=view)
         if not done.ok:
             raise classify(done, unit, f"clang ({side.value})")

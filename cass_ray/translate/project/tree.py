@@ -51,6 +51,8 @@ SUFFIXES = frozenset(
     ]
 )
 """File name endings of C, C++ and CUDA source."""
+_COPIES = frozenset({".in", ".cuda", ".template", ".tmpl", ".j2"})
+"""Endings behind those, of files that a build configures, links or copies to the name without."""
 SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn"})
 
 _BUILD_CODE = b"".join(
@@ -115,7 +117,8 @@ def source_files(root: Path) -> Iterator[Path]:
 
 def is_source(path: str) -> bool:
     """Whether ``path`` is named like C, C++ or CUDA source."""
-    return PurePosixPath(path).suffix.lower() in SUFFIXES
+    name = PurePosixPath(path.lower())
+    return (name.with_suffix("") if name.suffix in _COPIES else name).suffix in SUFFIXES
 
 
 def translate_tree(
@@ -125,8 +128,9 @@ def translate_tree(
     *,
     workers: int = 1,
     overwrite: bool = False,
+    context: Context | None = None,
 ) -> TreeResult:
-    """Translate the tree below ``root`` into ``output``.
+    """Translate the tree below ``root`` into ``output``; ``context`` is :func:`tree_context`'s.
 
     Raises:
         ValueError: ``output`` is ``root`` or lies inside it.
@@ -139,16 +143,26 @@ def translate_tree(
         raise ValueError(f"the output folder {output} lies inside the tree {root}")
     paths = [path for path in source_files(root) if output not in path.parents]
     names = [path.relative_to(root).as_posix() for path in paths]
-    sources = [path for path, name in zip(paths, names, strict=True) if is_source(name)]
-    declared = declared_names(path.read_text("utf-8", "replace") for path in sources)
-    context = Context(frozenset(names), declared)
-    texts = (
-        (path.relative_to(root).as_posix(), path.read_text("utf-8", "replace")) for path in sources
-    )
-    context = with_common_choices(context, texts)
+    context = context or _context_of(root, paths)
     run = _Run(root, output, translator, context)
     check_outputs(run.not_ours(names), overwrite=overwrite)
     return run.translate(names, workers)
+
+
+def tree_context(root: Path) -> Context:
+    """What files of the tree below ``root`` are to be translated with."""
+    return _context_of(root, list(source_files(root)))
+
+
+def _context_of(root: Path, paths: list[Path]) -> Context:
+    names = [path.relative_to(root).as_posix() for path in paths]
+    texts = {
+        name: path.read_text("utf-8", "replace")
+        for path, name in zip(paths, names, strict=True)
+        if is_source(name)
+    }
+    context = Context(frozenset(names), declared_names(texts.values()))
+    return with_common_choices(context, texts.items())
 
 
 class _Run:

@@ -80,12 +80,13 @@ def rewrite_warps(unit: Rewrite) -> None:
                 _rewrite_shuffle(unit, offset, word, word, masked=False)
     for word, (hip, snippet) in VOTES.items():
         for offset in unit.words.get(word, ()):
-            if not unit.is_member(offset):
+            if not unit.is_member(offset) and not unit.is_definition_of_macro(offset):
                 unit.rename(offset, word, hip)
                 unit.snippets.add(snippet)
     for word, masked in LEGACY_VOTES.items():
         for offset in unit.words.get(word, ()):
-            _rewrite_legacy_vote(unit, offset, word, masked)
+            if not unit.is_definition_of_macro(offset):
+                _rewrite_legacy_vote(unit, offset, word, masked)
     _rewrite_width(unit)
     _rewrite_pytorchs_width(unit)
     _rewrite_attribute(unit)

@@ -23,6 +23,10 @@ KEY = digest(["program"])
         (Reason.MISSING_HEADER, False),
         (Reason.TOOL_MISSING, False),
         (Reason.TIME_LIMIT, False),
+        (Reason.MEMORY_LIMIT, False),
+        (Reason.OUTPUT_LIMIT, False),
+        (Reason.COMPILER_KILLED, False),
+        (Reason.COMPILER_CRASHED, True),
     ],
 )
 def test_what_the_machine_decides_is_not_remembered(
@@ -46,3 +50,25 @@ def test_a_missing_header_that_an_older_version_kept_is_forgotten(tmp_path: Path
     results = CachedResults(cache)
     results.put(KEY, {"device": "s_endpgm"})
     assert results.get(KEY) == {"device": "s_endpgm"}
+
+
+@pytest.mark.parametrize(
+    ("diagnostic", "forgotten"),
+    [
+        ("ended by signal 9, without a message", True),
+        ("nvcc error   : 'cicc' died due to signal 9 (Kill signal)", True),
+        ("ended by signal 11, without a message", False),
+        ("Stack dump:\n0. Program arguments: clang++", False),
+    ],
+)
+def test_a_killed_compiler_that_an_older_version_kept_is_forgotten(
+    diagnostic: str, forgotten: bool, tmp_path: Path
+) -> None:
+    cache = ContentCache(tmp_path)
+    kept = {"reason": "compiler_crashed", "diagnostic": diagnostic, "tool": "cicc"}
+    cache.put(KEY, json.dumps(kept).encode())
+    if forgotten:
+        assert CachedResults(cache).get(KEY) is None
+    else:
+        with pytest.raises(CompileFailure):
+            CachedResults(cache).get(KEY)

@@ -121,6 +121,32 @@ class TestCompile:
         assert "_Z20__device_stub__scalePfi" in made.host_assembly
         assert "hipLaunchKernel" in made.host_assembly
 
+    @pytest.mark.parametrize(
+        ("host", "compiles"),
+        [
+            ("#ifdef __HIP_DEVICE_COMPILE__\n#define R(x) twice(x)\n#else\n#define R(x) (x)\n"
+             "#endif\nint host(int a) { return R(a); }\n", True),
+            ("int host(int a) { return twice(a); }\n", False),
+            ("#ifdef __HIP_DEVICE_COMPILE__\nint f(int a) { return none(a); }\n#endif\n", False),
+        ],
+    )  # fmt: skip
+    def test_host_functions_may_mean_others_on_the_device(
+        self, amd: AmdToolchain, tmp_path: Path, host: str, compiles: bool
+    ) -> None:
+        (tmp_path / "a.hip").write_text(
+            "__device__ int twice(int a) { return 2 * a; }\n"
+            f"__global__ void fill(int* p) {{ *p = twice(*p); }}\n{host}"
+        )
+        unit = Unit(tmp_path, PurePosixPath("a.hip"))
+        if compiles:
+            made = amd.compile(unit)
+            assert ".amdhsa_kernel _Z4fillPi" in made.device_assembly
+            assert "_Z4hosti:" in made.host_assembly
+            return
+        with pytest.raises(CompileFailure) as failed:
+            amd.compile(unit)
+        assert failed.value.reason is Reason.COMPILE_ERROR
+
     def test_the_host_side_is_the_same_for_every_architecture(
         self, amd: AmdToolchain, unit: Unit
     ) -> None:

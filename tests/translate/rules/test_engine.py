@@ -885,3 +885,19 @@ def test_names_of_vector_types(cuda: str, hip: str) -> None:
 )
 def test_a_format_that_is_no_literal_is_reported(code: str, codes: set[str]) -> None:
     assert {diagnostic_of(item).code for item in translate(code).findings} == codes
+
+
+@pytest.mark.parametrize(
+    ("cuda", "hip"),
+    [
+        ("#define __any(p) __any_sync(0xffu, p)", "#define __any(p) cass::any(0xffu, p)"),
+        ("#undef __all", "#undef __all"),
+        ("#define __all(p)\\\n __all_sync(m, p)", "#define __all(p)\\\n cass::all(m, p)"),
+        ("#define __ballot_sync(m, p) f(p)", "#define __ballot_sync(m, p) f(p)"),
+        ("#  define __syncwarp(m)", "#  define __syncwarp(m)"),
+    ],
+)
+def test_a_macro_that_a_program_defines_keeps_its_name(cuda: str, hip: str) -> None:
+    assert translate(f"{cuda}\nint i = __any(p);\n").source.endswith(
+        f"{hip}\nint i = cass::any(0xffffffffu, p);\n"
+    )

@@ -160,6 +160,27 @@ def test_what_is_unknown_stays_and_is_reported(ptx: str, why: str) -> None:
     assert why in error.message
 
 
+@pytest.mark.parametrize(
+    ("defines", "expected"),
+    [
+        ('#define P "l"\n', True),
+        ('#ifdef __LP64__\n#define P "l"\n#else\n#define P "r"  // 32 bits\n#endif\n', True),
+        ('  #  define P   "l" /* a pointer */\r\n', True),
+        ('#define P "l"\n#define P "f"\n', False),
+        ("#define P(x) x\n", False),
+        ('#define P "lr"\n', False),
+        ("", False),
+    ],
+)
+def test_a_constraint_may_be_a_macro_of_the_file(defines: str, expected: bool) -> None:
+    body = 'void f(int* q, int r) { asm("ld.global.u32 %0, [%1];" : "=r"(r) : P (q)); }\n'
+    made = translate(f"{defines}{body}")
+    assert (
+        "r = *reinterpret_cast<unsigned int*>((unsigned long long)(q));" in made.source
+    ) is expected
+    assert [each.line for each in made.errors] == ([] if expected else [defines.count("\n") + 1])
+
+
 def test_the_lane_of_a_warp_comes_from_a_snippet() -> None:
     result = translate('asm("mov.u32 %0, %%lanemask_lt;" : "=r"(r));')
     assert result.source.endswith("r = ((1u << cass::lane()) - 1u);")

@@ -25,6 +25,8 @@ _HEAD = re.compile(r"\s*(?:(?:volatile|__volatile__|__volatile)\s*)?\(")
 _GAP = re.compile(r"(?:\s|\\\r?\n|/\*.*?\*/|//[^\n]*)*", re.DOTALL)
 _STRING = re.compile(_GAP.pattern + r'("(?:[^"\\\n]|\\.)*")', re.DOTALL)
 _CONSTRAINT = re.compile(r'\s*(?:\[\s*(\w+)\s*\])?\s*"([=+]?)&?([rlhfdnbC])"\s*\(')
+_NAMED_CONSTRAINT = re.compile(r"\s*(?:\[\s*(\w+)\s*\])?\s*([A-Za-z_]\w*)\s*\(")
+_CONSTRAINT_TEXT = re.compile(r"([=+]?)&?([rlhfdnbC])")
 _CONSTRAINTS = {"r": "b32", "l": "b64", "h": "b16", "f": "f32", "d": "f64"}
 _REGISTER = re.compile(r"\.reg\s+\.(\w+)\s+(.+)", re.DOTALL)
 _NUMBERED = re.compile(r"(.+)<(\d+)>\Z")
@@ -211,26 +213,45 @@ def _operands(unit: Rewrite, span: Span, first: int) -> list[Operand]:
     end = span[1]
     position = _next_operand(text, *span)
     while position < end:
-        match = _CONSTRAINT.match(text, position, end)
-        if match is None:
-            raise UnknownInstructionError("operands that macros build")
+        match, direction, letter = _constraint(unit, position, end)
         closing = unit.source.closing(match.end() - 1)
         if closing < 0:
             raise UnknownInstructionError("an open parenthesis")
         expression = unit.edits.within(text, match.end(), closing).strip()
         index = first + len(found)
-        kind = _CONSTRAINTS.get(match[3], "")
+        kind = _CONSTRAINTS.get(letter, "")
         found.append(
             Operand(
                 match[1] or str(index),
                 kind,
                 expression,
-                is_input=match[2] != "=",
-                is_output=match[2] in {"=", "+"},
+                is_input=direction != "=",
+                is_output=direction in {"=", "+"},
             )
         )
         position = _next_operand(text, closing + 1, end)
     return found
+
+
+def _constraint(unit: Rewrite, position: int, end: int) -> tuple[re.Match[str], str, str]:
+    """What an operand begins with, its direction and the letter of its kind of register.
+
+    The constraint may be a macro of the file: a pointer's is ``"l"`` where pointers have 64 bits,
+    as on every host of CUDA and HIP, and ``"r"`` elsewhere.
+    """
+    text = unit.source.text
+    if match := _CONSTRAINT.match(text, position, end):
+        return match, match[2], match[3]
+    named = _NAMED_CONSTRAINT.match(text, position, end)
+    if named is not None:
+        word = re.escape(named[2])
+        define = rf'^[ \t]*#[ \t]*define[ \t]+{word}[ \t]+"([^"\n]*)"[ \t]*(?:$|//|/\*)'
+        values = set(re.findall(define, text, re.MULTILINE))
+        values = {"l"} if values == {"l", "r"} else values
+        found = _CONSTRAINT_TEXT.fullmatch(values.pop()) if len(values) == 1 else None
+        if found is not None:
+            return named, found[1], found[2]
+    raise UnknownInstructionError("operands that macros build")
 
 
 def _next_operand(text: str, position: int, end: int) -> int:

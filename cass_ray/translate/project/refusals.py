@@ -1,0 +1,126 @@
+"""Errors of a translation, written into the translated file for the compiler to find.
+
+A header belongs to many units, and which of its lines are code of a unit the preprocessor decides:
+conditions, macros, the command line. So what has no translation there gets a line
+``#pragma GCC error`` before it: a unit that compiles this place is refused with the finding, and a
+unit that leaves it out is not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from cass_ray.translate.protocol import NO_CONTEXT, Context, Finding, Translation, Translator
+from cass_ray.translate.rules.text import SourceText, opaque, split_mark
+
+UNKNOWN_NAME = ("looks like CUDA and is not known", "has no counterpart in HIP")
+"""Ends of messages about names that HIP does not declare."""
+
+_MARK = "cass-ray: "
+_SAID = re.compile(rf"error: {_MARK}(.*)$", re.MULTILINE)
+_CONDITIONAL = re.compile(r"^[ \t]*#[ \t]*(if|elif|else|endif)", re.MULTILINE)
+_CONDITION = re.compile(r"[ \t]*#[ \t]*(?:el)?if")
+_NOT_IN_A_STRING = re.compile(r'[^ -~]|["\\]')
+
+
+def left_to_the_compiler(finding: Finding, source: str) -> bool:
+    """Whether ``finding`` is about a name that HIP does not declare, outside of conditions.
+
+    Where the project's own command leaves that code out, the name does no harm; where it does not,
+    the HIP side does not compile. In a condition an unknown name would be false without a word.
+    """
+    if not finding.message.endswith(UNKNOWN_NAME):
+        return False
+    line = source.splitlines()[finding.line - 1 : finding.line]
+    return not (line and _CONDITION.match(line[0]))
+
+
+@dataclass(frozen=True)
+class RefusingTranslator:
+    """``translator``, whose errors are in the text that it gives as well.
+
+    With ``names_are_known`` those that are :func:`left_to_the_compiler` are not.
+    """
+
+    translator: Translator
+    names_are_known: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.translator.name
+
+    @property
+    def version(self) -> str:
+        return self.translator.version
+
+    def translate(
+        self, source: str, *, filename: str = "", context: Context = NO_CONTEXT
+    ) -> Translation:
+        """As the protocol says; findings are those of the text as it was given."""
+        made = self.translator.translate(source, filename=filename, context=context)
+        errors = [each for each in made.errors if not self._left_out(each, source)]
+        if not errors:
+            return made
+        marked = with_errors(source, errors, filename)
+        again = self.translator.translate(marked, filename=filename, context=context)
+        return replace(made, source=again.source)
+
+    def _left_out(self, finding: Finding, source: str) -> bool:
+        return self.names_are_known and left_to_the_compiler(finding, source)
+
+
+def with_errors(source: str, findings: Iterable[Finding], filename: str) -> str:
+    """``source`` with a line for each of ``findings`` that a compiler takes for an error.
+
+    It stands before the logical line of the finding; of a condition that is not the first of its
+    chain, before the chain.
+    """
+    byte_order_mark, text = split_mark(source)
+    seen = SourceText(text)
+    spans = [match.span() for match in opaque(text)]
+    starts = [0, *(match.end() for match in re.finditer("\n", text))]
+    places: dict[int, list[str]] = {}
+    for finding in findings:
+        offset = starts[min(max(finding.line, 1), len(starts)) - 1]
+        lines = places.setdefault(_place(seen, spans, offset), [])
+        message = _NOT_IN_A_STRING.sub("'", finding.format(filename))
+        lines.append(f'#pragma GCC error "{_MARK}{message}"{seen.newline}')
+    pieces, done = [byte_order_mark], 0
+    for place, lines in sorted(places.items()):
+        pieces += (text[done:place], *dict.fromkeys(lines))
+        done = place
+    return "".join((*pieces, text[done:]))
+
+
+def errors_said(diagnostic: str) -> str:
+    """The findings among a compiler's messages, each on a line; empty for none."""
+    return "\n".join(dict.fromkeys(match[1].strip() for match in _SAID.finditer(diagnostic)))
+
+
+def _place(seen: SourceText, spans: list[tuple[int, int]], offset: int) -> int:
+    place = _outside(seen, spans, offset)
+    found = _CONDITIONAL.match(seen.code, place)
+    if found is None or found[1] == "if":
+        return place
+    depth = 1
+    for directive, start in _conditionals_before(seen.code, place):
+        depth += {"endif": 1, "if": -1}.get(directive, 0)
+        if depth == 0:
+            return _outside(seen, spans, start)
+    return place
+
+
+def _outside(seen: SourceText, spans: list[tuple[int, int]], offset: int) -> int:
+    """The beginning of a logical line at or before ``offset`` that is in no comment or literal."""
+    place = seen.logical_line(offset)
+    for start, end in reversed(spans):
+        if start < place < end:
+            place = seen.logical_line(start)
+    return place
+
+
+def _conditionals_before(code: str, place: int) -> Iterator[tuple[str, int]]:
+    found = [(match[1], match.start()) for match in _CONDITIONAL.finditer(code, 0, place)]
+    yield from reversed(found)

@@ -1,0 +1,81 @@
+"""Errors of a translation at the places that compilers see only where the code is active."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from cass_ray.translate.engines.registry import make_translator
+from cass_ray.translate.project.refusals import RefusingTranslator, errors_said, with_errors
+from cass_ray.translate.protocol import Finding, Severity
+
+NOT_TRANSLATED = 'asm volatile("mbarrier.init.shared.b64 [%0], 1;" :: "r"(a));'
+
+
+def finding(line: int) -> Finding:
+    return Finding(line, 1, "x", Severity.ERROR, "it has no translation")
+
+
+def preprocessed(text: str, folder: Path, *options: str) -> str:
+    """What g++ says about the marks that it meets."""
+    compiler = shutil.which("g++")
+    assert compiler
+    (folder / "a.h").write_text(text)
+    (folder / "main.cc").write_text('#include "a.h"\n')
+    command = [compiler, "-E", "-o", "/dev/null", "main.cc", *options]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    return errors_said(done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "options", "refused"),
+    [
+        ("int a;\nint b;\n", 2, (), True),
+        ("#ifdef USED\nint a;\n#endif\n", 2, (), False),
+        ("#ifdef USED\nint a;\n#endif\n", 2, ("-DUSED",), True),
+        ("#define F(x) \\\n  g( \\\n  x)\n", 3, (), True),
+        ("/* a comment\n of lines */ int b;\n", 2, (), True),
+        ("/* all\n a comment */\n#if 0\nint b;\n#endif\n", 4, (), False),
+        ("#if A\n#elif UNKNOWN\n#endif\n", 2, (), True),
+        ("#if 0\n#if A\n#elif UNKNOWN\n#endif\n#endif\n", 3, (), False),
+        ("#if A\n#if B\n#endif\n#elif UNKNOWN\n#endif\n", 4, ("-DA",), True),
+        ('const char* s = R"(\n#if 0\n)"; int b;\n', 3, (), True),
+        ("\ufeffint a;\r\nint b;\r\n", 1, (), True),
+        ("int whole;\n", 0, (), True),
+        ("#pragma once\nint b;", 2, (), True),
+    ],
+)
+def test_a_compiler_meets_it_where_the_code_is_active(
+    text: str, line: int, options: tuple[str, ...], refused: bool, tmp_path: Path
+) -> None:
+    marked = with_errors(text, [finding(line)], "a.h")
+    said = preprocessed(marked, tmp_path, *options)
+    assert said == (f"a.h:{line}:1: error: it has no translation" if refused else "")
+
+
+def test_the_text_is_otherwise_the_same() -> None:
+    text = "int a;\n#if B\n#elif C\nint d;\n#endif\n"
+    marked = with_errors(text, [finding(3), finding(4), finding(4)], "a.h")
+    lines = marked.splitlines(keepends=True)
+    assert "".join(line for line in lines if "pragma" not in line) == text
+    assert [number for number, line in enumerate(lines) if "pragma" in line] == [1, 4]
+
+
+def test_a_message_is_a_string_on_one_line(tmp_path: Path) -> None:
+    odd = Finding(1, 1, "x", Severity.ERROR, 'say "é" and \\\nmore', "*/ // ??/")
+    marked = with_errors("int a;\n", [odd], "a.h")
+    assert len(marked.splitlines()) == 2
+    assert preprocessed(marked, tmp_path).startswith("a.h:1:1: error: say ''' and ''more")
+
+
+def test_names_can_be_left_to_the_compiler() -> None:
+    source = f"int a = __nvvm_foo(1);\n__device__ void f(unsigned a) {{ {NOT_TRANSLATED} }}\n"
+    rules = make_translator("rules")
+    assert RefusingTranslator(rules).translate(source).source.count("#pragma GCC error") == 2
+    known = RefusingTranslator(rules, names_are_known=True).translate(source)
+    assert known.source.count("#pragma GCC error") == 1
+    assert "mbarrier" in known.source.partition("#pragma GCC error")[2].splitlines()[0]
+    assert [each.line for each in known.errors] == [1, 2]
