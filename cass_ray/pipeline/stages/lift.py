@@ -46,8 +46,8 @@ class LiftStage:
         return [guarded(Stage.COMPILE_AMD, row, self._one) for row in rows]
 
     def _one(self, row: Row) -> Row:
-        made = [self._cubin(row, cubin) for cubin in row[CUBINS_COLUMN] or ()]
-        return {**row, "lifted": made}
+        result = [self._cubin(row, cubin) for cubin in row[CUBINS_COLUMN] or ()]
+        return {**row, "lifted": result}
 
     def _cubin(self, row: Row, cubin: Mapping[str, Any]) -> dict[str, Any]:
         architecture = self.settings.amd_architectures[0]
