@@ -25,8 +25,10 @@ _CMAKE_VERSION = re.compile(
 )
 _CMAKE_PACKAGE = re.compile(
     r"Could not find a package configuration file provided by\s+\"(?P<configured>[\w+.-]+)\""
-    r"|Could NOT find (?P<found>[\w+.-]+) "
+    r"|^  Could NOT find (?P<found>[\w+.-]+) ",
+    re.MULTILINE,
 )
+"""In errors: what may be missing is told behind ``-- ``."""
 _CMAKE_NAMES = {
     "GTest": "gtest",
     "MPI": "mpi",
