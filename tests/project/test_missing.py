@@ -29,7 +29,7 @@ from cass_ray.project.missing import calls_nvcc, what_is_missing
         ("  Could not find a package configuration file provided by \"hipblas\" with any\n",
          "missing CMake package hipblas: it is in AMD's libraries: cass setup libraries"),
         ("  Could not find a package configuration file provided by\n  \"strf\" with any of\n",
-         "missing CMake package strf: install it, or give its folder"),
+         "missing CMake package strf: install the package that has it"),
         ("CMake Error at FindPackageHandleStandardArgs.cmake:230 (message):\n"
          "  Could NOT find GTest (missing: GTEST_LIBRARY)\n",
          "missing CMake package GTest: it is in Debian's libgtest-dev"),
