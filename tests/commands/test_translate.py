@@ -257,7 +257,8 @@ def test_rdna3_becomes_ptx(rdna3: str, tmp_path: Path) -> None:
 @pytest.mark.amd
 def test_a_kernel_that_has_no_translation_is_named(rdna3: str, tmp_path: Path) -> None:
     source, out = tmp_path / "add.s", tmp_path / "add.ptx"
-    source.write_text(rdna3.replace("\nadd:", "\nadd:\n\tv_wmma_f32_16x16x16_f16 v[0:7], v[0:7], v[0:7], v[0:7]", 1))
+    unknown = "v_wmma_f32_16x16x16_f16 v[0:7], v[0:7], v[0:7], v[0:7]"
+    source.write_text(rdna3.replace("\nadd:", f"\nadd:\n\t{unknown}", 1))
     result = RUN.invoke(app, [str(source), *BACK, "-o", str(out)])
     assert result.exit_code == 1
     assert "left out of" in result.stderr and "add: v_wmma_f32_16x16x16_f16" in result.stderr
