@@ -44,7 +44,8 @@ from cass_ray.overwriting import check_outputs, remember
 from cass_ray.project.patch import PatchError
 from cass_ray.project.porting import PortSettings, ProjectError, port_project, work_folder
 from cass_ray.project.reference.comparing import RunVerdict
-from cass_ray.project.report import REPORT_FILES, ProjectResult, write_reports
+from cass_ray.project.report import ProjectResult
+from cass_ray.project.report_files import REPORT_FILES, write_reports
 from cass_ray.project.steps import Step
 from cass_ray.public import compiling
 from cass_ray.public.verifying import Comparison, compare_programs
