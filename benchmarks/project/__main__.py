@@ -3,7 +3,8 @@
 python -m benchmarks.project [NAME ...] [--list projects.yaml] [--clones DIR] [--arch gfx90a]
     [--results benchmarks/results/projects.json] [--page benchmarks/results/projects.md]
 
-Each row of the list is cloned at its commit, its submodules too, and given to ``cass project``.
+Each row of the list (moat.yaml is another) is cloned at its commit, with its submodules, and given
+to ``cass project``.
 Commit, date and verdict of each row and target replace the older ones in the results; the page's
 table is written from them. With ``--clones`` clones are taken from git directories DIR/OWNER+NAME.
 """
@@ -39,26 +40,29 @@ def main() -> int:
     chosen = parser.parse_args()
     rows = _chosen(read_rows(chosen.list), chosen.names, parser)
     results = Results.read(chosen.results)
+    targets = chosen.arch or ["gfx1100"]
     verdicts = []
     for row in rows:
         with tempfile.TemporaryDirectory(prefix="cass-projects-") as place:
-            for seen in _port(row, Path(place), chosen.clones, chosen.arch or ["gfx1100"]):
+            for seen in _port(chosen.list.stem, row, Path(place), chosen.clones, targets):
                 print(f"{seen.verdict:<8} {seen.target:<8} {row.project} ({seen.seconds:.0f} s)")
                 verdicts.append(seen.verdict)
                 results.replace(seen)
                 results.write(chosen.results)
-                write_table(results, chosen.page)
-    return int(verdicts.count("passed") != len(rows) * len(chosen.arch or ["gfx1100"]))
+                write_table(results, chosen.list.stem, chosen.page)
+    return int(verdicts.count("passed") != len(rows) * len(targets))
 
 
-def _port(row: ProjectRow, place: Path, clones: Path | None, targets: list[str]) -> Iterator[Seen]:
+def _port(
+    listed: str, row: ProjectRow, place: Path, clones: Path | None, targets: list[str]
+) -> Iterator[Seen]:
     try:
         checkout = clone(row, place, clones)
     except CloneFailed as error:
         print(f"not tried: {row.project}: {error}", file=sys.stderr)
         return
     for target in targets:
-        yield port_row(row, checkout, target)
+        yield port_row(listed, row, checkout, target)
 
 
 def _chosen(

@@ -14,6 +14,7 @@ from typing import Any, Literal, Self
 from benchmarks.project.cloning import Checkout
 from benchmarks.project.rows import ProjectRow
 from cass_ray.config import StrictModel
+from cass_ray.project.counted_tests import counted_tests
 
 _CASS = [sys.executable, "-m", "cass_ray.cli"]
 _LAST_LINES = 6
@@ -25,6 +26,8 @@ Verdict = Literal["passed", "built", "failed", "refused"]
 class Seen(StrictModel):
     """One project on one target, as it was last tried."""
 
+    list: str
+    """Name of the list that the project is of."""
     project: str
     commit: str
     target: str
@@ -36,8 +39,15 @@ class Seen(StrictModel):
     """Constructs without a translation."""
     added_lines: int = 0
     """Lines that the patch adds."""
+    tests: str = ""
+    """How many of its tests passed, where a framework's output says so."""
     said: str = ""
     """The last lines of the step that failed."""
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Orders outcomes; two with the same one are of the same project and target."""
+        return (self.list, self.project.lower(), self.target)
 
 
 class Results(StrictModel):
@@ -51,19 +61,20 @@ class Results(StrictModel):
         return cls.model_validate_json(path.read_bytes()) if path.exists() else cls()
 
     def replace(self, new: Seen) -> None:
-        """Put ``new`` in the place of the older outcome of its project and target."""
-        others = [
-            each for each in self.seen if (each.project, each.target) != (new.project, new.target)
-        ]
-        self.seen[:] = sorted([*others, new], key=lambda each: (each.project.lower(), each.target))
+        """Put ``new`` in the place of the older outcome of its list, project and target."""
+        outcomes = {each.key: each for each in [*self.seen, new]}
+        self.seen[:] = [outcomes[key] for key in sorted(outcomes)]
 
     def write(self, path: Path) -> None:
         """Write the results to ``path``."""
         path.write_text(self.model_dump_json(indent=1) + "\n", "utf-8")
 
 
-def port_row(row: ProjectRow, checkout: Checkout, target: str) -> Seen:
-    """Run ``cass project`` on ``checkout`` for ``target``, with the commands of ``row``."""
+def port_row(listed: str, row: ProjectRow, checkout: Checkout, target: str) -> Seen:
+    """Run ``cass project`` on ``checkout`` for ``target``, with the commands of ``row``.
+
+    ``listed`` is the name of the row's list.
+    """
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="cass-port-") as place:
         out = Path(place) / "port"
@@ -78,6 +89,7 @@ def port_row(row: ProjectRow, checkout: Checkout, target: str) -> Seen:
         patch = (out / _PATCH).read_text(errors="replace") if report else ""
     verdict, said = _verdict(report, done.stderr)
     return Seen(
+        list=listed,
         project=row.project,
         commit=checkout.commit,
         target=target,
@@ -88,6 +100,9 @@ def port_row(row: ProjectRow, checkout: Checkout, target: str) -> Seen:
         added_lines=sum(
             line.startswith("+") and not line.startswith("+++") for line in patch.splitlines()
         ),
+        tests=", ".join(map(str, counted_tests(report["targets"][0]["test"]["log"])))
+        if report
+        else "",
         said="\n".join(said.splitlines()[-_LAST_LINES:]),
     )
 

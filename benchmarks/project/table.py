@@ -4,41 +4,45 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.project.seen import Results
+from benchmarks.project.seen import Results, Seen
 
-_BEGIN, _END = "<!-- last seen -->", "<!-- end of last seen -->"
+_BEGIN, _END = "<!-- last seen: {} -->", "<!-- end of {} -->"
 
 
-def write_table(results: Results, page: Path) -> None:
-    """Write the table of ``results`` between the marks of ``page``.
+def write_table(results: Results, listed: str, page: Path) -> None:
+    """Write the table of the list ``listed`` between its marks in ``page``.
 
     Raises ``ValueError`` for a page without them.
     """
     text = page.read_text("utf-8")
-    start, end = text.find(_BEGIN), text.find(_END)
-    if start < 0 or end < start:
-        raise ValueError(f"{page} has no lines {_BEGIN} and {_END} for the table")
-    page.write_text(f"{text[: start + len(_BEGIN)]}\n{table(results)}{text[end:]}", "utf-8")
+    begin, end = _BEGIN.format(listed), _END.format(listed)
+    head, found, rest = text.partition(begin)
+    _, ended, tail = rest.partition(end)
+    if not found or not ended:
+        raise ValueError(f"{page} has no lines {begin} and {end} for the table")
+    rows = [each for each in results.seen if each.list == listed]
+    page.write_text(f"{head}{begin}\n{table(rows)}{end}{tail}", "utf-8")
 
 
-def table(results: Results) -> str:
+def table(rows: list[Seen]) -> str:
     """Markdown: the count of each target, and a row for each project and target."""
     lines = []
-    for target in sorted({each.target for each in results.seen}):
-        verdicts = [each.verdict for each in results.seen if each.target == target]
+    for target in sorted({each.target for each in rows}):
+        verdicts = [each.verdict for each in rows if each.target == target]
         lines.append(f"{target}: {verdicts.count('passed')} of {len(verdicts)} pass.")
     lines += [
         "",
-        "| project | commit | target | verdict | last seen | seconds | lines added | why not |",
-        "|---|---|---|---|---|---|---|---|",
+        "| project | commit | target | verdict | tests | last seen | seconds | added | why not |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
-    for each in results.seen:
+    for each in rows:
         why = each.said.replace("|", "\\|").splitlines()
         cells = (
             each.project,
             each.commit[:8],
             each.target,
             each.verdict,
+            each.tests,
             each.date,
             f"{each.seconds:.0f}",
             str(each.added_lines),

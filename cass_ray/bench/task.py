@@ -294,7 +294,7 @@ def load_tasks(root: Path = TASKS_FOLDER, only: Sequence[str] = ()) -> list[Benc
 
     Raises :class:`TaskError` for a bad task, a name that occurs twice, or a pattern without a task.
     """
-    found: dict[str, BenchTask] = {}
+    result: dict[str, BenchTask] = {}
     used: set[str] = set()
     for folder in task_folders(root):
         matching = {each for each in only if _matches(folder, each)}
@@ -302,14 +302,14 @@ def load_tasks(root: Path = TASKS_FOLDER, only: Sequence[str] = ()) -> list[Benc
         if only and not matching:
             continue
         task = load_task(folder)
-        if task.name in found:
+        if task.name in result:
             raise TaskError(f"{folder}: another task is called {task.name}")
-        found[task.name] = task
+        result[task.name] = task
     for pattern in only:
         if pattern not in used:
             names = [folder.name for folder in task_folders(root)]
             raise TaskError(f"no task matches {pattern!r}; {did_you_mean(pattern, names)}")
-    return list(found.values())
+    return list(result.values())
 
 
 def loadable_tasks(root: Path = TASKS_FOLDER) -> tuple[list[BenchTask], dict[str, str]]:

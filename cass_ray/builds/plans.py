@@ -23,8 +23,8 @@ _PROJECT = re.compile(r"^[ \t]*project[ \t]*\(", re.MULTILINE | re.IGNORECASE)
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 
 _SWITCH = re.compile(
-    r"^[ \t]*#?[ \t]*((?:USE_|ENABLE_|WITH_|BUILD_|HAVE_)?(?:CUDA|GPU|NVCC|CUBLAS)(?:_SUPPORT)?)"
-    r"[ \t]*[:?]?=[ \t]*(0|no|NO|off|OFF|false|n)[ \t]*$",
+    r"^[ \t]*+#?[ \t]*+((?:USE_|ENABLE_|WITH_|BUILD_|HAVE_)?(?:CUDA|GPU|NVCC|CUBLAS)(?:_SUPPORT)?)"
+    r"[ \t]*+[:?]?=[ \t]*+(0|no|NO|off|OFF|false|n)[ \t]*+$",
     re.MULTILINE,
 )
 _OPTION = re.compile(r"\b(?:caffe_)?option\s*\(\s*([A-Z]\w*)\b([^()]*)\)", re.IGNORECASE)

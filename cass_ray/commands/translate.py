@@ -12,19 +12,21 @@ from typing import Annotated, Any
 
 import typer
 
-from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
+from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE, DEFAULT_NVIDIA_ARCHITECTURE
+from cass_ray.commands import to_nvidia
 from cass_ray.commands.lift import translate_assembly
 from cass_ray.commands.native_matrices import NativeMatrices
 from cass_ray.commands.output import Overwrite
 from cass_ray.commands.program_options import exit_codes
 from cass_ray.commands.remote import Wanted, translate_remotely
+from cass_ray.commands.to_nvidia import translate_to_nvidia
 from cass_ray.commands.verify import agree
 from cass_ray.commands.waiting import waiting
 from cass_ray.dataset.schema import clip_diagnostic
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE, fail, no_room
 from cass_ray.overwriting import write_output
 from cass_ray.printable import printable, printable_text
-from cass_ray.task import Level
+from cass_ray.task import Direction, Level
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.translate.engines.chat import ChatTranslator
@@ -62,8 +64,14 @@ def translate(
         ),
     ] = "rules",
     level: Annotated[
-        Level, typer.Option(help="source; or assembly: machine code to AMD's (--engine lift).")
+        Level,
+        typer.Option(
+            help="source; or assembly: machine code to AMD's (--engine lift), or back to PTX."
+        ),
     ] = Level.SOURCE,
+    direction: Annotated[
+        Direction, typer.Option(help="hip-to-cuda: HIP to CUDA, or RDNA3 assembly to PTX.")
+    ] = Direction.CUDA_TO_HIP,
     host: Annotated[
         Path | None,
         typer.Option(
@@ -72,8 +80,12 @@ def translate(
         ),
     ] = None,
     arch: Annotated[
-        str, typer.Option(help="With --level assembly: the AMD processor to write code for.")
-    ] = DEFAULT_AMD_ARCHITECTURE,
+        str | None,
+        typer.Option(
+            help="With --level assembly: the processor to write code for. "
+            f"[default: {DEFAULT_AMD_ARCHITECTURE}, {DEFAULT_NVIDIA_ARCHITECTURE}]"
+        ),
+    ] = None,
     native_matrices: NativeMatrices = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit 1 when anything has no translation.")
@@ -113,10 +125,17 @@ def translate(
     sources and headers are translated, and a second run touches only what changed.
 
     With --level assembly --engine lift, FILE is a cubin or an Nvidia executable, and what is
-    written is AMD assembly that a HIP host program launches as it is.
+    written is AMD assembly that a HIP host program launches as it is. With --level assembly
+    --direction hip-to-cuda, FILE is RDNA3 assembly (.s) or a HIP program, and what is written is
+    PTX, or with -o FILE.cubin what ptxas makes of it.
     """
     if not path.exists():
         fail("translate", f"{path} does not exist", EXIT_USAGE)
+    if direction is Direction.HIP_TO_CUDA:
+        engine = _engine_back(level, engine, server)
+        if level is Level.ASSEMBLY:
+            translate_to_nvidia(path, output, arch, overwrite=overwrite)
+            return
     if server:
         translate_remotely(
             server,
@@ -130,7 +149,12 @@ def translate(
     if level is Level.ASSEMBLY or engine == "lift":
         _check_assembly(level, engine, path)
         translate_assembly(
-            path, output, host, arch, native_matrices=native_matrices, overwrite=overwrite
+            path,
+            output,
+            host,
+            arch or DEFAULT_AMD_ARCHITECTURE,
+            native_matrices=native_matrices,
+            overwrite=overwrite,
         )
         return
     check = check or verify or repairs > 0
@@ -169,6 +193,16 @@ def translate(
         _print_report(path, result)
     if failed or (strict and result.errors):
         raise typer.Exit(EXIT_FAILED)
+
+
+def _engine_back(level: Level, engine: str, server: str) -> str:
+    """The engine from HIP to CUDA; ``rules`` stands for the one that there is at each level."""
+    back = to_nvidia.ENGINE if level is Level.ASSEMBLY else "rules-hip-to-cuda"
+    if engine not in ("rules", back):
+        fail("translate", f"--direction hip-to-cuda: --engine is {back}", EXIT_USAGE)
+    if server and level is Level.ASSEMBLY:
+        fail("translate", "--direction hip-to-cuda: assembly is translated here alone", EXIT_USAGE)
+    return back
 
 
 def _problem_with(

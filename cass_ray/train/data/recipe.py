@@ -196,11 +196,11 @@ def recipe_pairs(
     """Pairs of ``id``, ``kind``, ``cuda_source``, ``hip_source``; snippets are collapsed."""
     from cass_ray.llm.snippets import collapse
 
-    made = []
+    result = []
     for row in rows:
         cuda = row["cuda_source"].replace("\r\n", "\n")
         hip = row["hip_source"].replace("\r\n", "\n")
         if "CASS_" in hip:  # every snippet has a guard of this name
             hip = collapse(hip, snippets)
-        made.append(RecipePair(row["id"], row["kind"], cuda.split("\n"), hip.split("\n")))
-    return made
+        result.append(RecipePair(row["id"], row["kind"], cuda.split("\n"), hip.split("\n")))
+    return result

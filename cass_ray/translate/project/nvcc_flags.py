@@ -7,6 +7,8 @@ import re
 from cass_ray.translate.project.make_expressions import REFERENCE
 
 _REFERENCE = REFERENCE[1:-1]
+_VALUE = r"(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s\"')>;]+)"
+"""The value of an option, quoted for the shell or not."""
 FLAGS = (
     # nvcc's flag, with its argument -> hipcc's; the longest spelling first.
     (
@@ -51,10 +53,15 @@ FLAGS = (
     (r"-{1,2}ftz=true", "-fgpu-flush-denormals-to-zero"),
     (
         r"-{1,2}(?:maxrregcount|ptxas-options|nvlink-options|diag-suppress|diag-warn|diag-error|threads"
-        r"|split-compile|cudart)(?:=|\s+)[^\s\"')>;]+",
+        rf"|split-compile|cudart)(?:=|\s+){_VALUE}",
         "",
     ),
-    (r"-X(?:ptxas|fatbin|cudafe|nvlink)(?:=|\s+)(?:\"[^\"]*\"|'[^']*'|[^\s\"')>;]+)", ""),
+    (rf"-X(?:ptxas|fatbin|cudafe|nvlink)(?:=|\s+){_VALUE}", ""),
+    (
+        r"-{1,2}(?:arch|gpu-architecture|gpu-code|code)(?:=|\s+)"
+        r"(?P<quote>[\"'])(?:sm|compute|lto|native|all)[\w,-]*(?P=quote)",
+        "",
+    ),
     (r"-{1,2}(?:dc|device-c)(?=\s|$)", "-fgpu-rdc -c"),
     (r"-{1,2}(?:dlink|device-link)(?=\s|$)", "-fgpu-rdc --hip-link -r"),
     (r"-{1,2}(?:dlto|dlink-time-opt)(?=[\s\"']|$)", ""),

@@ -51,6 +51,8 @@ SUFFIXES = frozenset(
     ]
 )
 """File name endings of C, C++ and CUDA source."""
+_COPIES = frozenset({".in", ".cuda", ".template", ".tmpl", ".j2"})
+"""Endings behind those, of files that a build configures, links or copies to the name without."""
 SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn"})
 
 _BUILD_CODE = b"".join(
@@ -115,7 +117,8 @@ def source_files(root: Path) -> Iterator[Path]:
 
 def is_source(path: str) -> bool:
     """Whether ``path`` is named like C, C++ or CUDA source."""
-    return PurePosixPath(path).suffix.lower() in SUFFIXES
+    name = PurePosixPath(path.lower())
+    return (name.with_suffix("") if name.suffix in _COPIES else name).suffix in SUFFIXES
 
 
 def translate_tree(

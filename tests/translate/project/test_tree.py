@@ -123,3 +123,26 @@ def test_a_namespace_cuda_of_the_projects_own(
     (source / "own.hpp").write_text(header)
     (source / "main.cu").write_text(f'#include "own.hpp"\n{use}\n')
     assert translate_tree(source, tmp_path / "out", RulesTranslator()).errors == errors
+
+
+@pytest.mark.parametrize(
+    ("name", "translated"),
+    [
+        ("config.h.in", True),
+        ("kernels.cu.in", True),
+        ("performdocking.cpp.Cuda", True),
+        ("sum.cuh.template", True),
+        ("kernel.cu.j2", True),
+        ("notes.txt.in", False),
+        ("Makefile.in", False),
+        ("program.cu.orig", False),
+    ],
+)
+def test_files_that_a_build_copies(name: str, translated: bool, tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / name).write_text("#include <cuda_runtime.h>\nint f() { return cudaFree(0); } // @X@\n")
+    translate_tree(root, tmp_path / "out", make_translator("rules"))
+    text = (tmp_path / "out" / name).read_text()
+    assert ("hipFree" in text) == translated
+    assert "// @X@" in text
