@@ -80,10 +80,10 @@ def translate(
         ),
     ] = None,
     arch: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
-            help="With --level assembly: the processor to write code for. "
-            f"[default: {DEFAULT_AMD_ARCHITECTURE}, {DEFAULT_NVIDIA_ARCHITECTURE}]"
+            help="With --level assembly: card or processor to write code for; may be repeated."
+            f" [default: {DEFAULT_AMD_ARCHITECTURE}, {DEFAULT_NVIDIA_ARCHITECTURE}]"
         ),
     ] = None,
     native_matrices: NativeMatrices = False,
@@ -134,7 +134,8 @@ def translate(
     if direction is Direction.HIP_TO_CUDA:
         engine = _engine_back(level, engine, server)
         if level is Level.ASSEMBLY:
-            translate_to_nvidia(path, output, arch, overwrite=overwrite)
+            for target, file in _one_file_each(arch, DEFAULT_NVIDIA_ARCHITECTURE, output):
+                translate_to_nvidia(path, file, target, overwrite=overwrite)
             return
     if server:
         translate_remotely(
@@ -148,14 +149,10 @@ def translate(
         return
     if level is Level.ASSEMBLY or engine == "lift":
         _check_assembly(level, engine, path)
-        translate_assembly(
-            path,
-            output,
-            host,
-            arch or DEFAULT_AMD_ARCHITECTURE,
-            native_matrices=native_matrices,
-            overwrite=overwrite,
-        )
+        for target, file in _one_file_each(arch, DEFAULT_AMD_ARCHITECTURE, output):
+            translate_assembly(
+                path, file, host, target, native_matrices=native_matrices, overwrite=overwrite
+            )
         return
     check = check or verify or repairs > 0
     if problem := _problem_with(path, output, check, verify, as_json, report):
@@ -193,6 +190,18 @@ def translate(
         _print_report(path, result)
     if failed or (strict and result.errors):
         raise typer.Exit(EXIT_FAILED)
+
+
+def _one_file_each(
+    arch: list[str] | None, default: str, output: Path | None
+) -> list[tuple[str, Path | None]]:
+    """Each target and its file: of several, names with the target in them."""
+    targets = list(dict.fromkeys(arch or [default]))
+    if len(targets) == 1:
+        return [(targets[0], output)]
+    if output is None:
+        fail("translate", "one file for each --arch: give -o OUT", EXIT_USAGE)
+    return [(each, output.with_name(f"{output.stem}.{each}{output.suffix}")) for each in targets]
 
 
 def _engine_back(level: Level, engine: str, server: str) -> str:
