@@ -28,6 +28,7 @@ GROUP = "cass_ray.commands"
 
 GROUPS: dict[str, dict[str, str]] = {
     "Port": {
+        "check": "What will porting cost, and what remains?",
         "translate": "Translate CUDA to HIP.",
         "project": "Port a whole project, build and test it.",
         "port-projects": "Port many projects, with one report.",
@@ -158,6 +159,8 @@ def _no_such_command(name: str, known: list[str]) -> str:
     return f"no command `{name}`; {did_you_mean(name, known)}"
 
 
+_INTERRUPTED = "cass: interrupted; give the same command again, with --resume where it has that\n"
+
 app = typer.Typer(cls=LazyGroup, no_args_is_help=True, rich_markup_mode=None)
 
 
@@ -191,7 +194,12 @@ def main() -> None:
     end_as_interrupted()
     try:
         sys.exit(app(prog_name="cass"))
+    except SystemExit as ended:
+        if ended.code == EXIT_INTERRUPTED:
+            sys.stderr.write(_INTERRUPTED)
+        raise
     except KeyboardInterrupt:  # where typer does not see it: while a command is imported
+        sys.stderr.write(_INTERRUPTED)
         sys.exit(EXIT_INTERRUPTED)
     except OSError as error:
         if (message := no_room(error)) is None:

@@ -21,12 +21,13 @@ from pydantic import Field, field_validator, model_validator
 
 from cass_ray.bench.features import CATEGORIES, FEATURES, slug
 from cass_ray.cache import digest
-from cass_ray.config import SettingsError, StrictModel, did_you_mean, validate
+from cass_ray.config import SettingsError, StrictModel, validate
 from cass_ray.corpus.reading.includes import Include, include_closure, scan_includes
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.execute.backends.base import Inputs
 from cass_ray.execute.comparison.compare import BF16, F16, F32, F64, Tolerance
 from cass_ray.execute.comparison.tolerances import tolerance_for
+from cass_ray.nearest import did_you_mean
 from cass_ray.toolchain.sandbox.executable import Bounds
 
 TASKS_FOLDER = Path(__file__).parent / "tasks"

@@ -82,7 +82,7 @@ def compile_file(
     optimization: Annotated[str, typer.Option("-O", help="Level: 0, 1, 2, 3 or s.")] = "3",
     cudart: Annotated[
         Cudart,
-        typer.Option(help="CUDA's runtime in an executable; `cass port` wants it shared."),
+        typer.Option(help="CUDA's runtime in an executable; `cass run-binary` wants it shared."),
     ] = Cudart.STATIC,
     overwrite: Overwrite = False,
 ) -> None:
