@@ -14,7 +14,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import platformdirs
-import zstandard
+
+from cass_ray.checked_entry import DamagedEntry, is_sealed, opened, sealed, warn
 
 
 def default_directory() -> Path:
@@ -38,7 +39,7 @@ def digest(parts: Iterable[str | bytes]) -> str:
 
 
 class ContentCache:
-    """Bytes by digest under ``directory`` (created on first write), zstd-compressed."""
+    """Bytes by digest under ``directory`` (created on first write), compressed, with checksums."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -47,13 +48,18 @@ class ContentCache:
         return self.directory / key[:2] / key
 
     def get(self, key: str) -> bytes | None:
-        """The entry, or None. A damaged entry counts as absent and is removed."""
+        """The entry, or None. One that is not what was stored under ``key`` counts as absent: it is
+        removed, with a warning unless an older version wrote it, without a checksum."""
         path = self._path(key)
         try:
-            return zstandard.ZstdDecompressor().decompress(path.read_bytes())
+            entry = path.read_bytes()
         except FileNotFoundError:
             return None
-        except zstandard.ZstdError:
+        try:
+            return opened(key, entry)
+        except DamagedEntry:
+            if is_sealed(entry):
+                warn(path)
             path.unlink(missing_ok=True)
             return None
 
@@ -68,5 +74,5 @@ class ContentCache:
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".part-", delete=False) as part:
-            part.write(zstandard.ZstdCompressor(level=3).compress(value))
+            part.write(sealed(key, value))
         Path(part.name).replace(path)

@@ -165,6 +165,17 @@ def _quiet_ray() -> None:
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
 
 
+def _folders(given: list[str]) -> dict[str, str]:
+    """Folders by name. Raises ``SettingsError``."""
+    found = {}
+    for each in given:
+        name, _, folder = each.partition("=")
+        if not name or not Path(folder).expanduser().is_dir():
+            raise SettingsError(f"--dependency {each}: give NAME=DIR, a folder that is there")
+        found[name] = str(Path(folder).expanduser().resolve())
+    return found
+
+
 @app.command()
 def build_dataset(
     source: Annotated[
@@ -184,6 +195,10 @@ def build_dataset(
     resume: Annotated[bool, typer.Option(help="Continue an interrupted build.")] = False,
     execute: Annotated[bool, typer.Option(help="Run both sides and compare.")] = False,
     lift: Annotated[bool, typer.Option(help="Lift the machine code to RDNA3, too.")] = False,
+    dependency: Annotated[
+        list[str] | None,
+        typer.Option(help="NAME=DIR: what a project takes from another repository; repeatable."),
+    ] = None,
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", help="KEY=VALUE, any setting, e.g. filters.max_lines=500."),
@@ -194,7 +209,7 @@ def build_dataset(
     console = Console()
     amd = [name for name in arch or [] if name.startswith("gfx")]
     nvidia = [name for name in arch or [] if name not in amd]
-    flags = {
+    flags: dict[str, object] = {
         "sources": source,
         "out": out,
         "nvidia_architectures": nvidia or None,
@@ -203,6 +218,7 @@ def build_dataset(
         "lift": lift or None,
     }
     try:
+        flags["dependencies"] = _folders(dependency or []) or None
         overrides = {key: value for key, value in flags.items() if value is not None}
         settings = load(BuildSettings, config, {**overrides, **parse_overrides(set_ or [])})
         settings = settings.model_copy(update={"out": absolute(settings.out)})

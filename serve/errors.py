@@ -13,6 +13,7 @@ from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.sandbox.isolation import IsolationUnavailableError
 from cass_ray.toolchain.sandbox.process import Starved
 from cass_ray.translate.protocol import TranslatorError
+from serve.messages import without_paths
 
 
 class ApiError(Exception):
@@ -43,7 +44,10 @@ class ApiError(Exception):
 
     def problem(self, request_id: str) -> Problem:
         return Problem(
-            code=self.code, message=self.message, request_id=request_id, details=list(self.details)
+            code=self.code,
+            message=without_paths(self.message),
+            request_id=request_id,
+            details=[without_paths(each) for each in self.details],
         )
 
     def headers(self) -> dict[str, str]:

@@ -119,7 +119,9 @@ def analyse_kept(task: PartTask, folder: Path) -> FileFigures:
 def save(part: FileFigures, folder: Path) -> None:
     """Write ``part``; the last file written is the one that :func:`load` is asked by."""
     folder.mkdir(parents=True, exist_ok=True)
-    pq.write_table(part.features, folder / "features.parquet", compression="zstd")
+    pq.write_table(
+        part.features, folder / "features.parquet", compression="zstd", write_page_checksum=True
+    )
     rest = {
         "mnemonics": [[*key, dict(counts)] for key, counts in part.mnemonics.items()],
         "similarities": part.similarities,
@@ -135,7 +137,9 @@ def load(folder: Path) -> FileFigures:
     """What :func:`save` wrote."""
     rest = json.loads((folder / "rest.json").read_text("utf-8"))
     return FileFigures(
-        pq.read_table(folder / "features.parquet", schema=FEATURES),
+        pq.read_table(
+            folder / "features.parquet", schema=FEATURES, page_checksum_verification=True
+        ),
         {(one, two, three): Counter(counts) for one, two, three, counts in rest["mnemonics"]},
         rest["similarities"],
         rest["documents"],

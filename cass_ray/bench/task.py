@@ -25,7 +25,7 @@ from cass_ray.config import SettingsError, StrictModel, validate
 from cass_ray.corpus.reading.includes import Include, include_closure, scan_includes
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.execute.backends.base import Inputs
-from cass_ray.execute.comparison.compare import F16, F32, F64, Tolerance
+from cass_ray.execute.comparison.compare import BF16, F16, F32, F64, Tolerance
 from cass_ray.execute.comparison.tolerances import tolerance_for
 from cass_ray.nearest import did_you_mean
 from cass_ray.toolchain.sandbox.executable import Bounds
@@ -73,7 +73,8 @@ class ComparisonSettings(StrictModel):
     def tolerance(self, sources: Iterable[str]) -> Tolerance:
         """For a program with the CUDA ``sources``."""
         default = tolerance_for(sources)
-        given = {F16.name: self.float16, F32.name: self.float32, F64.name: self.float64}
+        half = dict.fromkeys((BF16.name, F16.name), self.float16)
+        given = {**half, F32.name: self.float32, F64.name: self.float64}
         relative = given[default.name]
         if relative is None:
             return default
@@ -295,7 +296,7 @@ def load_tasks(root: Path = TASKS_FOLDER, only: Sequence[str] = ()) -> list[Benc
 
     Raises :class:`TaskError` for a bad task, a name that occurs twice, or a pattern without a task.
     """
-    found: dict[str, BenchTask] = {}
+    result: dict[str, BenchTask] = {}
     used: set[str] = set()
     for folder in task_folders(root):
         matching = {each for each in only if _matches(folder, each)}
@@ -303,14 +304,14 @@ def load_tasks(root: Path = TASKS_FOLDER, only: Sequence[str] = ()) -> list[Benc
         if only and not matching:
             continue
         task = load_task(folder)
-        if task.name in found:
+        if task.name in result:
             raise TaskError(f"{folder}: another task is called {task.name}")
-        found[task.name] = task
+        result[task.name] = task
     for pattern in only:
         if pattern not in used:
             names = [folder.name for folder in task_folders(root)]
             raise TaskError(f"no task matches {pattern!r}; {did_you_mean(pattern, names)}")
-    return list(found.values())
+    return list(result.values())
 
 
 def loadable_tasks(root: Path = TASKS_FOLDER) -> tuple[list[BenchTask], dict[str, str]]:

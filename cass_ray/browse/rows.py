@@ -119,14 +119,14 @@ class RowSet:
 
     def matching(self, condition: RowFilter, most: int) -> tuple[list[int], int]:
         """Numbers of the first ``most`` rows that ``condition`` holds for; how many there are."""
-        found: list[int] = []
+        result: list[int] = []
         total = at = 0
         for batch in self._dataset.to_batches(columns=condition.columns or ["id"]):
             here = np.flatnonzero(condition.mask(batch).to_numpy(zero_copy_only=False))
             total += len(here)
-            found += (at + here[: most - len(found)]).tolist()
+            result += (at + here[: most - len(result)]).tolist()
             at += batch.num_rows
-        return found, total
+        return result, total
 
     def some(self, numbers: list[int], columns: list[str]) -> list[dict[str, Any]]:
         """The rows with these numbers, in their order."""

@@ -11,6 +11,9 @@ from pathlib import Path, PurePosixPath
 BUILD_FOLDER = "cass-build"
 """Where CMake and Meson build: in the tree, so that headers they write are in it too."""
 
+DEPENDENCIES = ".cass-dependencies"
+"""Where in the tree other projects lie that CMake would fetch."""
+
 _MAXIMUM_FOLDERS = 12
 _SKIPPED = frozenset(
     {".git", "third_party", "thirdparty", "3rdparty", "extern", "external", "deps"}
@@ -20,8 +23,8 @@ _PROJECT = re.compile(r"^[ \t]*project[ \t]*\(", re.MULTILINE | re.IGNORECASE)
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 
 _SWITCH = re.compile(
-    r"^[ \t]*#?[ \t]*((?:USE_|ENABLE_|WITH_|BUILD_|HAVE_)?(?:CUDA|GPU|NVCC|CUBLAS)(?:_SUPPORT)?)"
-    r"[ \t]*[:?]?=[ \t]*(0|no|NO|off|OFF|false|n)[ \t]*$",
+    r"^[ \t]*+#?[ \t]*+((?:USE_|ENABLE_|WITH_|BUILD_|HAVE_)?(?:CUDA|GPU|NVCC|CUBLAS)(?:_SUPPORT)?)"
+    r"[ \t]*+[:?]?=[ \t]*+(0|no|NO|off|OFF|false|n)[ \t]*+$",
     re.MULTILINE,
 )
 _OPTION = re.compile(r"\b(?:caffe_)?option\s*\(\s*([A-Z]\w*)\b([^()]*)\)", re.IGNORECASE)
@@ -47,9 +50,12 @@ class BuildCommands:
     commands: tuple[str, ...]
 
 
-def plans(root: Path) -> Iterator[BuildCommands]:
-    """The plans for the project at ``root``, outer folders first, the fullest build first."""
-    for folder in _folders(root):
+def plans(root: Path, foreign: tuple[str, ...] = ()) -> Iterator[BuildCommands]:
+    """The plans for the project at ``root``, outer folders first, the fullest build first.
+
+    Paths that begin as one of ``foreign`` belong to other projects.
+    """
+    for folder in _folders(root, foreign):
         place = root / folder
         if _PROJECT.search(_text(place / "CMakeLists.txt")):
             yield from _cmake(root, folder)
@@ -64,11 +70,13 @@ def plans(root: Path) -> Iterator[BuildCommands]:
             yield BuildCommands("setup.py", folder, ("python3 /cass/python/run_setup.py setup.py",))
 
 
-def _folders(root: Path) -> list[str]:
+def _folders(root: Path, foreign: tuple[str, ...]) -> list[str]:
     """Folders with a build file and CUDA sources below, outer ones first."""
     found: dict[str, None] = {}
     for path in sorted(root.rglob("*.cu"), key=lambda each: (len(each.parts), str(each))):
         inside = PurePosixPath(path.relative_to(root).as_posix())
+        if str(inside).startswith(foreign):
+            continue
         for parent in reversed(inside.parents):
             if not _SKIPPED & set(parent.parts):
                 found[str(parent)] = None
@@ -92,11 +100,22 @@ def _cmake(root: Path, folder: str) -> Iterator[BuildCommands]:
     off += [f"-D{m[1]}={_COMMON_VALUES[m[1]]}" for m in _CMAKE_STRING.finditer(text)]
     fixed = ["-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", "-DCMAKE_CUDA_ARCHITECTURES=80"]
     fixed += ["-DCUDA_ARCH_NAME=Manual", "-DCUDA_TOOLKIT_ROOT_DIR=/cass/cuda", "-Wno-dev"]
+    fixed += _fetched(root)
     build = f"cmake --build {BUILD_FOLDER} -- -k -j2"
     lenient = [*on, *off, "-DCMAKE_PROJECT_INCLUDE_BEFORE=/cass/cmake/lenient.cmake"]
     for name, words in (("cmake", on), ("cmake, lenient", lenient)):
         configure = shlex.join(["cmake", "-S", ".", "-B", BUILD_FOLDER, *fixed, *words])
         yield BuildCommands(name, folder, (f"rm -rf {BUILD_FOLDER}", configure, build))
+
+
+def _fetched(root: Path) -> Iterator[str]:
+    """Where CMake's own ways to fetch other projects find them; nothing is fetched there."""
+    yield "-DFETCHCONTENT_FULLY_DISCONNECTED=ON"
+    folder = root / DEPENDENCIES
+    for place in sorted(folder.iterdir()) if folder.is_dir() else ():
+        shown = f"/cass/source/{DEPENDENCIES}/{place.name}"
+        yield f"-DFETCHCONTENT_SOURCE_DIR_{place.name.upper()}={shown}"
+        yield f"-DCPM_{place.name}_SOURCE={shown}"
 
 
 def _autotools(place: Path, folder: str) -> Iterator[BuildCommands]:

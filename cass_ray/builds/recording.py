@@ -12,9 +12,10 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 from pydantic import BaseModel, ConfigDict
 
@@ -27,6 +28,8 @@ from cass_ray.toolchain.provided.store import HeaderStore
 from cass_ray.toolchain.sandbox.isolation import SYSTEM_PATHS, Mount, View
 from cass_ray.toolchain.sandbox.outputs import read_written
 from cass_ray.toolchain.sandbox.process import Limits, run
+
+NO_DEPENDENCIES: Mapping[str, str] = MappingProxyType({})
 
 ROOT = "/cass/source"
 CUDA = Path("/cass/cuda")
@@ -84,10 +87,17 @@ class BuildRecorder:
     store: HeaderStore
     limits: Limits = field(default=BUILD_LIMITS)
 
-    def record(self, tree: Path, packages: Sequence[HeaderPackage]) -> RecordedBuild:
+    def record(
+        self,
+        tree: Path,
+        packages: Sequence[HeaderPackage],
+        dependencies: Mapping[str, str] = NO_DEPENDENCIES,
+    ) -> RecordedBuild:
         """Build the project in ``tree``, which is written to, as far as it goes.
 
-        Every file of CUDA that a plan compiles has its unit from the first plan that did.
+        ``dependencies`` are folders of the tree by the address that they are from: what the build
+        would clone. Every file of CUDA that a plan compiles has its unit from the first plan that
+        did; those of dependencies are not asked for.
         """
         began = time.monotonic()
         result = RecordedBuild()
@@ -96,8 +106,12 @@ class BuildRecorder:
         with tempfile.TemporaryDirectory(prefix=prefix) as name:
             rooms = Path(name)
             view = self._prepare(rooms, tree, packages)
-            wanted = {path for path in before if path.endswith(".cu")}
-            for plan in plans(tree):
+            self._write_git(rooms / "recorders", dependencies)
+            foreign = tuple(f"{folder}/" for folder in dependencies.values())
+            wanted = {
+                path for path in before if path.endswith(".cu") and not path.startswith(foreign)
+            }
+            for plan in plans(tree, foreign):
                 if wanted <= result.units.keys() or time.monotonic() - began > WHOLE_SECONDS:
                     break
                 if not _leaves_something(plan, wanted - result.units.keys()):
@@ -193,6 +207,16 @@ class BuildRecorder:
         }
         (folder / "real.json").write_text(json.dumps(settings))
 
+    def _write_git(self, folder: Path, dependencies: Mapping[str, str]) -> None:
+        script = (Path(__file__).parent / "git_stand_in.py").read_text()
+        (folder / "git").write_text(f"#!{_interpreter()} -S\n{script}")
+        (folder / "git").chmod(0o755)
+        settings = {
+            "git": _on_host("git"),
+            "places": {address: f"{ROOT}/{path}" for address, path in dependencies.items()},
+        }
+        (folder / "git.json").write_text(json.dumps(settings))
+
     def _write_toolkit(self, folder: Path, wheels: Sequence[Path]) -> None:
         """A toolkit whose nvcc is the recorder, with the headers of Nvidia's other libraries."""
         for name in ("bin", "lib64", "include"):
@@ -249,6 +273,8 @@ def _environment() -> dict[str, str]:
         "MMCV_WITH_OPS": "1",
         "TORCH_CUDA_ARCH_LIST": "8.0",
         "PYTHONDONTWRITEBYTECODE": "1",
+        # Python finds its own folder behind the links of the view, where no package lies.
+        "PYTHONPATH": "/usr/lib/python3/dist-packages",
         "GIT_CEILING_DIRECTORIES": "/",
     }
 

@@ -10,13 +10,16 @@ from pydantic import BaseModel, ConfigDict
 class UnitSettings(BaseModel):
     """``headers``: packages are found by the headers that files include, are those of
     ``header_packages``, or none are given. ``recorded_builds``: whether projects are built once
-    with compilers that write down their commands."""
+    with compilers that write down their commands. ``dependencies``: (name, folder) of what projects
+    take from other repositories; ``fetch_dependencies``: whether the rest of it is fetched."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     headers: Literal["auto", "listed", "none"] = "none"
     header_packages: tuple[str, ...] = ()
     recorded_builds: bool = False
+    dependencies: tuple[tuple[str, str], ...] = ()
+    fetch_dependencies: bool = True
 
 
 NOTHING = UnitSettings()

@@ -182,10 +182,10 @@ def _sources(unit: Unit) -> Sources:
     sources = gather(unit)
     if unit.main.suffix not in CUDA_SUFFIXES:
         return sources
-    made = translate_program(sources, make_translator())
-    for finding in made.findings:
+    result = translate_program(sources, make_translator())
+    for finding in result.findings:
         typer.echo(finding.format(str(unit.main)), err=True)
-    return made.sources
+    return result.sources
 
 
 @contextmanager

@@ -12,20 +12,22 @@ from typing import Annotated, Any
 
 import typer
 
-from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
+from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE, DEFAULT_NVIDIA_ARCHITECTURE
+from cass_ray.commands import to_nvidia
 from cass_ray.commands.lift import translate_assembly
 from cass_ray.commands.native_matrices import NativeMatrices
 from cass_ray.commands.output import Overwrite
 from cass_ray.commands.program_options import exit_codes
 from cass_ray.commands.remote import Wanted, translate_remotely
 from cass_ray.commands.syntax_errors import syntax_error
+from cass_ray.commands.to_nvidia import translate_to_nvidia
 from cass_ray.commands.verify import agree
 from cass_ray.commands.waiting import waiting
 from cass_ray.dataset.schema import clip_diagnostic
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE, fail, no_room
 from cass_ray.overwriting import write_output
 from cass_ray.printable import printable, printable_text
-from cass_ray.task import Level
+from cass_ray.task import Direction, Level
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.translate.diagnostics import diagnostic_of
@@ -67,8 +69,14 @@ def translate(
         ),
     ] = "rules",
     level: Annotated[
-        Level, typer.Option(help="source; or assembly: machine code to AMD's (--engine lift).")
+        Level,
+        typer.Option(
+            help="source; or assembly: machine code to AMD's (--engine lift), or back to PTX."
+        ),
     ] = Level.SOURCE,
+    direction: Annotated[
+        Direction, typer.Option(help="hip-to-cuda: HIP to CUDA, or RDNA3 assembly to PTX.")
+    ] = Direction.CUDA_TO_HIP,
     host: Annotated[
         Path | None,
         typer.Option(
@@ -80,7 +88,7 @@ def translate(
         list[str] | None,
         typer.Option(
             help="With --level assembly: card or processor to write code for; may be repeated."
-            f" [default: {DEFAULT_AMD_ARCHITECTURE}]"
+            f" [default: {DEFAULT_AMD_ARCHITECTURE}, {DEFAULT_NVIDIA_ARCHITECTURE}]"
         ),
     ] = None,
     native_matrices: NativeMatrices = False,
@@ -120,13 +128,21 @@ def translate(
     sources and headers are translated, and a second run touches only what changed.
 
     With --level assembly --engine lift, FILE is a cubin or an Nvidia executable, and what is
-    written is AMD assembly that a HIP host program launches as it is.
+    written is AMD assembly that a HIP host program launches as it is. With --level assembly
+    --direction hip-to-cuda, FILE is RDNA3 assembly (.s) or a HIP program, and what is written is
+    PTX, or with -o FILE.cubin what ptxas makes of it.
 
     Exit codes: 0 all is translated, 1 something has no translation, is not known or does not
     parse, 2 usage, 3 a tool is missing.
     """
     if not path.exists():
         fail("translate", f"{path} does not exist: {_GIVE}", EXIT_USAGE)
+    if direction is Direction.HIP_TO_CUDA:
+        engine = _engine_back(level, engine, server)
+        if level is Level.ASSEMBLY:
+            for target, file in _one_file_each(arch, DEFAULT_NVIDIA_ARCHITECTURE, output):
+                translate_to_nvidia(path, file, target, overwrite=overwrite)
+            return
     if server:
         translate_remotely(
             server,
@@ -139,13 +155,7 @@ def translate(
         return
     if level is Level.ASSEMBLY or engine == "lift":
         _check_assembly(level, engine, path)
-        targets = list(dict.fromkeys(arch or [DEFAULT_AMD_ARCHITECTURE]))
-        if len(targets) > 1 and output is None:
-            fail("translate", "one file for each --arch: give -o OUT", EXIT_USAGE)
-        for target in targets:
-            file = output
-            if output is not None and len(targets) > 1:
-                file = output.with_name(f"{output.stem}.{target}{output.suffix}")
+        for target, file in _one_file_each(arch, DEFAULT_AMD_ARCHITECTURE, output):
             translate_assembly(
                 path, file, host, target, native_matrices=native_matrices, overwrite=overwrite
             )
@@ -192,6 +202,28 @@ def translate(
         _go_on(path, output, result, checked=check)
     if failed or wrong or _untranslated(result, strict):
         raise typer.Exit(EXIT_FAILED)
+
+
+def _one_file_each(
+    arch: list[str] | None, default: str, output: Path | None
+) -> list[tuple[str, Path | None]]:
+    """Each target and its file: of several, names with the target in them."""
+    targets = list(dict.fromkeys(arch or [default]))
+    if len(targets) == 1:
+        return [(targets[0], output)]
+    if output is None:
+        fail("translate", "one file for each --arch: give -o OUT", EXIT_USAGE)
+    return [(each, output.with_name(f"{output.stem}.{each}{output.suffix}")) for each in targets]
+
+
+def _engine_back(level: Level, engine: str, server: str) -> str:
+    """The engine from HIP to CUDA; ``rules`` stands for the one that there is at each level."""
+    back = to_nvidia.ENGINE if level is Level.ASSEMBLY else "rules-hip-to-cuda"
+    if engine not in ("rules", back):
+        fail("translate", f"--direction hip-to-cuda: --engine is {back}", EXIT_USAGE)
+    if server and level is Level.ASSEMBLY:
+        fail("translate", "--direction hip-to-cuda: assembly is translated here alone", EXIT_USAGE)
+    return back
 
 
 def _untranslated(result: TreeResult, strict: bool) -> bool:

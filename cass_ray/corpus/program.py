@@ -38,7 +38,11 @@ ROW_SCHEMA = pa.schema(
         ("tree", pa.string()),
         ("include_directories", pa.list_(pa.string())),
         ("definitions", pa.list_(pa.string())),
+        ("forced", pa.list_(pa.string())),
+        ("standard", pa.string()),
         ("header_packages", pa.list_(pa.string())),
+        ("dependencies", pa.list_(pa.string())),
+        ("lacks", pa.list_(pa.string())),
         ("configured", pa.string()),
         ("header_kernels", pa.int64()),
         ("forbidden_includes", pa.list_(pa.string())),
@@ -85,8 +89,17 @@ class Program:
     """Directories for ``-I``, in order, relative to the root of the tree ("." is the root)."""
     definitions: tuple[str, ...] = ()
     """``NAME`` or ``NAME=VALUE`` for ``-D``."""
+    forced: tuple[str, ...] = ()
+    """Headers for ``-include``: paths of the tree, or names."""
+    standard: str = ""
+    """Of C++, as ``c++20``; empty for C++17 and what is older."""
     header_packages: tuple[str, ...] = ()
     """Folders of provided headers (``HeaderPackage.key``)."""
+    dependencies: tuple[str, ...] = ()
+    """Other repositories that included files are from, as ``NAME@COMMIT: fetched`` or ``NAME:
+    given``."""
+    lacks: tuple[str, ...] = ()
+    """Other repositories that are not here and may have the headers that are missing."""
     configured: str = ""
     """Where the command is from: ``recorded``, ``compile_commands.json``, ``inferred``; empty for
     a file that belongs to no project."""
@@ -115,7 +128,11 @@ class Program:
             "tree": self.tree,
             "include_directories": list(self.include_directories),
             "definitions": list(self.definitions),
+            "forced": list(self.forced),
+            "standard": self.standard,
             "header_packages": list(self.header_packages),
+            "dependencies": list(self.dependencies),
+            "lacks": list(self.lacks),
             "configured": self.configured,
             "header_kernels": self.header_kernels,
             "forbidden_includes": list(self.forbidden_includes),
@@ -178,7 +195,11 @@ def _row(provenance: Provenance, path: str) -> dict[str, Any]:
         "tree": "",
         "include_directories": [],
         "definitions": [],
+        "forced": [],
+        "standard": "",
         "header_packages": [],
+        "dependencies": [],
+        "lacks": [],
         "configured": "",
         "header_kernels": 0,
         "forbidden_includes": [],

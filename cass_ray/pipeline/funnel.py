@@ -16,7 +16,7 @@ from cass_ray.toolchain.unit import unopened_file
 STEPS = ("units", "configured", "distinct", "translated", "cuda", "amd", "pairs", "executed")
 """``configured``: with the project's own command. ``cuda``, ``amd``: compiled, with device code."""
 
-UNIT_COLUMNS = ("configured", "header_packages")
+UNIT_COLUMNS = ("configured", "header_packages", "dependencies", "lacks")
 """Working columns that are counted here."""
 
 _SHOWN = 12
@@ -48,6 +48,8 @@ class Funnel:
     """(repository, what) -> rows."""
     headers: set[str] = field(default_factory=set)
     """Folders of provided headers that rows were compiled with."""
+    dependencies: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """(repository, what it takes from another one, with the commit) -> rows."""
 
     def add(self, row: dict[str, Any]) -> None:
         """Count a finished row; those that belong to no project are left out."""
@@ -55,6 +57,7 @@ class Funnel:
         if not row.get("configured"):
             return
         name = row.get("repository") or ""
+        self.dependencies.update((name, each) for each in row.get("dependencies") or ())
         counts = self.steps.setdefault(name, Counter())
         counts["units"] += 1
         counts["configured"] += row["configured"] != "inferred"
@@ -77,6 +80,7 @@ class Funnel:
         for name, counts in other.steps.items():
             self.steps.setdefault(name, Counter()).update(counts)
         self.unlocks.update(other.unlocks)
+        self.dependencies.update(other.dependencies)
         self.headers |= other.headers
 
     def as_dict(self) -> dict[str, Any]:
@@ -86,6 +90,10 @@ class Funnel:
                 name: {step: counts[step] for step in (*STEPS, "no device code")}
                 for name, counts in sorted(self.steps.items())
             },
+            "dependencies": [
+                {"repository": name, "what": what, "rows": rows}
+                for (name, what), rows in sorted(self.dependencies.items())
+            ],
             "unlocks": [
                 {"repository": name, "what": what, "rows": rows}
                 for (name, what), rows in self.unlocks.most_common(100)
@@ -127,6 +135,8 @@ class Funnel:
 def what_stopped(row: dict[str, Any]) -> str:
     """A header, a name or a message that a rejected row stopped at."""
     diagnostic = row.get("diagnostic") or ""
+    if row["reason"] == Reason.MISSING_HEADER.value and row.get("lacks"):
+        return f"dependency {row['lacks'][0]}"
     _, _, said = diagnostic.partition(": ")  # behind the tool's name
     if header := unopened_file(said) or unopened_file(diagnostic):
         return f"header {header}"

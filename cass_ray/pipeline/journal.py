@@ -16,6 +16,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from cass_ray.checked_entry import seal, warn
+
 _OPEN_SHARDS = 8
 """Shards kept decoded while rows are read back; rows arrive nearly in order, so few are enough."""
 
@@ -31,7 +33,7 @@ class Journal:
             leftover.unlink()
         self._where: dict[str, tuple[Path, int]] = {}
         self._decoded: OrderedDict[Path, pa.Table] = OrderedDict()
-        shards = sorted(directory.glob("*.parquet"))
+        shards = sorted(path for path in directory.glob("*.parquet") if _is_whole(path))
         for shard in shards:
             self._index(shard, pq.read_table(shard, columns=["id"]).column("id").to_pylist())
         self._next = 1 + max((int(shard.stem) for shard in shards), default=-1)
@@ -53,9 +55,11 @@ class Journal:
         shard = self.directory / f"{self._next:08}.parquet"
         self._next += 1
         part = shard.with_suffix(".part")
-        pq.write_table(pa.Table.from_pylist(rows, schema=self.schema), part, compression="zstd")
+        table = pa.Table.from_pylist(rows, schema=self.schema)
+        pq.write_table(table, part, compression="zstd", write_page_checksum=True)
         with part.open("rb") as handle:
             os.fsync(handle.fileno())
+            _checksum(shard).write_bytes(seal(shard.name, handle.read()))
         part.replace(shard)
         self._index(shard, (row["id"] for row in rows))
 
@@ -68,9 +72,24 @@ class Journal:
     def _table(self, shard: Path) -> pa.Table:
         table = self._decoded.get(shard)
         if table is None:
-            table = self._decoded[shard] = pq.read_table(shard)
+            table = self._decoded[shard] = pq.read_table(shard, page_checksum_verification=True)
             if len(self._decoded) > _OPEN_SHARDS:
                 self._decoded.popitem(last=False)
         else:
             self._decoded.move_to_end(shard)
         return table
+
+
+def _checksum(shard: Path) -> Path:
+    """Where the checksum of ``shard`` is; older versions wrote none."""
+    return shard.with_suffix(".sha256")
+
+
+def _is_whole(shard: Path) -> bool:
+    """Whether ``shard`` is as it was written; rows of a damaged one are computed again."""
+    known = _checksum(shard)
+    if not known.exists() or known.read_bytes() == seal(shard.name, shard.read_bytes()):
+        return True
+    warn(shard)
+    shard.unlink()
+    return False

@@ -80,6 +80,11 @@ class BuildSettings(ScreeningSettings):
     recorded_builds: bool = True
     """Build each repository once with compilers that only write down their commands: flags and
     generated headers are then those of the project."""
+    dependencies: dict[str, str] = Field(default_factory=dict)
+    """Folders with what projects take from other repositories (submodules, FetchContent …), by
+    name: read in place of what would be fetched."""
+    fetch_dependencies: bool = True
+    """Fetch what projects take from other repositories, at the commits or tags that they name."""
     lift: bool = False
     """Also lift each architecture's machine code to RDNA3 (column ``lifted``); with ``execute``,
     what was lifted runs too."""
@@ -91,6 +96,8 @@ class BuildSettings(ScreeningSettings):
             headers=self.headers,
             header_packages=tuple(self.header_packages),
             recorded_builds=self.recorded_builds,
+            dependencies=tuple(sorted(self.dependencies.items())),
+            fetch_dependencies=self.fetch_dependencies,
         )
 
     @field_validator("header_packages")

@@ -1,12 +1,10 @@
-"""What a port of a project came to: one HTML page, SARIF and JSON."""
+"""What a port of a project came to, as an HTML page and as JSON."""
 
 from __future__ import annotations
 
 import html
-import json
 from collections import Counter
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from cass_ray.project.build_system import BuildPlan
@@ -18,8 +16,6 @@ from cass_ray.project.steps import Step
 from cass_ray.translate.diagnostics import diagnostic_of
 from cass_ray.translate.project.tree import TreeResult
 from cass_ray.translate.protocol import Severity, Translator
-from cass_ray.translate.sarif import sarif
-from cass_ray.whole_file import write_whole
 
 STYLE = """\
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem }
@@ -76,6 +72,8 @@ class ProjectResult:
     targets: tuple[TargetResult, ...]
     patch: str
     repairs: tuple[FileRepair, ...] = ()
+    tools: str = ""
+    """Compiler and headers that built it."""
 
     @property
     def passed(self) -> bool:
@@ -85,25 +83,6 @@ class ProjectResult:
     def changed_files(self) -> int:
         """How many files the patch changes."""
         return sum(line.startswith("diff --git ") for line in self.patch.splitlines())
-
-
-REPORT_FILES = ("port.patch", "report.json", "report.sarif", "report.html")
-"""What :func:`write_reports` writes, in this order."""
-
-
-def write_reports(result: ProjectResult, translator: Translator, folder: Path) -> None:
-    """Write :data:`REPORT_FILES` into ``folder``."""
-    folder.mkdir(parents=True, exist_ok=True)
-    document = json.dumps(as_json(result, translator), indent=1)
-    findings = json.dumps(sarif(result.translation, translator), indent=1)
-    contents = (
-        result.patch.encode("utf-8", "surrogateescape"),
-        f"{document}\n".encode(),
-        f"{findings}\n".encode(),
-        _page(result).encode("utf-8", "replace"),
-    )
-    for name, content in zip(REPORT_FILES, contents, strict=True):
-        write_whole(folder / name, content)
 
 
 def as_json(result: ProjectResult, translator: Translator) -> dict[str, Any]:
@@ -156,7 +135,8 @@ def _step(step: Step) -> dict[str, Any]:
     }
 
 
-def _page(result: ProjectResult) -> str:
+def page(result: ProjectResult) -> str:
+    """The report as one HTML page."""
     title = f"Port of {html.escape(result.name)} to HIP"
     parts = [
         "<!doctype html>",

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cass_ray.dataset.parquet import read_rows
+from cass_ray.dataset.parquet import CHECKED, parquet_dataset, read_rows
 from cass_ray.dataset.schema import PAIR_SCHEMA
 from cass_ray.publish.settings import PublishSettings
 from cass_ray.publish.withheld import Withholding, read_opt_out
@@ -70,7 +70,7 @@ class SplitWriter:
     def _flush(self) -> None:
         if self._writer is None:
             self._files.append(self._folder / f".{self._split}-{len(self._files)}.part")
-            self._writer = pq.ParquetWriter(self._files[-1], PAIR_SCHEMA, compression="zstd")
+            self._writer = pq.ParquetWriter(self._files[-1], PAIR_SCHEMA, **CHECKED)
         self._writer.write_table(pa.Table.from_pylist(self._pending, schema=PAIR_SCHEMA))
         self._rows += len(self._pending)
         self._pending = []
@@ -89,17 +89,17 @@ def write_rows(settings: PublishSettings, folder: Path) -> PublishedRows:
     data = folder / "data"
     data.mkdir(parents=True, exist_ok=True)
     writers = {split: SplitWriter(data, split, settings.rows_per_file) for split in SPLITS}
-    made = PublishedRows()
+    result = PublishedRows()
     for row in _rows(settings.source):
         if reason := withholding.objection(row):
-            made.withheld[reason] += 1
+            result.withheld[reason] += 1
             continue
         split = split_of.get(row["id"], "train")
         writers[split].write(row)
-        _count(made, row, split)
+        _count(result, row, split)
     for writer in writers.values():
         writer.close()
-    return made
+    return result
 
 
 def _count(made: PublishedRows, row: dict[str, Any], split: str) -> None:
@@ -124,7 +124,7 @@ def _splits(source: Path) -> dict[str, str]:
     path = source / "selection.parquet"
     if not path.exists():
         return {}
-    table = pq.read_table(path, columns=["id", "split"]).to_pydict()
+    table = parquet_dataset([str(path)]).to_table(columns=["id", "split"]).to_pydict()
     return dict(zip(table["id"], table["split"], strict=True))
 
 

@@ -156,7 +156,7 @@ class Draft:
     def write_table(self, output: str, table: pa.Table) -> PartFile:
         """Write ``table`` as Parquet; the same table gives the same bytes."""
         buffer = io.BytesIO()
-        pq.write_table(table, buffer, compression="zstd")
+        pq.write_table(table, buffer, compression="zstd", write_page_checksum=True)
         return self._add(output, buffer.getvalue(), "parquet", table.num_rows)
 
     def commit(self, **counts: int) -> ManifestEntry:
@@ -166,7 +166,8 @@ class Draft:
         """
         own = ManifestEntry(writer=self.writer, parts=self._parts, counts=counts)
         path = self.manifest.entry_path(self.key)
-        content = own.model_dump_json().encode()
+        text = own.model_dump_json().encode()
+        content = text + b"\n" + hashlib.sha256(text).hexdigest().encode()
         winner = _parse(path, self.manifest.store.create(path, content))
         if winner.writer != self.writer:
             for part in self._parts.values():
@@ -200,6 +201,11 @@ def _checked(name: str) -> str:
 
 def _parse(path: str, content: bytes) -> ManifestEntry:
     try:
-        return ManifestEntry.model_validate_json(content)
+        text, _, known = content.partition(b"\n")  # older versions wrote no checksum
+        if known and hashlib.sha256(text).hexdigest().encode() != known:
+            raise StorageError(
+                f"{path}: the entry is damaged; delete it to compute its piece again"
+            )
+        return ManifestEntry.model_validate_json(text)
     except ValidationError as error:
         raise StorageError(f"{path}: not an entry of a manifest: {error}") from None

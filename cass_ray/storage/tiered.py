@@ -7,9 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-import zstandard
-
 from cass_ray.cache import ContentCache
+from cass_ray.checked_entry import DamagedEntry, is_sealed, opened, sealed, warn
 from cass_ray.storage.store import StorageError, Store
 
 _LOG = logging.getLogger(__name__)
@@ -37,8 +36,10 @@ class TieredCache(ContentCache):
         if entry is None:
             return None
         try:
-            found = zstandard.ZstdDecompressor().decompress(entry)
-        except zstandard.ZstdError:
+            found = opened(key, entry)
+        except DamagedEntry:
+            if is_sealed(entry):
+                warn(_name(key))
             self._asked(lambda store: store.remove(_name(key)))
             return None
         super().put(key, found)
@@ -52,8 +53,7 @@ class TieredCache(ContentCache):
     def put(self, key: str, value: bytes) -> None:
         """Store ``value`` on this node and for the others."""
         super().put(key, value)
-        # With a checksum: what travels and lies long may change, which compression does not see.
-        entry = zstandard.ZstdCompressor(level=3, write_checksum=True).compress(value)
+        entry = sealed(key, value)
         self._asked(lambda store: store.put(_name(key), entry))
 
     def _asked(self, request: Callable[[Store], T]) -> T | None:

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from cass_ray.cache import default_directory
+from cass_ray.checked_entry import DamagedEntry, content, is_sealed, seal, warn
 
 LIMIT = "CASS_EXECUTABLES_MIB"
 """Environment variable: how many MiB of built programs are kept."""
@@ -30,7 +31,7 @@ def cached_executable(kind: str, key: str) -> Iterator[tuple[Path, Path | None]]
     folder = default_directory() / "executables"
     place = folder / kind / key
     limit_bytes = _limit_bytes()
-    if place.exists():
+    if _is_whole(place, key):
         mark_used(place)
         yield place, None
         return
@@ -38,11 +39,29 @@ def cached_executable(kind: str, key: str) -> Iterator[tuple[Path, Path | None]]
     with tempfile.TemporaryDirectory(dir=place.parent, prefix=".part-") as part:
         program = Path(part) / "program"
         yield place, program
+        with program.open("ab") as file:  # behind all that an ELF file's header speaks of
+            file.write(seal(key, program.read_bytes()))
         program.chmod(0o755)
         size = program.stat().st_size
         program.replace(place)
     if _additions.are_many(folder, size, limit_bytes):
         keep_used_last(folder, limit_bytes)
+
+
+def _is_whole(place: Path, key: str) -> bool:
+    """Whether the program is there as it was built; a damaged one is removed."""
+    try:
+        entry = place.read_bytes()
+    except FileNotFoundError:
+        return False
+    try:
+        content(key, entry)
+    except DamagedEntry:
+        if is_sealed(entry):
+            warn(place)
+        place.unlink(missing_ok=True)
+        return False
+    return True
 
 
 def mark_used(path: Path) -> None:

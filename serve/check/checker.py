@@ -27,6 +27,7 @@ from serve.check.compile_stage import CheckCompilers, Compiled
 from serve.check.execute_stage import CheckedProgram, TranslationRunner
 from serve.check.given_runs import GivenRun, given_runs
 from serve.check.reference_runs import ComparedInputs
+from serve.messages import told_compile, told_execution, without_paths
 from serve.settings import CheckerSettings
 
 Stage = TypeVar("Stage")
@@ -76,7 +77,7 @@ class Checker:
             backend = self._runner.backend
             if name != backend.name:
                 backend = make_backend(name)
-            found[name] = backend.problem()
+            found[name] = without_paths(backend.problem())
         return found
 
     def targets(self) -> list[TargetInfo]:
@@ -84,14 +85,16 @@ class Checker:
         try:
             toolchain, missing = find_amd(), ""
         except ToolMissing as error:
-            toolchain, missing = None, str(error)
+            toolchain, missing = None, without_paths(str(error))
         return [
             TargetInfo(
                 name=target.name,
                 family=target.family,
                 wavefront=target.wave_widths[0],
                 executed=self._runner.executes(target.name),
-                problem=missing if toolchain is None else target_problem(toolchain, target.name),
+                problem=missing
+                if toolchain is None
+                else without_paths(target_problem(toolchain, target.name)),
             )
             for target in AMD_TARGETS
             if target.offered
@@ -105,6 +108,15 @@ class Checker:
 
     def stages(self, check: CheckRequest) -> Iterator[CheckStage]:
         """Each stage as it begins and as it ends. Raises ``ToolMissing``."""
+        for stage in self._stages(check):
+            yield stage.model_copy(
+                update={
+                    "compile": stage.compile and told_compile(stage.compile),
+                    "execution": stage.execution and told_execution(stage.execution),
+                }
+            )
+
+    def _stages(self, check: CheckRequest) -> Iterator[CheckStage]:
         request = check.request
         yield CheckStage(name="compile")
         done = self._compilers.compile(request, check.translation, check.host)

@@ -18,6 +18,7 @@ from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
 from cass_ray.toolchain.sandbox.isolation import private_folder
 from cass_ray.toolchain.sandbox.process import Limits
 from cass_ray.toolchain.unit import CompileFailure
+from serve.messages import without_paths
 
 _INSTRUCTIONS = 20_000
 """Shown of a side: who wants to read more compiles it at home."""
@@ -100,7 +101,8 @@ def _with_functions(
 
 
 def _said(error: Exception) -> str:
-    return clip_diagnostic(error.diagnostic if isinstance(error, CompileFailure) else str(error))
+    said = error.diagnostic if isinstance(error, CompileFailure) else str(error)
+    return without_paths(clip_diagnostic(said))
 
 
 def _single(name: str, text: str) -> Sources:

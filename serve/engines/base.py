@@ -11,7 +11,7 @@ from cass_ray.api.schema import CountsModel, FindingModel, TranslateRequest, Usa
 from cass_ray.config import StrictModel
 from cass_ray.task import Direction
 from cass_ray.translate.diagnostics import diagnostic_of
-from cass_ray.translate.protocol import Finding, Translation
+from cass_ray.translate.protocol import Finding, Severity, Translation
 
 
 class EngineAnswer(StrictModel):
@@ -59,8 +59,23 @@ def as_answer(made: Translation, version: str, seconds: float) -> EngineAnswer:
     )
 
 
+MOST_FINDINGS = 1000
+"""Of one text. A program of a megabyte can have a hundred thousand, and each of them is read again
+by every process on the way."""
+
+
 def findings_of(findings: tuple[Finding, ...]) -> list[FindingModel]:
-    """A translator's findings as the API shows them."""
+    """A translator's findings for the API: the first ones, and how many more there are."""
+    shown = _models(findings[:MOST_FINDINGS])
+    if len(findings) > MOST_FINDINGS:
+        last = findings[MOST_FINDINGS]
+        more = f"{len(findings) - MOST_FINDINGS} more findings from here on are not listed"
+        note = Finding(last.line, last.column, last.construct, Severity.NOTE, more)
+        shown += _models((note,))
+    return shown
+
+
+def _models(findings: tuple[Finding, ...]) -> list[FindingModel]:
     return [
         FindingModel(
             line=item.line,

@@ -40,10 +40,11 @@ LEAST_READ_BYTES = 32 << 10
 
 _SWEEP_SECONDS = 0.5
 _LINGER_SECONDS = 5.0
-"""How long what is left of a body is read and dropped after an early answer: closing at once would
-take the answer away from a client that still sends (RFC 9112, 9.6)."""
+"""Longest silence while what is left of a body is read and dropped after an early answer: closing
+at once would take the answer away from a client that still sends (RFC 9112, 9.6). ``body_seconds``
+are the most in all."""
 
-_MOST_DROPPED_BYTES = 16 << 20
+_MOST_DROPPED_BYTES = 128 << 20
 
 _SERVES_OWN = frozenset(
     {
@@ -122,6 +123,27 @@ def _may_pass(name: bytes, value: bytes) -> bool:
     return name.decode("latin-1").replace("-", "_") not in _SERVES_OWN
 
 
+class _ClosedInTurn:
+    """A transport that closes its own direction first where the other side may be sending."""
+
+    def __init__(self, transport: asyncio.Transport, connection: BoundedConnection) -> None:
+        self._transport, self._connection = transport, connection
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def is_closing(self) -> bool:
+        return self._transport.is_closing() or self._connection.is_dropping
+
+    def close(self) -> None:
+        """Say that nothing more comes; the connection ends when the client has said so, too."""
+        if not self._connection.is_dropping and self._connection.may_be_sent_more:
+            self._connection.drop_the_rest()
+            self._transport.write_eof()
+        else:
+            self._transport.close()
+
+
 class BoundedConnection(HttpToolsProtocol):
     """A connection with bounds in time, size and number; see :class:`RequestLimits`."""
 
@@ -135,7 +157,11 @@ class BoundedConnection(HttpToolsProtocol):
         """Since when a request's headers are expected; uvicorn closes what is kept alive itself."""
         self._lingers_since: float | None = None
         """Since when a body that nobody waits for any more is read and dropped."""
+        self._dropped_at = now
         self._dropped_bytes = 0
+        self.is_dropping = False
+        """Whether whatever comes is dropped: all that was to be said is."""
+        self._is_refused = False
         self._in_headers = True
         self._held_bytes = 0
         """Received since the parser last handed something on: headers, trailers, extensions."""
@@ -143,7 +169,7 @@ class BoundedConnection(HttpToolsProtocol):
         self._refusal = HTTPStatus.BAD_REQUEST
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
+        super().connection_made(_ClosedInTurn(transport, self))  # type: ignore[arg-type]
         _watch(self.loop, self.server_state)
         if len(self.connections) > self._limits.connections and not self._make_room():
             self._refuse(HTTPStatus.SERVICE_UNAVAILABLE)
@@ -162,15 +188,29 @@ class BoundedConnection(HttpToolsProtocol):
         longest._reset()
         return True
 
+    @property
+    def may_be_sent_more(self) -> bool:
+        """Whether the client is, as far as is known, in the middle of a request."""
+        return self._is_refused or (self.cycle is not None and self.cycle.more_body)
+
+    def drop_the_rest(self) -> None:
+        """Read on, so that the client comes to read what it was answered."""
+        self.is_dropping = True
+        self._headers_since = None
+        self._idle_since = self._lingers_since = self._dropped_at = time.monotonic()
+        self.flow.resume_reading()
+
     def data_received(self, data: bytes) -> None:
-        if self.transport.is_closing():
-            return
         if self._lingers_since is not None:
+            self._dropped_at = time.monotonic()
             self._dropped_bytes += len(data)
             if self._dropped_bytes > _MOST_DROPPED_BYTES:
-                self.transport.close()
+                self.transport.abort()
                 return
-        elif self._idle_since is not None and self._headers_since is None:
+        if self.transport.is_closing():
+            return
+        is_waited_for = self._idle_since is not None and self._lingers_since is None
+        if is_waited_for and self._headers_since is None:
             self._headers_since = time.monotonic()
         self._held_bytes += len(data)
         super().data_received(data)
@@ -224,7 +264,7 @@ class BoundedConnection(HttpToolsProtocol):
         if self.cycle.response_complete and not self.pipeline:
             self._idle_since = time.monotonic()
             if self.cycle.more_body:
-                self._lingers_since = self._idle_since
+                self._lingers_since = self._dropped_at = self._idle_since
                 self._dropped_bytes = 0
 
     def resume_writing(self) -> None:
@@ -254,6 +294,7 @@ class BoundedConnection(HttpToolsProtocol):
         ]
         if not (self.cycle and self.cycle.response_started and not self.cycle.response_complete):
             self.transport.write("\r\n".join([*lines, "", ""]).encode() + body)
+        self._is_refused = status is not HTTPStatus.REQUEST_TIMEOUT
         self.transport.close()
 
     def excuse(self, seconds: float) -> None:
@@ -261,6 +302,7 @@ class BoundedConnection(HttpToolsProtocol):
         self._read_at += seconds
         if self._headers_since is not None:
             self._headers_since += seconds
+        self._dropped_at += seconds
         if self._lingers_since is not None:
             self._lingers_since += seconds
 
@@ -269,7 +311,11 @@ class BoundedConnection(HttpToolsProtocol):
         limits = self._limits
         if self._headers_since is not None and now - self._headers_since > limits.header_seconds:
             self._refuse(HTTPStatus.REQUEST_TIMEOUT)
-        elif self._lingers_since is not None and now - self._lingers_since > _LINGER_SECONDS:
+        elif self._lingers_since is not None and (
+            now - self._dropped_at > _LINGER_SECONDS
+            or now - self._lingers_since > limits.body_seconds
+        ):
+            self.is_dropping = True
             self.transport.close()
         unread = self.transport.get_write_buffer_size()
         if unread == 0 or self._unread == 0 or unread <= self._unread - LEAST_READ_BYTES:

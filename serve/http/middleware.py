@@ -22,6 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cass_ray.api.schema import ProblemResponse
 from serve.errors import ApiError, from_library
+from serve.http.origins import check_origin
 from serve.request.ingress_services import IngressServices
 
 LOG = logging.getLogger("cass.serve")
@@ -100,6 +101,7 @@ class _Exchange:
         metrics = self._services.metrics
         metrics.in_flight.inc()
         try:
+            self._check_origin()
             self._check_length()
             self._let_in()
             await app(self._scope, self._bounded_receive, self._answer)
@@ -109,6 +111,11 @@ class _Exchange:
             self._arriving.close()
             metrics.in_flight.dec()
             self._record()
+
+    def _check_origin(self) -> None:
+        settings = self._services.settings
+        if not settings.authentication.enabled:
+            check_origin(self._headers, self._scope["method"], settings.cors_origins)
 
     def _check_length(self) -> None:
         length = self._headers.get("content-length", "0")

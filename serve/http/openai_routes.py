@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 from collections.abc import AsyncIterator
 from typing import Any, Literal
@@ -28,6 +29,7 @@ from serve.http.dependencies import (
     facts,
     unless_gone,
 )
+from serve.http.json_bodies import JsonRoute
 from serve.http.middleware import LOG
 from serve.http.routes import EVENT_SCHEMA, PROBLEMS
 from serve.http.streams import within
@@ -35,9 +37,10 @@ from serve.request.clients import EngineClient
 from serve.request.ingress_services import IngressServices
 from serve.request.pipeline import Pipeline
 
-router = APIRouter(prefix="/v1", tags=["openai"])
+router = APIRouter(prefix="/v1", tags=["openai"], route_class=JsonRoute)
 
 _OWNER = "cass-ray"
+_TICKS = re.compile("`+")
 
 
 class ContentPart(BaseModel):
@@ -236,9 +239,8 @@ def _as_translation(engine: EngineClient, text: str) -> TranslateRequest:
 
 
 def _fenced(name: str, code: str) -> str:
-    ticks = "```"
-    while ticks in code:
-        ticks += "`"
+    longest = max(map(len, _TICKS.findall(code)), default=0)
+    ticks = "`" * max(3, longest + 1)
     return f"{ticks}{name}\n{code.rstrip()}\n{ticks}"
 
 

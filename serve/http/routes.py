@@ -34,12 +34,13 @@ from serve.http.dependencies import (
     services_of,
     unless_gone,
 )
+from serve.http.json_bodies import JsonRoute
 from serve.http.middleware import LOG
 from serve.http.streams import within
 from serve.request.pipeline import Pipeline
 from serve.ui.examples import examples
 
-router = APIRouter()
+router = APIRouter(route_class=JsonRoute)
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"model": ProblemResponse, "description": text}

@@ -45,6 +45,7 @@ from cass_ray.translate.protocol import (
 from cass_ray.translate.repair.hip_compiler import HipCompiler
 from serve.engines.base import findings_of
 from serve.errors import ApiError, from_library, overloaded
+from serve.messages import without_paths
 from serve.settings import JobSettings
 
 COMPILED_SUFFIXES = (".cu", ".hip")
@@ -54,6 +55,7 @@ LOG = logging.getLogger("cass.serve")
 _STATUS, _ORDER, _RESULT = "status.json", "order.json", "result.zip"
 _PATCH, _BEFORE = "result.patch", "before.zip"
 _TEXT_BYTES = 1 << 20
+_MOST_FINDINGS = 10_000
 _FINISHED = frozenset({JobState.DONE, JobState.FAILED, JobState.CANCELLED})
 
 
@@ -127,7 +129,7 @@ class _Job:
             for inner in ("work/out/", "work/in/", ""):
                 text = text.replace(f"{folder}/{inner}", "")
             text = text.replace(str(folder), "")
-        return text
+        return without_paths(text)
 
     def update(self, *, keep: bool = True, **changes: object) -> None:
         """Change the status, on disk too with ``keep``."""
@@ -312,7 +314,12 @@ def _run(
         files = _translated(job, settings, translators[job.order.engine](), work)
         if job.cancelled.is_set():
             return
-        job.update(state=JobState.DONE, stage="", finished=time.time(), files=files)
+        job.update(
+            state=JobState.DONE,
+            stage="",
+            finished=time.time(),
+            files=_with_most_findings(files),
+        )
     except (_Cancelled, Abandoned):
         return
     except Exception as error:
@@ -364,6 +371,21 @@ def _translated(
     _keep_changes(job, [file.path for file in files], unpacked.root, work)
     _pack(output, job.folder / _RESULT, _report(made, files, translator), job.check)
     return files
+
+
+def _with_most_findings(files: list[JobFile]) -> list[JobFile]:
+    """What a status has of them: each poll is answered with it. The archive's report has all."""
+    left = _MOST_FINDINGS
+    told = []
+    for file in files:
+        shown = file.findings[:left]
+        left -= len(shown)
+        told.append(
+            file
+            if len(shown) == len(file.findings)
+            else file.model_copy(update={"findings": shown})
+        )
+    return told
 
 
 def _compiled(job: _Job, files: list[JobFile], output: Path) -> list[JobFile]:

@@ -37,4 +37,4 @@ class IngressServices:
     def is_quick(self, request: TranslateRequest) -> bool:
         """Whether the answer is made in this process, in a time that nobody hangs up in."""
         engine = self.engines.get(request.engine)
-        return isinstance(engine, InlineFirst)
+        return isinstance(engine, InlineFirst) and engine.is_here(request)

@@ -31,6 +31,7 @@ from serve.check.checker import CheckRequest
 from serve.check.verdicts import Reports, enough, verdict_of
 from serve.engines.base import EngineAnswer
 from serve.errors import ApiError, from_library
+from serve.messages import without_paths
 from serve.request.answer_cache import answer_key
 from serve.request.clients import EngineClient, is_generative
 from serve.request.ingress_services import IngressServices
@@ -160,7 +161,9 @@ class Pipeline:
     def _note_failure(self, engine: EngineClient, error: ApiError) -> None:
         self.attempts.append(
             Attempt(
-                engine=engine.info.name, verification=Verification.FAILED, problem=error.message
+                engine=engine.info.name,
+                verification=Verification.FAILED,
+                problem=without_paths(error.message),
             )
         )
 

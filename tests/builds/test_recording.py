@@ -323,3 +323,97 @@ execute_process(COMMAND sh -c "echo > /dev/tcp/127.0.0.1/{port}")
         tree = project(tmp_path, Makefile=makefile, a_dot_cu=KERNEL)
 
         assert recording.record(tree, []).units == {}
+
+
+def test_what_a_build_would_clone_is_copied(recording: BuildRecorder, tmp_path: Path) -> None:
+    needs("make")
+    makefile = """\
+all: a.o
+a.o: a.cu
+\tgit submodule update --init --recursive
+\tgit clone --depth 1 -q https://github.com/f/Fmt fmt_here
+\tcp fmt_here/core.h fmt_core.h
+\t-git clone https://github.com/f/other.git
+\tnvcc -Iother -c a.cu
+"""
+    tree = project(
+        tmp_path,
+        Makefile=makefile,
+        a_dot_cu=KERNEL,
+        _dot_cass_dependencies__fmt__core_dot_h="int core;\n",
+    )
+    (tree / ".cass_dependencies").rename(tree / ".cass-dependencies")
+    (tree / ".cass-dependencies/fmt/b.cu").write_text(KERNEL)
+
+    made = recording.record(tree, [], {"https://github.com/f/fmt.git": ".cass-dependencies/fmt"})
+
+    assert made.units["a.cu"].include_directories == ("other",)
+    assert made.generated["fmt_core.h"] == b"int core;\n"
+    assert not (tree / "other").exists()
+    assert len(made.log) == 1
+    assert "other.git: not brought before the build" in made.log[0]
+
+
+@pytest.mark.parametrize("here", [True, False])
+def test_cmake_finds_what_it_would_fetch(
+    recording: BuildRecorder, tmp_path: Path, here: bool
+) -> None:
+    needs("cmake")
+    lists = """\
+cmake_minimum_required(VERSION 3.18)
+project(demo CXX CUDA)
+include(FetchContent)
+FetchContent_Declare(Json GIT_REPOSITORY https://github.com/n/json.git GIT_TAG v3)
+FetchContent_MakeAvailable(Json)
+add_library(demo a.cu)
+if(TARGET json)
+  target_link_libraries(demo json)
+endif()
+"""
+    tree = project(tmp_path, CMakeLists_dot_txt=lists, a_dot_cu=KERNEL)
+    places = {}
+    if here:
+        project(
+            tree / ".cass-dependencies/Json",
+            CMakeLists_dot_txt=(
+                "cmake_minimum_required(VERSION 3.18)\nproject(json CXX)\n"
+                "add_library(json INTERFACE)\n"
+                "target_include_directories(json INTERFACE include)\n"
+            ),
+            include__json_dot_h="int json;\n",
+        )
+        places = {"https://github.com/n/json.git": ".cass-dependencies/Json"}
+
+    made = recording.record(tree, [], places)
+
+    assert made.units["a.cu"].include_directories == (
+        (".cass-dependencies/Json/include",) if here else ()
+    ), made.log
+
+
+def test_meson(recording: BuildRecorder, tmp_path: Path) -> None:
+    needs("ninja")
+    packages = packages_of_programs({"meson", "pkg-config"})
+    if not all(recording.store.has(each) for each in packages):
+        pytest.skip("the package meson is not in the cache (cass setup headers meson)")
+    build = """\
+project('demo', 'cpp', 'cuda')
+cc = meson.get_compiler('cpp')
+sizes = configuration_data()
+sizes.set('N', cc.sizeof('int') + 3)
+configure_file(output: 'config.h', configuration: sizes)
+library('demo', 'src/a.cu', include_directories: 'include', cpp_args: '-DHOST',
+        cuda_args: ['-DWITH_CUDA=1'])
+"""
+    tree = project(
+        tmp_path, meson_dot_build=build, src__a_dot_cu=KERNEL, include__x_dot_h="int x;\n"
+    )
+
+    made = recording.record(tree, packages)
+
+    unit = made.units["src/a.cu"]
+    assert "include" in unit.include_directories, made.log
+    assert "WITH_CUDA=1" in unit.definitions
+    assert "HOST" not in unit.definitions
+    assert b"#define N 7" in made.generated["cass-build/config.h"]
+    assert "cass-build" in unit.include_directories

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 from typer.testing import CliRunner
@@ -12,6 +12,9 @@ from typer.testing import CliRunner
 from cass_ray.api.schema import EXAMPLE
 from cass_ray.commands.translate import app
 from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.locate import find_amd, find_nvidia
+from cass_ray.toolchain.sandbox import isolation
+from cass_ray.toolchain.unit import Unit
 from cass_ray.translate.engines import hipify
 from cass_ray.translate.engines.registry import UnknownEngineError, make_translator
 from cass_ray.translate.protocol import TranslatorError
@@ -216,3 +219,108 @@ def test_a_folder_with_a_persons_files_is_left_whole(source: Path, tmp_path: Pat
     assert str(out / "a.cu") in result.stderr
     assert [path.name for path in out.iterdir()] == ["a.cu"]
     assert (out / "a.cu").read_text() == "// by hand\n"
+
+
+ADD = """\
+#include <hip/hip_runtime.h>
+extern "C" __global__ void add(const int* a, int* b, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) b[i] += a[i];
+}
+extern "C" __global__ void plain(int* b) { *b = 7; }
+"""
+BACK = ("--level", "assembly", "--direction", "hip-to-cuda")
+
+
+@pytest.fixture(scope="module")
+def rdna3(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What clang makes of two kernels."""
+    if not isolation.available():
+        pytest.skip(isolation.problem())
+    folder = tmp_path_factory.mktemp("add")
+    (folder / "add.hip").write_text(ADD)
+    try:
+        unit = Unit(folder, PurePosixPath("add.hip"))
+        return find_amd().compile_device(unit, optimization="-O2").device_assembly
+    except ToolMissing as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.amd
+@pytest.mark.nvidia
+@pytest.mark.parametrize("name", ["add.s", "add.hip"])
+def test_rdna3_becomes_a_cubin_with_the_same_kernels(name: str, rdna3: str, tmp_path: Path) -> None:
+    source, out = tmp_path / name, tmp_path / "add.cubin"
+    source.write_text(rdna3 if name.endswith(".s") else ADD)
+    result = RUN.invoke(app, [str(source), *BACK, "--arch", "sm_90", "-o", str(out)])
+    assert result.exit_code == 0, result.stderr
+    assert "2 kernel(s) translated" in result.stderr
+    (listing,) = find_nvidia().disassemble([out.read_bytes()])
+    assert "sm_90" in listing
+    assert ".text.add" in listing and ".text.plain" in listing
+    assert "STG.E" in listing
+
+
+@pytest.mark.amd
+def test_rdna3_becomes_ptx(rdna3: str, tmp_path: Path) -> None:
+    source = tmp_path / "add.s"
+    source.write_text(rdna3)
+    result = RUN.invoke(app, [str(source), *BACK])
+    assert result.exit_code == 0
+    assert ".target sm_80\n" in result.stdout
+    assert ".visible .entry add(.param .b64 argument0, .param .b64 argument1" in result.stdout
+
+
+@pytest.mark.amd
+def test_a_kernel_that_has_no_translation_is_named(rdna3: str, tmp_path: Path) -> None:
+    source, out = tmp_path / "add.s", tmp_path / "add.ptx"
+    unknown = "v_wmma_f32_16x16x16_f16 v[0:7], v[0:7], v[0:7], v[0:7]"
+    source.write_text(rdna3.replace("\nadd:", f"\nadd:\n\t{unknown}", 1))
+    result = RUN.invoke(app, [str(source), *BACK, "-o", str(out)])
+    assert result.exit_code == 1
+    assert "left out of" in result.stderr and "add: v_wmma_f32_16x16x16_f16" in result.stderr
+    assert ".entry plain(" in out.read_text() and ".entry add(" not in out.read_text()
+
+
+@pytest.mark.amd
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("amdhsa--gfx1100", "amdhsa--gfx942", "is code of gfx942"),
+        (".amdhsa_kernel", ".amdhsa_ker", "has no kernel"),
+    ],
+)
+def test_other_assembly_is_refused_by_name(
+    old: str, new: str, message: str, rdna3: str, tmp_path: Path
+) -> None:
+    source = tmp_path / "add.s"
+    source.write_text(rdna3.replace(old, new))
+    result = RUN.invoke(app, [str(source), *BACK])
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([*BACK, "--engine", "lift"], "--engine is rdna3-to-ptx"),
+        ([*BACK, "--arch", "gfx1100"], "sm_"),
+        ([*BACK, "--server", "http://127.0.0.1:9"], "translated here alone"),
+        (["--direction", "hip-to-cuda", "--engine", "hipify-perl"], "rules-hip-to-cuda"),
+        (list(BACK), "is none of .s, .hip, .cu, .cpp"),
+    ],
+)
+def test_wrong_use_of_the_other_direction(options: list[str], message: str, tmp_path: Path) -> None:
+    source = tmp_path / "a.txt"
+    source.write_text("\n")
+    result = RUN.invoke(app, [str(source), *options])
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_the_other_direction_of_sources(tmp_path: Path) -> None:
+    source = tmp_path / "a.hip"
+    source.write_text("#include <hip/hip_runtime.h>\nint main() { hipFree(0); }\n")
+    result = RUN.invoke(app, [str(source), "--direction", "hip-to-cuda"])
+    assert result.exit_code == 0
+    assert result.stdout == "#include <cuda_runtime.h>\nint main() { cudaFree(0); }\n"

@@ -77,3 +77,20 @@ def test_counts_of_parts_add_up() -> None:
 
     assert one.steps["a/b"]["units"] == 2
     assert one.headers == {"torch-1"}
+
+
+def test_other_repositories_that_rows_need() -> None:
+    funnel, other = Funnel(), Funnel()
+    lacks = [
+        "submodule fmt (https://github.com/f/fmt): not reached; give it by --dependency fmt=DIR"
+    ]
+    missing = "clang: a.cu:1:1: fatal error: 'fmt/core.h' file not found"
+    funnel.add(row("compile_nvidia", "missing_header", missing, lacks=lacks))
+    other.add(row("compile_nvidia", "missing_header", missing, lacks=lacks))
+    other.add(row("compile_amd", "compile_error", "clang: a.cu:1:1: error: no", lacks=lacks))
+    other.add(row(dependencies=["json@123: fetched"]))
+    funnel.merge(other)
+    made = funnel.as_dict()
+    assert made["unlocks"][0] == {"repository": "a/b", "what": f"dependency {lacks[0]}", "rows": 2}
+    assert made["unlocks"][1]["what"] == "compile_amd: no"
+    assert made["dependencies"] == [{"repository": "a/b", "what": "json@123: fetched", "rows": 1}]

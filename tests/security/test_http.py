@@ -114,7 +114,7 @@ def posted(folder: Path, path: str, sent: list[bytes], **limits: float) -> int:
         "root_path": "",
         "scheme": "http",
         "query_string": b"",
-        "headers": [(b"content-type", b"application/json")],
+        "headers": [(b"host", b"localhost"), (b"content-type", b"application/json")],
         "client": ("127.0.0.1", 1),
         "server": ("127.0.0.1", 80),
     }

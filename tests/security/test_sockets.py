@@ -316,6 +316,25 @@ def test_slow_clients(service: RealService) -> None:
     assert any(answers for _, (_, answers) in found)
 
 
+@pytest.mark.parametrize("version", ["1.0", "1.1"])
+@pytest.mark.parametrize("kept", ["close", "keep-alive"])
+def test_a_body_over_the_limit_gets_an_answer(
+    version: str, kept: str, service: RealService
+) -> None:
+    """A client that reads once all of it is sent, as most do, reads the answer that came before."""
+    body = b"x" * (24 * MIB)
+    named = service.authorization()
+    head = f"POST /v1/translate HTTP/{version}\r\nHost: a\r\nConnection: {kept}\r\n"
+    with service.connect() as client:
+        client.sendall(head.encode() + named + b"Content-Length: %d\r\n\r\n" % len(body))
+        client.sendall(body)
+        client.shutdown(socket.SHUT_WR)
+        answer = received(client)
+    heading, _, content = answer.partition(b"\r\n\r\n")
+    assert statuses(heading) == [413]
+    assert json.loads(content)["error"]["code"] == "too_large"
+
+
 def test_answers_that_are_not_read(service: RealService) -> None:
     """A client that asks for much and reads nothing is given up, and its bytes with it."""
     asked = b"GET /static/editor.js HTTP/1.1\r\nHost: a\r\n\r\n" * MOST_PIPELINED

@@ -29,6 +29,7 @@ from serve.settings import (  # noqa: E402
 )
 
 Result = TypeVar("Result")
+_ADDRESS = "http://localhost"
 
 
 def make_settings(folder: Path, **changes: Any) -> ServeSettings:
@@ -109,7 +110,7 @@ class Api:
     def run(self, work: Callable[[Any], Coroutine[Any, Any, Result]]) -> Result:
         async def main() -> Result:
             transport = httpx.ASGITransport(app=self.app)
-            async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+            async with httpx.AsyncClient(transport=transport, base_url=_ADDRESS) as client:
                 return await work(client)
 
         return asyncio.run(main())

@@ -175,8 +175,12 @@ class GitTree:
         self._git_directory = git_directory
         self._blobs: dict[str, _Blob] = {}
         self._problem: FileProblemError | None = None
+        self.submodules: dict[str, str] = {}
+        """Commits of submodules, by their folder."""
         try:
-            for path, blob in _list_blobs(git_directory, commit, limits or ReadLimits()):
+            for path, blob in _list_blobs(
+                git_directory, commit, limits or ReadLimits(), self.submodules
+            ):
                 self._blobs[path] = blob
         except _TreeBombError as problem:
             self._blobs.clear()
@@ -295,9 +299,12 @@ class _TreeBombError(FileProblemError):
 
 
 def _list_blobs(
-    git_directory: Path, commit: str, limits: ReadLimits
+    git_directory: Path, commit: str, limits: ReadLimits, submodules: dict[str, str]
 ) -> Iterator[tuple[str, _Blob]]:
-    """Files and links of a commit. Raises :class:`FileProblemError` after those that there are."""
+    """Files and links of a commit; commits of submodules are put into ``submodules``.
+
+    Raises :class:`FileProblemError` after those that there are.
+    """
     objects: set[str] = set()
     path_bytes = 0
     for count, entry in enumerate(_listing(git_directory, commit), 1):
@@ -316,6 +323,8 @@ def _list_blobs(
                 f"{commit}: more than {limits.archive_members} files and folders, or more than "
                 f"{_LISTED_PATH_BYTES} bytes of paths; the rest was left out",
             )
+        if kind == "commit":
+            submodules[path] = object_id
         if kind == "blob":
             yield path, _Blob(object_id, mode == "120000")
 

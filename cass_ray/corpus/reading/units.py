@@ -8,17 +8,22 @@ from __future__ import annotations
 
 import logging
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 
 from cass_ray.builds.commands import UnitCommand, is_cuda, read_compile_commands
 from cass_ray.builds.recording import BuildRecorder, RecordedBuild
 from cass_ray.builds.settings import NOTHING, UnitSettings
 from cass_ray.cache import ContentCache, default_directory, digest
-from cass_ray.corpus.reading.filetree import FileProblemError, FileTree
+from cass_ray.corpus.reading.filetree import FileProblemError, FileTree, path_problem
 from cass_ray.corpus.reading.includes import scan_includes
+from cass_ray.corpus.reading.other_repositories import (
+    Dependencies,
+    DependencySources,
+    declared_dependencies,
+)
 from cass_ray.temporary import temporary_prefix
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_nvidia
@@ -34,6 +39,8 @@ _LOG = logging.getLogger(__name__)
 
 COMPILE_COMMANDS = "compile_commands.json"
 RECORDED, LISTED, INFERRED = "recorded", COMPILE_COMMANDS, "inferred"
+
+NO_SUBMODULES: Mapping[str, str] = MappingProxyType({})
 
 _RECIPE = "1"
 _FILE_BYTES = 64 << 20
@@ -52,12 +59,14 @@ _ALWAYS = ("pkg-config",)
 class TreeUnits:
     """What is known of the files of one tree.
 
-    ``generated`` are files that belong over the tree; ``log`` is what was tried.
+    ``dependencies``: what it takes from other repositories. ``generated`` are files that belong
+    over the tree; ``log`` is what was tried.
     """
 
     settings: UnitSettings = NOTHING
     commands: dict[str, UnitCommand] = field(default_factory=dict)
     generated: dict[str, bytes] = field(default_factory=dict)
+    dependencies: Dependencies = field(default_factory=Dependencies)
     origin: str = INFERRED
     log: list[str] = field(default_factory=list)
     compiler_decides: bool = False
@@ -91,20 +100,31 @@ class TreeUnits:
             return with_needs(self.settings.header_packages)
         return packages_of_headers(headers)
 
-    @cached_property
-    def has_generated(self) -> bool:
-        return bool(self.generated)
+    def over(self) -> dict[str, bytes]:
+        """Files that belong over the tree: headers of dependencies and what its build wrote."""
+        return {**self.dependencies.headers(), **self.generated}
 
 
 def _store() -> HeaderStore:
     return HeaderStore(default_directory())
 
 
-def find_units(tree: FileTree, settings: UnitSettings, is_project: bool) -> TreeUnits:
-    """What is known of ``tree``; a project is built once, or its record is in the cache."""
+def find_units(
+    tree: FileTree,
+    settings: UnitSettings,
+    is_project: bool,
+    *,
+    submodules: Mapping[str, str] = NO_SUBMODULES,
+    address: str = "",
+) -> TreeUnits:
+    """What is known of ``tree``; a project is built once, or its record is in the cache.
+
+    ``submodules``: their commits by folder. ``address``: where the project is from.
+    """
     found = TreeUnits(settings, compiler_decides=is_project and settings.recorded_builds)
     if not (is_project and settings.recorded_builds):
         return found
+    found.dependencies = _dependencies(tree, settings, submodules, address)
     if (commands := _listed(tree)) is not None:
         found.commands, found.origin = commands, LISTED
         return found
@@ -115,6 +135,19 @@ def find_units(tree: FileTree, settings: UnitSettings, is_project: bool) -> Tree
         for entry in build.log:
             _LOG.info("recorded build: %s", entry)
     return found
+
+
+def _dependencies(
+    tree: FileTree, settings: UnitSettings, submodules: Mapping[str, str], address: str
+) -> Dependencies:
+    declared = declared_dependencies(tree, submodules, address)
+    cache = default_directory() / "dependencies"
+    sources = DependencySources(dict(settings.dependencies), cache, settings.fetch_dependencies)
+    made = sources.bring(declared)
+    for each in declared:
+        if why := made.missing.get(each.path):
+            _LOG.info("dependency %s: %s", each, why)
+    return made
 
 
 def _listed(tree: FileTree) -> dict[str, UnitCommand] | None:
@@ -137,6 +170,7 @@ def _recorded(tree: FileTree, found: TreeUnits) -> RecordedBuild | None:
     with tempfile.TemporaryDirectory(prefix=temporary_prefix("project")) as name:
         root = Path(name) / "source"
         headers, programs, content = _export(tree, root)
+        foreign = _export_dependencies(found.dependencies, root)
         if headers is None:
             return None
         packages = {
@@ -144,15 +178,40 @@ def _recorded(tree: FileTree, found: TreeUnits) -> RecordedBuild | None:
             for package in [*found.packages(headers), *_of_programs(programs, found)]
         }
         key = digest(
-            [_RECIPE, *_code(), nvidia.version, content, *sorted(x.key for x in packages.values())]
+            [
+                _RECIPE,
+                *_code(),
+                nvidia.version,
+                content,
+                *sorted(x.key for x in packages.values()),
+                *([digest([foreign])] if found.dependencies.files else []),
+            ]
         )
         cache = ContentCache(default_directory() / "recorded-builds")
         if (known := cache.get(key)) is not None:
             return RecordedBuild.model_validate_json(known)
-        recording = BuildRecorder(nvidia.nvcc, nvidia.home, nvidia.library_directories, _store())
-        made = recording.record(root, list(packages.values()))
+        recorder = BuildRecorder(nvidia.nvcc, nvidia.home, nvidia.library_directories, _store())
+        made = recorder.record(root, list(packages.values()), found.dependencies.places())
     cache.put(key, made.model_dump_json().encode())
     return made
+
+
+def _export_dependencies(dependencies: Dependencies, root: Path) -> str:
+    """Write them below ``root``; a digest of all of it."""
+    parts = []
+    for path, content in sorted(dependencies.files.items()):
+        target = root / path
+        if path_problem(path) is not None or target.exists():
+            continue
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+        except OSError:
+            continue  # the tree has a file in place of the folder
+        if content.startswith(b"#!"):
+            target.chmod(0o755)
+        parts.append(f"{path} {digest([content])}")
+    return digest(parts)
 
 
 def _of_programs(programs: set[str], found: TreeUnits) -> list[HeaderPackage]:

@@ -16,7 +16,8 @@ import pyarrow as pa
 from cass_ray.corpus.dedup.bands import Keys, band_keys, band_shape, signatures
 from cass_ray.corpus.dedup.partitions import DIGEST_BYTES, Digests
 from cass_ray.corpus.dedup.shingles import Hashes, hash_sets
-from cass_ray.corpus.dialect import source_of
+from cass_ray.corpus.dialect import dialect_of, source_of
+from cass_ray.corpus.parsing.kernels import kernel_definitions
 from cass_ray.corpus.parsing.structure import SHAPE_RUN, opcode_set, syntax_shape
 from cass_ray.corpus.screening.settings import ScreeningSettings, StructuralDuplicateSettings
 from cass_ray.dataset.schema import Reason
@@ -69,7 +70,10 @@ def compared_sources(
     found: dict[str, list[Hashes | None]] = {}
     for level in source_levels(settings):
         if level.name == "near":
-            found["near"] = list(sets)
+            found["near"] = [
+                None if instantiates(rows[place]) else own
+                for place, own in zip(live, sets, strict=True)
+            ]
         else:
             found["shape"] = _shapes([rows[place] for place in live], settings)
     return _table(rows, live, found, source_levels(settings))
@@ -80,11 +84,21 @@ def compared_opcodes(rows: Sequence[Row], settings: ScreeningSettings) -> pa.Tab
     sets = {
         place: own
         for place, row in enumerate(rows)
-        if is_structural(row, settings.structural_duplicates)
+        if (is_structural(row, settings.structural_duplicates) or instantiates(row))
         and (own := opcode_set(row.get("cuda_device") or "")) is not None
     }
     found: dict[str, list[Hashes | None]] = {"opcodes": list(sets.values())}
     return _table(rows, list(sets), found, opcode_levels(settings))
+
+
+def instantiates(row: Row) -> bool:
+    """Whether ``row`` is a project's unit whose kernels are all in its headers.
+
+    A few lines of it say which: their likeness says nothing of the code, so that is compared.
+    """
+    return bool(row.get("configured")) and not (
+        row.get("reason") or kernel_definitions(source_of(row), dialect_of(row))
+    )
 
 
 def is_structural(row: Row, settings: StructuralDuplicateSettings) -> bool:

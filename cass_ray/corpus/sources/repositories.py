@@ -88,7 +88,7 @@ class RepositorySource:
     ``PATH`` is a clone, bare or not, or the archive of a snapshot, whose hash is then the revision;
     the one folder that hosts put around a snapshot is taken off. A remote repository is fetched
     without history. A local clone may be bare; what is not
-    committed is not seen. Submodules and large-file pointers are not followed.
+    committed is not seen. Large-file pointers are not followed.
     """
 
     address: str
@@ -112,15 +112,17 @@ class RepositorySource:
             key = hashlib.sha256(f"{address.location}@{address.revision}".encode()).hexdigest()[:16]
             git_directory = workdir / "repositories" / f"{key}.git"
             commit = fetch_snapshot(address.location, address.revision, git_directory)
-            name = repository_name(address.location)
+            location = address.location
+            name = repository_name(location)
         else:
             path = Path(address.location).expanduser()
             git_directory = find_git_directory(path)
             commit = resolve_revision(git_directory, address.revision)
-            name = repository_name(origin_url(git_directory) or address.location)
+            location = origin_url(git_directory)
+            name = repository_name(location or address.location)
         with GitTree(git_directory, commit, self.limits) as tree:
             provenance = Provenance(self.origin, name, license_of_tree(tree), commit)
-            units = find_units(tree, self.units, is_project=True)
+            units = find_units(tree, self.units, True, submodules=tree.submodules, address=location)
             reader = ProgramReader(
                 tree, provenance, trees, self.limits, dialect=self.dialect, units=units
             )

@@ -24,6 +24,7 @@ from cass_ray.dataset.schema import (
 )
 from cass_ray.execute.backends.base import Assembly
 from cass_ray.execute.backends.rdna3 import HipBackend
+from cass_ray.execute.checks_version import checks_version
 from cass_ray.execute.comparison.tolerances import tolerance_for
 from cass_ray.execute.evidence.exploits import source_findings, wait_findings
 from cass_ray.execute.grades import Grade
@@ -66,7 +67,7 @@ class ExecuteStage:
         return digest(
             [
                 "execute",
-                "1",
+                checks_version(),
                 backend.name,
                 backend.identity(),
                 repr(self.bounds),

@@ -72,8 +72,13 @@ FORBIDDEN: dict[str, int] = {
 """Numbers of the x86-64 system calls that end the process (the kernel's syscall_64.tbl)."""
 
 ABSENT: dict[str, int] = {
-    "shmget": 29, "semget": 64, "msgget": 68, "mq_open": 240,
-    "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427,
+    "shmget": 29,
+    "semget": 64,
+    "msgget": 68,
+    "mq_open": 240,
+    "io_uring_setup": 425,
+    "io_uring_enter": 426,
+    "io_uring_register": 427,
 }
 """Answered with ENOSYS: System V segments and queues, memory that outlives its process; io_uring,
 whose operations no filter sees, and without which libuv (CMake 4, Node) does the same by calls."""

@@ -25,6 +25,10 @@ _OF_CUDA = re.compile(r"nvcc|cuda|gencode|-arch=(?:sm|compute)_", re.IGNORECASE)
 _CUDA_FOLDER = re.compile(
     r"(?P<use>-I|-isystem|-L|-Wl,-rpath[=,])\s*(?:\$[({]\w*CUDA\w*[)}]|/usr/local/cuda[\w.-]*)[\w/]*"
 )
+_NAMED_FOLDER = re.compile(
+    r"(?P<use>-I|-isystem)\s*\$[({](?!\w*CUDA)\w*(?:GPU|NVCC|NVIDIA)\w*[)}][\w/]*", re.IGNORECASE
+)
+"""A folder of headers of which the caller says where it is, by a variable of a telling name."""
 _ROCM_FOLDERS = {
     "-I": "-I$(ROCM_PATH)/include -D__HIP_PLATFORM_AMD__",
     "-isystem": "-isystem $(ROCM_PATH)/include -D__HIP_PLATFORM_AMD__",
@@ -50,18 +54,20 @@ _REFERENCE = re.compile(r"\$[({](\w+)[)}]")
 def translate_makefile(text: str) -> Translation:
     """nvcc becomes hipcc, CUDA's libraries ROCm's.
 
-    hipcc knows where ROCm is. A file that names CUDA's folders does so for the host's compiler and
-    linker: they get ROCm's, and with it what hipcc would have added.
+    hipcc knows where ROCm is. A file that names CUDA's folders, or has the caller name them, does
+    so for the host's compiler and linker: they get ROCm's, and with it what hipcc would have added.
     """
     file = BuildText(text)
     if not _OF_CUDA.search(text):
         return file.done()
     file.substitute(HOST_RULE, compile_for_host)
-    folders = _CUDA_FOLDER.search(text) is not None
+    by_name = _CUDA_FOLDER.search(text) is not None
+    folders = by_name or _NAMED_FOLDER.search(text) is not None
     file.substitute(r"(?:\$[({]\w*CUDA\w*[)}]|/usr/local/cuda[\w.-]*)/bin/nvcc\b", "hipcc")
     file.substitute(r"(?<![\w./$({-])nvcc\b(?!\s*[?:+]?=)", "hipcc")
     file.substitute(DEVICE_DEBUG, r"\1-g")  # clang's -G takes a number
     file.substitute(_CUDA_FOLDER, lambda match: _ROCM_FOLDERS[match["use"]])
+    file.substitute(_NAMED_FOLDER, lambda match: f"{match[0]} -D__HIP_PLATFORM_AMD__")
     file.substitute(_LINK, lambda match: _library(match[1], folders, "-l"))
     _name_libraries(file, folders)
     file.raise_standard()
@@ -71,7 +77,7 @@ def translate_makefile(text: str) -> Translation:
     file.text = link_device_code(file.original, file.text)
     file.text = link_once(file.text, logical_lines(file.text))
     _announce(file)
-    if folders and not re.search(r"^\s*ROCM_PATH\s*[?:]?=", file.text, re.MULTILINE):
+    if by_name and not re.search(r"^\s*ROCM_PATH\s*[?:]?=", file.text, re.MULTILINE):
         file.text = "ROCM_PATH ?= /opt/rocm\n" + file.text
     return file.done()
 

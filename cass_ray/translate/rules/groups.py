@@ -55,7 +55,8 @@ _SIZE_OF_TYPE = re.compile(
 )
 _PARTITION = re.compile(r"\b\w+\s*::\s*tiled_partition\b(?=\s*<)")
 _BLOCK = re.compile(
-    r"\bthread_block\s*(?:const\s*)?&?\s*(\w+)\b|\bauto\s*&?\s*(\w+)\s*=\s*(?:\w+\s*::\s*)*this_thread_block\b"
+    r"\bthread_block\s*+(?:const\s*+)?&?\s*+(\w+)\b"
+    r"|\bauto\s*+&?\s*+(\w+)\s*+=\s*+(?:\w+\s*+::\s*+)*this_thread_block\b"
 )
 _TILE_OF = re.compile(r"\s*<[^<>(){};]{1,80}>\s*\(([^(){};]{0,80}(?:\(\s*\))?[^(){};]{0,80})\)")
 _GROUP = re.compile(r"\b([A-Za-z_]\w*)\s*\.\s*\Z")

@@ -32,11 +32,11 @@ _FEATURES = re.compile(
     r"|__CUDA_ARCH_HAS_FEATURE__"
 )
 """Of one generation alone (sm_90a): nvcc defines them for no architecture without the letter."""
-_ASKED = re.compile(r"\s*\)?\s*(?P<operator>>=|<=|>|<|==|!=)\s*\(?(?P<value>\d{1,6})\b")
+_ASKED = re.compile(r"\s*+\)?\s*+(?P<operator>>=|<=|>|<|==|!=)\s*+\(?(?P<value>\d{1,6})\b")
 """What a macro's value is compared with."""
 
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(ifdef|ifndef|if|elif|define|undef)\b", re.MULTILINE)
-_DEFINED = re.compile(r"\bdefined\s*\(?\s*\Z")
+_DEFINED = re.compile(r"\bdefined\s*+\(?\s*+\Z")
 _ATTRIBUTES = re.compile(
     r"(?:[ \t]*(?:#[ \t]*define[ \t]+\w+[^\n]{0,99}\b__(?:host|device)__[^\n\\]{0,99})?\n){1,99}"
     r"[ \t]*#[ \t]*(?:else|endif)\b"

@@ -31,7 +31,7 @@ _KNOWN = {
     # A shuffle of each half.
     **dict.fromkeys(_SHUFFLES, re.compile(r"\b__shfl\w*\s*\(")),
 }
-_TYPE = re.compile(r"(?P<type>[\w\s]*\w)\s*(?P<pointer>\*?)\s*(?:__restrict__\s*)?\w*\Z")
+_TYPE = re.compile(r"(?P<type>[\w\s]*\w\b)\s*+(?P<pointer>\*?)\s*+(?:__restrict__\b\s*+)?\w*\Z")
 _TYPE_WORDS = {"int", "long", "double", "unsigned"}
 _BODY = re.compile(r"\s*(?={)")
 _LINKAGE = re.compile(r"\bextern\s+\"[^\"]*\"\s*\Z")

@@ -7,7 +7,7 @@ what cannot be decided counts as live host code, so that nothing goes unreported
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 
 from cass_ray.translate.rules.text import SourceText, Span
@@ -25,10 +25,10 @@ _DIRECTIVE = re.compile(
     re.MULTILINE,
 )
 _SIMPLE = re.compile(
-    r"\s*(?:defined\s*\(?\s*__CUDA_ARCH__\s*\)?\s*&&\s*)?\(?\s*__CUDA_ARCH__\s*"
-    r"(?P<operator>>=|<=|>|<|==|!=)\s*\(?(?P<value>\d+)\)?\s*\)?\s*"
+    r"\s*+(?:defined\s*+\(?\s*+__CUDA_ARCH__\s*+\)?\s*+&&\s*+)?\(?\s*+__CUDA_ARCH__\s*+"
+    r"(?P<operator>>=|<=|>|<|==|!=)\s*+\(?(?P<value>\d+)\)?\s*+\)?\s*+"
 )
-_INTEGER = re.compile(r"\s*\(?\s*(\d+)\s*\)?\s*")
+_INTEGER = re.compile(r"\s*+\(?\s*+(\d+)\s*+\)?\s*+")
 
 
 def oldest_accepted(source: SourceText) -> int:
@@ -120,10 +120,11 @@ def function_bodies(source: SourceText, ends: Iterable[int]) -> list[Span]:
     """The bodies of functions; ``ends``: behind a word of each one's declaration, sorted."""
     bodies: list[Span] = []
     end = 0
+    heads = _Heads(source)
     for offset in ends:
         if offset < end:
             continue
-        brace = _body(source, offset)
+        brace = heads.body(offset)
         if brace >= 0:
             closing = source.closing(brace)
             if closing >= 0:
@@ -135,17 +136,34 @@ def function_bodies(source: SourceText, ends: Iterable[int]) -> list[Span]:
 _TO_BODY = re.compile(r"[({;=]")
 
 
-def _body(source: SourceText, offset: int) -> int:
-    """The brace that opens the body of the function declared at ``offset``; -1 for none."""
-    has_parameters = False
-    while True:
-        match = _TO_BODY.search(source.code, offset)
-        if match is None or match.group() in ";=":
+class _Heads:
+    """The declarations of a file, each of their marks read once however many words lead to it."""
+
+    def __init__(self, source: SourceText) -> None:
+        self._source = source
+        self._marks = [match.start() for match in _TO_BODY.finditer(source.code)]
+        self._bodies: dict[int, int] = {}
+        """What comes behind parameters, by the index of the next mark."""
+
+    def body(self, offset: int) -> int:
+        """The brace that opens the body of the function declared at ``offset``; -1 for none."""
+        index = bisect_left(self._marks, offset)
+        if index == len(self._marks) or self._source.code[self._marks[index]] != "(":
             return -1
-        if match.group() == "{":
-            return match.start() if has_parameters else -1
-        closing = source.closing(match.start())
-        if closing < 0:
-            return -1
-        has_parameters = True
-        offset = closing + 1
+        return self._behind(index)
+
+    def _behind(self, index: int) -> int:
+        passed = []
+        while index not in self._bodies:
+            passed.append(index)
+            mark = self._marks[index]
+            kind = self._source.code[mark]
+            closing = self._source.closing(mark) if kind == "(" else -1
+            following = bisect_left(self._marks, closing)
+            if closing < 0 or following == len(self._marks):
+                self._bodies[index] = mark if kind == "{" else -1
+            else:
+                index = following
+        found = self._bodies[index]
+        self._bodies.update(dict.fromkeys(passed, found))
+        return found

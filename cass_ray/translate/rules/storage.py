@@ -9,7 +9,7 @@ from cass_ray.translate.rules.regions import DEVICE_WORDS
 from cass_ray.translate.rules.rewrite import Rewrite
 
 _OF_THE_HOST = frozenset({".c", ".cc", ".cpp", ".cxx", ".c++"})
-_IN_A_REGISTER = re.compile(r"[^;{}()]*\b(?:asm|__asm__|__asm)\b")
+_IN_A_REGISTER = re.compile(r"[^;{}()]{0,240}?\b(?:asm|__asm__|__asm)\b")
 """``register long a asm("rax")``: GNU's variables that live in a named register."""
 
 

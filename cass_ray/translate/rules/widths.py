@@ -23,21 +23,21 @@ _INTO_NARROW = re.compile(
 )
 _LOOP_FROM_16 = re.compile(r"\bfor\s*\([^;{}()]*=\s*(?:16|32\s*/\s*2)\s*;[^{}]*\Z")
 _MASK_OF_32 = re.compile(r"\s*0[xX][fF]{8}[uUlL]*\s*\Z")
-_THREADS = r"\b(?:threadIdx|blockDim|hipThreadIdx_|hipBlockDim_)\s*\.?\s*[xyz]"
-_BY_32 = r"\s*(?:&\s*(?:31|0x1[fF])|%\s*32|>>\s*5|/\s*32)[uU]?\b"
+_THREADS = r"\b(?:threadIdx|blockDim|hipThreadIdx_|hipBlockDim_)\s*+\.?\s*+[xyz]"
+_BY_32 = r"\s*+(?:&\s*+(?:31|0x1[fF])|%\s*+32|>>\s*+5|/\s*+32)[uU]?\b"
 _THREAD_BY_32 = re.compile(_THREADS + _BY_32)
 _WORD_BY_32 = re.compile(r"(?<![\w.])(\w+)" + _BY_32)
-_ALIAS = re.compile(r"\b(\w+)\s*=\s*" + _THREADS + r"\s*;")
+_ALIAS = re.compile(r"\b(\w+)\s*+=\s*+" + _THREADS + r"\s*+;")
 _WIDTH_CONSTANT = re.compile(
     r"(?:#[ \t]*define[ \t]+|\bconst(?:expr)?[^;=(){}]{1,80}?\s)"
-    r"(?P<name>\w{0,60}(?i:warp|wave)\w{0,60})[ \t]*=?[ \t]*\(?32\)?[ \t]*(?:;|$)",
+    r"(?P<name>\w{0,60}(?i:warp|wave)\w{0,60})[ \t]*+=?[ \t]*+\(?32\)?[ \t]*+(?:;|$)",
     re.MULTILINE,
 )
 _SHARED_BY_32 = re.compile(
     r"\b__shared__\b[^;=(){}\[]{1,80}?(?P<name>\w{1,60})\s?\[[^\]]{0,80}(?:/\s?32|>>\s?5)\b"
 )
 _OWN_HALF = (
-    r"(?:&\s*\(?\s*(?:32|0x20|~\s*\(?\s*(?:31|0x1[fF]))[uUlL]*\b"
+    r"(?:&\s*+\(?\s*+(?:32|0x20|~\s*+\(?\s*+(?:31|0x1[fF]))[uUlL]*\b"
     r"|\b__lane_id\s*\(\s*\)\s*-\s*\w)"
 )
 _SHIFT_BY_HALF = re.compile(rf">>\s*\([^;{{}}]{{0,120}}{_OWN_HALF}")
@@ -134,7 +134,7 @@ def _takes_own_half(unit: Rewrite) -> bool:
     if not _calls(unit, _VOTES):
         return False
     names = {re.escape(match[1]) for match in _NAMED_HALF.finditer(code)}
-    named = names and re.search(rf">>\s*\(?\s*(?:{'|'.join(sorted(names))})\b", code)
+    named = names and re.search(rf">>\s*+\(?\s*+(?:{'|'.join(sorted(names))})\b", code)
     return bool(named) or _SHIFT_BY_HALF.search(code) is not None
 
 

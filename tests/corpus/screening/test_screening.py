@@ -17,7 +17,12 @@ import cass_ray.bench.task
 from cass_ray.cache import digest
 from cass_ray.corpus.dedup.shards import LocalShards
 from cass_ray.corpus.parsing.structure import opcode_set, syntax_shape
-from cass_ray.corpus.screening.comparison import compared_sources, source_levels
+from cass_ray.corpus.screening.comparison import (
+    compared_opcodes,
+    compared_sources,
+    opcode_levels,
+    source_levels,
+)
 from cass_ray.corpus.screening.decide import Decider, Duplicate
 from cass_ray.corpus.screening.decontaminate import Decontamination, DecontaminationSettings
 from cass_ray.corpus.screening.evaluation import (
@@ -213,6 +218,35 @@ class TestDuplicates:
         single = screened(rows, batch=1).reasons
         assert whole == single
         assert 0 < whole.count("") < 700
+
+    @pytest.mark.parametrize(
+        ("source", "columns", "compared_by_code"),
+        [
+            ('#include "k.cuh"\nnamespace n {{ INSTANTIATE({0}) }}\n', {}, True),
+            ('#include "k.cuh"\nnamespace n {{ INSTANTIATE({0}) }}\n', {"configured": ""}, False),
+            ("__global__ void k(int* a) {{ *a = n::f<{0}>(); }}\n", {}, False),
+            ('#include "k.cuh"\nnamespace n {{ INSTANTIATE({0}) }}\n', {"reason": "empty"}, False),
+        ],
+    )
+    def test_instantiations_of_a_project_are_compared_by_their_code(
+        self, source: str, columns: dict[str, Any], compared_by_code: bool
+    ) -> None:
+        columns = {"configured": "recorded", "header_kernels": 1, "cuda_device": SASS, **columns}
+        filler = "".join(f"template int f{i}(float, double, int*);\n" for i in range(20))
+        rows = [
+            row(source.format(kind) + filler, path=f"{kind}.cu", **columns)
+            for kind in ("float", "double")
+        ]
+        settings = ScreeningSettings(decontamination=NO_EVALUATION)
+        compared = compared_opcodes(rows, settings)
+        assert compared.num_rows == (2 if compared_by_code else 0)
+        if "reason" not in columns or not columns["reason"]:
+            reasons = screened(rows).reasons
+            assert reasons == ["", "" if compared_by_code else "near_duplicate"]
+        if compared_by_code:
+            decider = Decider(opcode_levels(settings), LocalShards(2), exact=False)
+            (gone,) = decider.offer(compared)
+            assert (gone.line, gone.level, gone.similarity) == (1, "opcodes", 1.0)
 
     def test_off(self) -> None:
         rows = [row(program("a")), row(program("a").replace("a_3 ", "a_2 "))]

@@ -23,7 +23,7 @@ ANSWER = "#include <hip/hip_runtime.h>\nint main() { hipDeviceSynchronize(); }"
 def client_of(api: Api, key: str = "none") -> Any:
     transport = httpx.ASGITransport(app=api.app)
     http = httpx.AsyncClient(transport=transport)
-    return openai.AsyncOpenAI(base_url="http://test/v1", api_key=key, http_client=http)
+    return openai.AsyncOpenAI(base_url="http://localhost/v1", api_key=key, http_client=http)
 
 
 def test_rules_as_a_chat_model(api: Api) -> None:

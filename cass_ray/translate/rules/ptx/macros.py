@@ -14,11 +14,7 @@ from dataclasses import dataclass
 from cass_ray.translate.rules.rewrite import Rewrite
 from cass_ray.translate.rules.text import Span
 
-_DEFINE = re.compile(
-    r"^[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)\((?P<parameters>[\w \t,]*)\)"
-    r"(?P<body>(?:[^\n]*\\\r?\n)*[^\n]*)",
-    re.MULTILINE,
-)
+_DEFINE = re.compile(r"[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)\((?P<parameters>[\w \t,]*)\)")
 _TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|\s*##\s*|#\s*[A-Za-z_]\w*|[A-Za-z_]\w*')
 _STRINGS = re.compile(r'"((?:[^"\\\n]|\\.)*)"[\s\\]*"((?:[^"\\\n]|\\.)*)"')
 _PLAIN = re.compile(r"\w+")
@@ -41,7 +37,7 @@ def write_out(unit: Rewrite, statement: Span, word: str, translate: Translate) -
     Raises what ``translate`` does for one of the uses.
     """
     text = unit.source.text
-    macro = _enclosing(text, statement)
+    macro = _enclosing(unit, statement)
     if macro is None:
         return False
     body = text[slice(*statement)]
@@ -63,15 +59,14 @@ def write_out(unit: Rewrite, statement: Span, word: str, translate: Translate) -
     return True
 
 
-def _enclosing(text: str, statement: Span) -> _Macro | None:
+def _enclosing(unit: Rewrite, statement: Span) -> _Macro | None:
     """The macro that ``statement`` is in the body of."""
-    for match in _DEFINE.finditer(text, text.rfind("#", 0, text.rfind("define", 0, statement[0]))):
-        if match.start() > statement[0]:
-            break
-        if match.start("body") <= statement[0] and statement[1] <= match.end("body"):
-            parameters = tuple(name.strip() for name in match["parameters"].split(","))
-            return _Macro(match["name"], match.start(), parameters)
-    return None
+    start = unit.source.logical_line(statement[0])
+    match = _DEFINE.match(unit.source.text, start)
+    if match is None or unit.source.logical_line(statement[1] - 1) != start:
+        return None
+    parameters = tuple(name.strip() for name in match["parameters"].split(","))
+    return _Macro(match["name"], start, parameters)
 
 
 def _uses(unit: Rewrite, macro: _Macro, used: list[str]) -> list[tuple[str, ...]]:

@@ -1,0 +1,298 @@
+"""What a project takes from other repositories: submodules, and what its build would fetch.
+
+Builds are recorded without a network, so this is brought before: from folders that are given
+(``--dependency NAME=DIR``), else by git at the commit or tag that the project names. Headers of it
+lie over the tree, at the submodule's path or in :data:`~cass_ray.builds.plans.DEPENDENCIES`; its
+sources are no rows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from urllib.parse import urljoin, urlsplit
+
+from cass_ray.builds.plans import DEPENDENCIES
+from cass_ray.corpus.program import SourceError
+from cass_ray.corpus.reading.filetree import DirectoryTree, FileProblemError, FileTree
+from cass_ray.corpus.reading.git import GitTree, fetch_snapshot
+from cass_ray.printable import printable
+
+GIVEN, FETCHED = "given", "fetched"
+HOSTS = frozenset(
+    {"github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "gitlab.kitware.com",
+     "git.savannah.gnu.org", "gitlab.freedesktop.org", "huggingface.co"}
+)  # fmt: skip
+"""Where is fetched from: a repository must not choose which machines ours talk to."""
+OF_THE_TOOLKITS = frozenset({"thrust", "cub", "cccl", "libcudacxx", "cutlass"})
+"""Nvidia's libraries of headers: both sides have them from their toolkits or packages, and a copy
+in the tree would go before AMD's."""
+
+_MOST = 24
+_MOST_FILES = 20_000
+_FILE_BYTES = 8 << 20
+_ALL_BYTES = 256 << 20
+_TEXT_BYTES = 1 << 20
+_HEADERS = (
+    ".h", ".hh", ".hpp", ".hxx", ".h++", ".cuh", ".inl", ".inc", ".ipp", ".tpp", ".tcc", ".def",
+)  # fmt: skip
+_CALL = re.compile(
+    r"\b(?P<how>FetchContent_Declare|CPM(?:Add|Find)Package|ExternalProject_Add)\s*\("
+    r"\s*(?P<body>[^()]{0,2000})\)",
+    re.IGNORECASE,
+)
+_CLONE = re.compile(
+    r"\bgit\s+clone\s+(?P<options>(?:--?[\w-]+(?:[= ]\d+)?\s+|-b\s+\S+\s+|--branch[= ]\S+\s+)*)"
+    r"(?P<url>https://[\w./@:~+-]+)"
+)
+_BRANCH = re.compile(r"(?:-b|--branch)[= ]\s*(\S+)")
+_SHORTHAND = re.compile(r"^\"?(?P<host>gh|gl|bb):(?P<path>[\w.-]+/[\w.-]+)[#@](?P<tag>[\w.+-]+)")
+_HOSTS_OF_CPM = {"gh": "github.com", "gl": "gitlab.com", "bb": "bitbucket.org"}
+_SECTION = re.compile(r'^\s*\[submodule "(?P<name>[^"\n]*)"\]', re.MULTILINE)
+_KEY = re.compile(r"^[ \t]*(path|url)[ \t]*=[ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
+_REVISION = re.compile(r"[\w][\w./+-]{0,200}")
+
+Fetch = Callable[[str, str, Path], str]
+"""URL, revision, folder for a bare repository -> commit, as :func:`fetch_snapshot`."""
+
+
+@dataclass(frozen=True)
+class Dependency:
+    """``path``: where it belongs in the tree. ``revision``: a commit, or the tag that is named;
+    empty where the project names none. ``how``: ``submodule``, ``FetchContent_Declare`` …"""
+
+    name: str
+    url: str
+    revision: str
+    path: str
+    how: str
+
+    def __str__(self) -> str:
+        return printable(f"{self.how} {self.name} ({self.url or 'no address'})")
+
+
+@dataclass
+class Dependencies:
+    """``files`` by path in the tree; ``brought``: where each one is from, by its folder;
+    ``missing``: why others are not here, by theirs."""
+
+    declared: list[Dependency] = field(default_factory=list)
+    files: dict[str, bytes] = field(default_factory=dict)
+    brought: dict[str, str] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
+
+    def places(self) -> dict[str, str]:
+        """The addresses of those that are here, each with its folder; without one the name."""
+        return {
+            each.url or each.name: each.path for each in self.declared if each.path in self.brought
+        }
+
+    def headers(self) -> dict[str, bytes]:
+        """What of ``files`` others include."""
+        return {path: x for path, x in self.files.items() if path.lower().endswith(_HEADERS)}
+
+    def lacking(self, headers: Iterable[str], folders: Iterable[str]) -> list[str]:
+        """What of the missing a file may need that includes ``headers``, which nothing has, and is
+        compiled with the include ``folders``: in words, with what to do about it."""
+        if not self.missing:
+            return []
+        first = {name.split("/")[0].lower() for name in headers if "/" in name}
+        inside = [f"{folder}/" for folder in folders]
+        found = []
+        for each in self.declared:
+            why = self.missing.get(each.path)
+            asked = each.name.lower() in first or any(
+                folder.startswith(f"{each.path}/") for folder in inside
+            )
+            if why is not None and asked:
+                found.append(f"{each}: {why}; give it by --dependency {each.name}=DIR")
+        return found
+
+    def sources_of(self, paths: Iterable[str]) -> list[str]:
+        """Where those of ``paths`` are from that belong to dependencies, each once."""
+        found = {
+            origin: None
+            for path in paths
+            for folder, origin in self.brought.items()
+            if path.startswith(f"{folder}/")
+        }
+        return sorted(found)
+
+
+def declared_dependencies(
+    tree: FileTree, commits: Mapping[str, str], origin: str = ""
+) -> list[Dependency]:
+    """What the files of ``tree`` name. ``commits``: of its submodules, by path. ``origin``: the
+    project's own address, which those of submodules may be relative to."""
+    found: dict[str, Dependency] = {}
+    for each in (*_submodules(tree, commits, origin), *_of_build_files(tree)):
+        found.setdefault(each.path, each)
+    return list(found.values())[:_MOST]
+
+
+def _submodules(tree: FileTree, commits: Mapping[str, str], origin: str) -> Iterator[Dependency]:
+    text = _text(tree, ".gitmodules") if tree.is_file(".gitmodules") else ""
+    sections = list(_SECTION.finditer(text))
+    for number, section in enumerate(sections):
+        end = sections[number + 1].start() if number + 1 < len(sections) else len(text)
+        keys = {match[1]: match[2] for match in _KEY.finditer(text, section.end(), end)}
+        path = posixpath.normpath(keys.get("path", ""))
+        if not _is_inside(path):
+            continue
+        url = keys.get("url", "")
+        if url.startswith(("./", "../")) and origin:
+            url = urljoin(f"{origin.rstrip('/')}/", url)
+        name = posixpath.basename(path)
+        yield Dependency(name, url, commits.get(path, ""), path, "submodule")
+
+
+def _of_build_files(tree: FileTree) -> Iterator[Dependency]:
+    for listed in tree.walk():
+        path = listed.path
+        lowered = posixpath.basename(path).lower()
+        if listed.problem is not None or listed.is_repository:
+            continue
+        if lowered == "cmakelists.txt" or lowered.endswith(".cmake"):
+            yield from _of_cmake(_text(tree, path))
+        elif lowered.endswith((".sh", ".py")) or lowered in ("makefile", "gnumakefile"):
+            yield from _of_script(_text(tree, path))
+
+
+def _of_cmake(text: str) -> Iterator[Dependency]:
+    for match in _CALL.finditer(text):
+        words = re.sub(r"(?<!\S)#[^\n]*", "", match["body"]).replace('"', " ").split()
+        if not words:
+            continue
+        if short := _SHORTHAND.match(words[0]):
+            url = f"https://{_HOSTS_OF_CPM[short['host']]}/{short['path']}.git"
+            yield _at(short["path"].split("/")[-1], url, short["tag"], match["how"])
+            continue
+        keys = dict(pairwise(words))
+        url = keys.get("GIT_REPOSITORY", "")
+        if "GITHUB_REPOSITORY" in keys:
+            url = f"https://github.com/{keys['GITHUB_REPOSITORY']}.git"
+        name = keys.get("NAME", words[0])
+        yield _at(name, url, keys.get("GIT_TAG", ""), match["how"])
+
+
+def _of_script(text: str) -> Iterator[Dependency]:
+    for match in _CLONE.finditer(text):
+        branch = _BRANCH.search(match["options"])
+        name = posixpath.basename(match["url"]).removesuffix(".git")
+        yield _at(name, match["url"], branch[1] if branch else "", "git clone")
+
+
+def _at(name: str, url: str, revision: str, how: str) -> Dependency:
+    plain = re.sub(r"[^\w.+-]", "_", name).lstrip(".") or "unnamed"
+    return Dependency(plain, url, revision, f"{DEPENDENCIES}/{plain}", how)
+
+
+@dataclass(frozen=True)
+class DependencySources:
+    """Where dependencies come from. ``given``: folders by name. ``cache``: for fetched
+    repositories. With ``fetches`` false nothing is fetched."""
+
+    given: Mapping[str, str]
+    cache: Path
+    fetches: bool = True
+    fetch: Fetch = fetch_snapshot
+    hosts: frozenset[str] = HOSTS
+
+    def bring(self, declared: list[Dependency]) -> Dependencies:
+        """The files of ``declared``, as far as they can be had."""
+        made = Dependencies(declared)
+        unreachable = ""
+        for each in declared:
+            folder = self._folder(each)
+            if folder is not None:
+                self._take(made, each, DirectoryTree(folder), f"{each.name}: {GIVEN}")
+                continue
+            if each.name.lower() in OF_THE_TOOLKITS:
+                continue
+            why = self._refusal(each) or unreachable
+            if not why:
+                try:
+                    self._fetched(made, each)
+                    continue
+                except SourceError as error:
+                    why = _last_line(str(error))
+                    if "resolve host" in why or "unable to access" in why:
+                        unreachable = why  # of the network, not of this address
+            made.missing[each.path] = why
+        return made
+
+    def _folder(self, each: Dependency) -> Path | None:
+        names = (each.name, each.path, posixpath.basename(each.url).removesuffix(".git"))
+        wanted = {name.lower() for name in names}
+        for name, folder in self.given.items():
+            if name.lower() in wanted:
+                return Path(folder).expanduser()
+        return None
+
+    def _refusal(self, each: Dependency) -> str:
+        """Why this one is not fetched; empty where it is."""
+        if not self.fetches:
+            return "nothing is fetched (fetch_dependencies: false)"
+        address = urlsplit(each.url)
+        if address.scheme != "https" or (address.hostname or "") not in self.hosts:
+            return f"{printable(each.url) or 'no address'} is not on a public host of repositories"
+        if not each.revision or not _REVISION.fullmatch(each.revision) or ".." in each.revision:
+            return "the project names no commit or tag"
+        return ""
+
+    def _fetched(self, made: Dependencies, each: Dependency) -> None:
+        """Raises :class:`SourceError`."""
+        key = hashlib.sha256(f"{each.url}@{each.revision}".encode()).hexdigest()[:16]
+        directory = self.cache / f"{key}.git"
+        commit = self.fetch(each.url, each.revision, directory)
+        with closing(GitTree(directory, commit)) as tree:
+            self._take(made, each, tree, f"{each.name}@{commit}: {FETCHED}")
+
+    def _take(self, made: Dependencies, each: Dependency, tree: FileTree, origin: str) -> None:
+        total = sum(map(len, made.files.values()))
+        count = 0
+        for listed in tree.walk():
+            path = listed.path
+            if listed.problem is not None or listed.is_repository:
+                continue
+            if count >= _MOST_FILES:
+                break
+            try:
+                if tree.size(path) > _FILE_BYTES:
+                    continue
+                content = tree.read(path)
+            except FileProblemError:
+                continue
+            total += len(content)
+            if total > _ALL_BYTES:
+                made.missing[each.path] = f"larger than {_ALL_BYTES >> 20} MiB: taken in part"
+                break
+            made.files[f"{each.path}/{path}"] = content
+            count += 1
+        if count:
+            made.brought[each.path] = origin
+        else:
+            made.missing[each.path] = "its folder holds no source"
+
+
+def _is_inside(path: str) -> bool:
+    return path not in ("", ".", "..") and not path.startswith(("/", "../"))
+
+
+def _text(tree: FileTree, path: str) -> str:
+    try:
+        if tree.size(path) > _TEXT_BYTES:
+            return ""
+        return tree.read(path).decode("utf-8", "replace")
+    except FileProblemError:
+        return ""
+
+
+def _last_line(text: str) -> str:
+    return printable((text.strip().splitlines() or [""])[-1])[:200]
