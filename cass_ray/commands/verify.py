@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
@@ -34,6 +35,7 @@ from cass_ray.execute.shipped import shipped_subjects
 from cass_ray.execute.verify import PortVerification
 from cass_ray.exit_codes import EXIT_CANNOT_TELL, EXIT_DONE, EXIT_FAILED
 from cass_ray.public.verifying import Comparison, by_second_compiler, compare_programs
+from cass_ray.toolchain.archive.library_targets import without_code
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.rules.widths import width_findings
@@ -105,6 +107,7 @@ def verify_port(
     """
     with exit_codes(), waiting("compiling and running both sides"):
         programs = existing(reference), existing(candidate) if candidate else None
+        _warn_of_libraries(candidate or reference, arch or [])
         driven = not has_main([reference.read_text(errors="replace")])
         how = Comparison(
             inputs=[arguments_of(text) for text in arguments or [""]],
@@ -180,6 +183,14 @@ def agree(original: Path, port: Path) -> bool:
     results = compare_programs(original, port, Comparison())
     typer.echo(_report(results), err=True)
     return not _first_difference(results)
+
+
+def _warn_of_libraries(port: Path, targets: list[str]) -> None:
+    """CUDA's names, too: the rules give each the library of ROCm that has its name."""
+    text = port.read_text(errors="replace")
+    hip = re.sub(r"\bcu(blas|rand|sparse|solver)(?=[A-Z])", r"hip\1", text)
+    if warning := without_code([hip], targets):
+        typer.echo(f"cass verify: {warning}", err=True)
 
 
 def _exit_code(results: Mapping[str, PortVerification]) -> int:
