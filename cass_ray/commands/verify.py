@@ -39,6 +39,7 @@ from cass_ray.toolchain.archive.library_targets import without_code
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.rules.widths import width_findings
+from cass_ray.verbosity import next_step
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 selftest_app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -125,7 +126,21 @@ def verify_port(
     typer.echo(_as_json(results) if as_json else _report(results))
     if candidate is not None and not as_json:
         _advise(candidate, results)
-    raise typer.Exit(_exit_code(results))
+    status = _exit_code(results)
+    if not as_json:
+        _go_on(reference, candidate, status)
+    raise typer.Exit(status)
+
+
+def _go_on(reference: Path, candidate: Path | None, status: int) -> None:
+    """What comes after a verdict."""
+    port = candidate or reference
+    if status == EXIT_FAILED:
+        next_step(f"cass run {port} --check    # reports memory errors and races")
+    elif status == EXIT_CANNOT_TELL:
+        next_step("give inputs that the program reads: --with ARGUMENTS, --inputs FOLDER")
+    elif candidate is not None:
+        next_step(f"cass parity {reference} {port}    # its cost beside the original's")
 
 
 @selftest_app.command("verify-selftest")
