@@ -126,11 +126,11 @@ class _Run:
     def _questions(self, compilers: Compilers) -> Any:
         """The data set of :class:`Asked`; the driver makes those about source text."""
         if self._settings.level is BenchLevel.SOURCE:
-            made = [
+            result = [
                 (item.id, Asked(item, ask(self._tasks[item.task], item.kind, compilers)))
                 for item in self._items
             ]
-            return ray.data.from_blocks([rows([one]) for one in made])
+            return ray.data.from_blocks([rows([one]) for one in result])
         blocks: list[pa.Table] = [rows([(item.id, item)]) for item in self._items]
         dataset = ray.data.from_blocks(blocks)
         return self._pool(dataset, Questioner, {"tasks": self._tasks}, _slots("nvidia", 1.0))

@@ -64,13 +64,13 @@ class _Worker:
 
     def examiner(self) -> Examiner:
         """One a thread: toolchains and what they hold are not shared."""
-        made: Examiner | None = getattr(self._of_thread, "examiner", None)
-        if made is None:
+        result: Examiner | None = getattr(self._of_thread, "examiner", None)
+        if result is None:
             compilers = make_compilers(cached=self._cached, architecture=self._architecture)
             nvidia = NvidiaBackend()
             judge = Judge(compilers, compilers.cache, nvidia=nvidia if nvidia.available() else None)
-            made = self._of_thread.examiner = Examiner(compilers, judge)
-        return made
+            result = self._of_thread.examiner = Examiner(compilers, judge)
+        return result
 
 
 class Questioner(_Worker):
@@ -86,8 +86,8 @@ class Questioner(_Worker):
         """Put the questions of ``batch``."""
 
         def ask(item: Item) -> Asked:
-            made = self.examiner().question(self._tasks[item.task], item.kind)
-            return Asked(item, problem=made) if isinstance(made, str) else Asked(item, made)
+            result = self.examiner().question(self._tasks[item.task], item.kind)
+            return Asked(item, problem=result) if isinstance(result, str) else Asked(item, result)
 
         return self.through(batch, ask, lambda item: Asked(item, problem=_DIED))
 

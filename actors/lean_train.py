@@ -29,5 +29,5 @@ class LeanTrainer(TorchTrainer):  # type: ignore[misc]  # Ray has no types here
         return super().fit()
 
     def _create_default_callbacks(self) -> list[Any]:
-        made: list[Any] = super()._create_default_callbacks()
-        return [each for each in made if type(each).__name__ not in _LEFT_OUT]
+        result: list[Any] = super()._create_default_callbacks()
+        return [each for each in result if type(each).__name__ not in _LEFT_OUT]

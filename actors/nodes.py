@@ -126,12 +126,12 @@ def _unable(needed: Sequence[str], settings: BuildSettings) -> list[tuple[str, s
     if not asked:
         return []
     answered, _ = ray.wait(list(asked), num_returns=len(asked), timeout=_ANSWER_SECONDS)
-    found = []
+    result = []
     for task, node in asked.items():
         problem = _answer(task) if task in answered else "it does not answer"
         if problem:
-            found.append((node["NodeID"], f"node {node['NodeManagerAddress']}: {problem}"))
-    return found
+            result.append((node["NodeID"], f"node {node['NodeManagerAddress']}: {problem}"))
+    return result
 
 
 def _answer(task: Any) -> str:

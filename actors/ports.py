@@ -23,19 +23,19 @@ def free_ports(count: int) -> list[int]:
     Drawn by chance, so that nodes that start at the same time seldom want the same. Raises
     :class:`PortsTaken`.
     """
-    found: list[int] = []
+    result: list[int] = []
     with ExitStack() as stack:  # each stays bound until all are found
         for port in random.sample(_RANGE, min(len(_RANGE), count * _DRAWS_OF_A_PORT)):
-            if len(found) == count:
+            if len(result) == count:
                 break
             if _bound(stack.enter_context(socket.socket()), port):
-                found.append(port)
-    if len(found) < count:
+                result.append(port)
+    if len(result) < count:
         raise PortsTaken(
             f"fewer than {count} free ports from {_RANGE.start} to {_RANGE.stop - 1}; end other "
             "clusters of this machine"
         )
-    return found
+    return result
 
 
 def _bound(probe: socket.socket, port: int) -> bool:

@@ -55,7 +55,7 @@ class ClusterRewards:
         """None where the worker died; another has its place then."""
         worker = self._idle.get()
         try:
-            made: RewardVerdict = ray.get(worker.judge.remote(item))
+            result: RewardVerdict = ray.get(worker.judge.remote(item))
         except ActorDiedError:
             worker = self._actor.remote(self._make)
             return None
@@ -65,4 +65,4 @@ class ClusterRewards:
             return undecided(f"the worker could not be asked: {error}"[:500])
         finally:
             self._idle.put(worker)
-        return made
+        return result

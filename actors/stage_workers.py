@@ -119,9 +119,9 @@ class StageWorker:
             rows = [self._alone(row, stages) for row in rows]
         else:
             rows = run_stages(stages, rows)
-        made = self._made(rows)
+        result = self._made(rows)
         self._coordinator.end_batch.remote(self.pool.value, blocks)
-        return made
+        return result
 
     def _told(self, problem: ToolMissing) -> ToolMissing:
         """``problem``, which the driver then knows of: Ray makes errors and texts of its own."""
@@ -165,11 +165,11 @@ class StageWorker:
 
     def _committed(self, rows: list[Row]) -> pa.Table:
         """Commit whole blocks: one that came in parts would be a bug of the pipeline."""
-        found = []
+        result = []
         for key, own in groupby(rows, key=itemgetter(BLOCK_COLUMN)):
             entry = commit_block(self._work, key, list(own))
-            found.append({BLOCK_COLUMN: key, "counts": list(entry.counts.items())})
-        return pa.Table.from_pylist(found, schema=COMMITTED_SCHEMA)
+            result.append({BLOCK_COLUMN: key, "counts": list(entry.counts.items())})
+        return pa.Table.from_pylist(result, schema=COMMITTED_SCHEMA)
 
     def _stages(self) -> Sequence[RowStage]:
         stages: Sequence[RowStage] | None = getattr(self._of_thread, "stages", None)

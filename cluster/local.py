@@ -100,16 +100,16 @@ def default_plan(slots: int) -> list[NodePlan]:
 
 def parse_nodes(text: str) -> dict[str, int]:
     """``nvidia=2,amd=2`` as numbers of nodes. Raises ``ClusterError``."""
-    found: dict[str, int] = {}
+    result: dict[str, int] = {}
     for word in text.split(","):
         resource, _, count = word.strip().partition("=")
-        if resource not in RESOURCES or resource in found or not count.isdigit():
+        if resource not in RESOURCES or resource in result or not count.isdigit():
             raise ClusterError(
                 f"--nodes {text}: {word.strip()!r} is not one of {', '.join(RESOURCES)} with a "
                 "number, each named once, as in nvidia=2,amd=2"
             )
-        found[resource] = int(count)
-    return found
+        result[resource] = int(count)
+    return result
 
 
 def state_file() -> Path:

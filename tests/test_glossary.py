@@ -29,7 +29,6 @@ MODULES = {
     "elf": "toolchain: any ELF file; toolchain.nvidia: cubins",
     "errors": "each package's exceptions",
     "formats": "emulator.isa: encodings of each instruction set",
-    "functions": "corpus.generate: CUDA's; corpus.generate.ptx: those around asm statements",
     "kernels": "corpus.generate: made; corpus.parsing: read",
     "launches": "translate.rules: rewritten; translate.defects: looked at",
     "locate": "toolchain: installations; toolchain.opencl: those of OpenCL",
@@ -39,7 +38,6 @@ MODULES = {
     "rewards": "serve: the command; serve.http: its route",
     "settings": "each package's settings",
     "source": "corpus: a source of programs, of each kind",
-    "statements": "corpus.generate: CUDA's; corpus.generate.ptx: asm statements",
     "tensor_memory": "lift.lowering: where it lies; lift.lowering.semantics: its instructions",
     "toolchain": "toolchain.amd, .nvidia, .opencl: the compilers of each vendor",
     "trainer": "train: from pairs; train.rl: from rewards",
@@ -95,7 +93,7 @@ def test_a_module_has_its_name_alone() -> None:
         for module in modules(package):
             if not module.stem.startswith("__"):
                 names[package_of(module)].append(module.stem)
-    assert sum(map(len, names.values())) > 900
+    assert sum(map(len, names.values())) > 700
     wrong = {package: unlisted(stems, MODULES) for package, stems in names.items()}
     assert {package: stems for package, stems in wrong.items() if stems} == {}
     several = {name for stems in names.values() for name, n in Counter(stems).items() if n > 1}

@@ -14,6 +14,7 @@ from typing import Any, Literal, Self
 from benchmarks.project.cloning import Checkout
 from benchmarks.project.rows import ProjectRow
 from cass_ray.config import StrictModel
+from cass_ray.project.counted_tests import counted_tests
 
 _CASS = [sys.executable, "-m", "cass_ray.cli"]
 _LAST_LINES = 6
@@ -38,6 +39,8 @@ class Seen(StrictModel):
     """Constructs without a translation."""
     added_lines: int = 0
     """Lines that the patch adds."""
+    tests: str = ""
+    """How many of its tests passed, where a framework's output says so."""
     said: str = ""
     """The last lines of the step that failed."""
 
@@ -97,6 +100,9 @@ def port_row(listed: str, row: ProjectRow, checkout: Checkout, target: str) -> S
         added_lines=sum(
             line.startswith("+") and not line.startswith("+++") for line in patch.splitlines()
         ),
+        tests=", ".join(map(str, counted_tests(report["targets"][0]["test"]["log"])))
+        if report
+        else "",
         said="\n".join(said.splitlines()[-_LAST_LINES:]),
     )
 

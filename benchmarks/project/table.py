@@ -32,8 +32,8 @@ def table(rows: list[Seen]) -> str:
         lines.append(f"{target}: {verdicts.count('passed')} of {len(verdicts)} pass.")
     lines += [
         "",
-        "| project | commit | target | verdict | last seen | seconds | lines added | why not |",
-        "|---|---|---|---|---|---|---|---|",
+        "| project | commit | target | verdict | tests | last seen | seconds | added | why not |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     for each in rows:
         why = each.said.replace("|", "\\|").splitlines()
@@ -42,6 +42,7 @@ def table(rows: list[Seen]) -> str:
             each.commit[:8],
             each.target,
             each.verdict,
+            each.tests,
             each.date,
             f"{each.seconds:.0f}",
             str(each.added_lines),

@@ -29,6 +29,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from benchmarks.train.assembly_names import other_names, other_registers
 from benchmarks.train.small_from_scratch import PAIRS, exact_answers, make_tokens, train_until
 from cass_ray.assembly.compact import CompactError, compact, expand
 from cass_ray.config import load, parse_overrides
@@ -36,7 +37,6 @@ from cass_ray.dataset.schema import PAIR_SCHEMA
 from cass_ray.llm.chat_format import encode_prompt
 from cass_ray.llm.prompts import prompt_format
 from cass_ray.task import Direction, Level, Task
-from cass_ray.train.data.assembly_names import other_names, other_registers
 from cass_ray.train.data.examples import is_held_out
 from cass_ray.train.settings import TrainSettings
 

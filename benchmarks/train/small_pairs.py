@@ -142,7 +142,7 @@ def generated_programs(seed: int) -> list[Row]:
 
 def drill_rows(count: int) -> Iterator[Row]:
     """Drills over the mapping tables of the rules."""
-    from cass_ray.corpus.generate.drills import drills
+    from benchmarks.train.asm_programs.drills import drills
     from cass_ray.translate.rules import tables
 
     with (tables.FOLDER / "names.csv").open(newline="", encoding="utf-8") as stream:
@@ -176,7 +176,7 @@ def drill_rows(count: int) -> Iterator[Row]:
 
 def ptx_programs(seed: int) -> list[Row]:
     """50 files of inline PTX."""
-    from cass_ray.corpus.generate.ptx.files import ptx_files
+    from benchmarks.train.asm_programs.files import ptx_files
 
     return [
         {"id": f"ptx-{seed}-{number}", "kind": "ptx", "cuda": source}
@@ -186,7 +186,7 @@ def ptx_programs(seed: int) -> list[Row]:
 
 def grafted_rows(rows: list[Row], count: int, held_out: frozenset[str]) -> Iterator[Row]:
     """Public programs of moderate length with functions of inline PTX in them."""
-    from cass_ray.corpus.generate.ptx.files import grafted
+    from benchmarks.train.asm_programs.files import grafted
 
     chance = random.Random("grafted")
     fitting = [

@@ -138,17 +138,17 @@ def run(out: Path, options: argparse.Namespace) -> None:
     """Learn for ``seconds``; the model is in ``out/run/model_rl``."""
     import torch
 
+    from benchmarks.train.averaged_weights import AveragedWeights
+    from benchmarks.train.reward_processes import ProcessRewards
     from benchmarks.train.rl_held_out import held_out_questions, write_answers
     from benchmarks.train.rl_questions import in_other_words, read_questions
+    from benchmarks.train.rollout_process import RolloutProcess
     from cass_ray.execute.rewards.compiled import CompileCredit
-    from cass_ray.execute.rewards.processes import ProcessRewards
     from cass_ray.train.distributed import DistributedContext
-    from cass_ray.train.rl.average import AveragedWeights
     from cass_ray.train.rl.guidance import reference_answer
     from cass_ray.train.rl.learner import Learner, PolicyModel, policy_engine
     from cass_ray.train.rl.model_folder import save_policy
     from cass_ray.train.rl.questions import QuestionChooser
-    from cass_ray.train.rl.rollout_process import RolloutProcess
     from cass_ray.train.rl.rollouts import SharedRollouts
     from cass_ray.train.rl.rollouts_lost import RolloutsLost
     from cass_ray.train.rl.trainer import RlTrainer

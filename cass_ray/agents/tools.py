@@ -44,7 +44,8 @@ from cass_ray.overwriting import check_outputs, remember
 from cass_ray.project.patch import PatchError
 from cass_ray.project.porting import PortSettings, ProjectError, port_project, work_folder
 from cass_ray.project.reference.comparing import RunVerdict
-from cass_ray.project.report import REPORT_FILES, ProjectResult, write_reports
+from cass_ray.project.report import ProjectResult
+from cass_ray.project.report_files import REPORT_FILES, write_reports
 from cass_ray.project.steps import Step
 from cass_ray.public import compiling
 from cass_ray.public.verifying import Comparison, compare_programs
@@ -120,17 +121,17 @@ class Tools:
         if bool(path) == bool(source):
             raise ValueError("give either path or source")
         text = self.workspace.file(path).read_text("utf-8", "replace") if path else source
-        made = make_translator().translate(text, filename=PurePosixPath(path or "source.cu").name)
+        result = make_translator().translate(text, filename=PurePosixPath(path or "source.cu").name)
         saved = ""
         if save_as:
             place = self.workspace.new_file(save_as, overwrite=overwrite)
-            write_whole(place, made.source.encode("utf-8", "replace"))
+            write_whole(place, result.source.encode("utf-8", "replace"))
             saved = self.workspace.shown(place)
         return TranslateAnswer(
-            complete=not made.errors,
-            source="" if saved else made.source,
+            complete=not result.errors,
+            source="" if saved else result.source,
             saved_as=saved,
-            findings=[FindingAnswer.of(path, each) for each in made.findings],
+            findings=[FindingAnswer.of(path, each) for each in result.findings],
         )
 
     def compile(
@@ -144,7 +145,7 @@ class Tools:
         translates = file.suffix in CUDA_SUFFIXES and not arch.startswith("sm_")
         try:
             with self._place():
-                made = _compiled(file, arch)
+                result = _compiled(file, arch)
         except CompileFailure as failure:
             return CompileAnswer(
                 compiled=False,
@@ -157,8 +158,8 @@ class Tools:
             compiled=True,
             architecture=arch,
             translated=translates,
-            kernels=_kernels(made.device, arch),
-            assembly=bounded(made.device) if assembly else "",
+            kernels=_kernels(result.device, arch),
+            assembly=bounded(result.device) if assembly else "",
         )
 
     def run(
@@ -222,7 +223,7 @@ class Tools:
             self.workspace.file(port) if port else None,
         )
         with self._place():
-            made = compare_programs(
+            result = compare_programs(
                 *programs,
                 Comparison(
                     inputs or ((),),
@@ -233,8 +234,8 @@ class Tools:
                 list(dict.fromkeys(targets)),
             )
         return VerifyAnswer(
-            passed=all(each.passed for each in made.values()),
-            targets={name: TargetVerdict.of(each) for name, each in made.items()},
+            passed=all(each.passed for each in result.values()),
+            targets={name: TargetVerdict.of(each) for name, each in result.items()},
         )
 
     def explain(
@@ -310,7 +311,7 @@ class Tools:
         translator = make_translator()
         settings = PortSettings(targets, build, test, seconds=600.0)
         with self._place():
-            made = port_project(
+            result = port_project(
                 str(root),
                 settings,
                 translator,
@@ -318,9 +319,9 @@ class Tools:
                 runtime_library(),
                 work_folder(str(root), default_directory()),
             )
-        write_reports(made, translator, place)
+        write_reports(result, translator, place)
         remember(written)
-        return _project_answer(made, self.workspace.shown(place))
+        return _project_answer(result, self.workspace.shown(place))
 
     def _files(self, name: str) -> Path | None:
         return self.workspace.folder(name) if name else None
@@ -349,10 +350,10 @@ def _kernels(assembly: str, arch: str) -> list[str]:
 
 
 def _sources(folder: Path) -> list[Path]:
-    found = [file for file in source_files(folder) if is_source(file.name)]
-    if len(found) > _FILES:
-        raise ValueError(f"{len(found)} source files: name a folder with at most {_FILES}")
-    return found
+    result = [file for file in source_files(folder) if is_source(file.name)]
+    if len(result) > _FILES:
+        raise ValueError(f"{len(result)} source files: name a folder with at most {_FILES}")
+    return result
 
 
 def _project_answer(made: ProjectResult, reports: str) -> ProjectAnswer:

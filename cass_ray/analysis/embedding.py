@@ -71,8 +71,10 @@ def project(points: NDArray[np.float64], method: str) -> NDArray[np.float64]:
         from sklearn.manifold import TSNE
 
         perplexity = min(30.0, (len(points) - 1) / 3)
-        made = TSNE(2, perplexity=perplexity, init="pca", random_state=_SEED).fit_transform(points)
-        return np.asarray(made, dtype=np.float64)
+        result = TSNE(2, perplexity=perplexity, init="pca", random_state=_SEED).fit_transform(
+            points
+        )
+        return np.asarray(result, dtype=np.float64)
     try:
         import umap
     except ImportError as error:

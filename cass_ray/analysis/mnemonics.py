@@ -38,9 +38,9 @@ def mnemonics(instruction_set: InstructionSet, text: str | None) -> Counter[str]
     if not text:
         return Counter()
     # Counted as they stand first: the loop is over different ones only.
-    made: Counter[str] = Counter()
+    result: Counter[str] = Counter()
     for found, times in Counter(_LINES[instruction_set].findall(text)).items():
         for each in found if isinstance(found, tuple) else (found,):
             if each:
-                made[" ".join(each.split())] += times
-    return made
+                result[" ".join(each.split())] += times
+    return result

@@ -15,11 +15,11 @@ def similarities(row: Mapping[str, Any], characters: int) -> list[dict[str, Any]
 
     Of the first ``characters`` of both texts. Raises :class:`ToolMissing`.
     """
-    found = []
+    result = []
     for level in TextLevel:
         if pair := pair_of(row, level):
             cuda, hip = (text[:characters] for text in pair)
-            found.append(
+            result.append(
                 {
                     "id": row["id"],
                     "filename": row.get("filename") or "",
@@ -29,7 +29,7 @@ def similarities(row: Mapping[str, Any], characters: int) -> list[dict[str, Any]
                     "edit": edit_similarity(cuda, hip),
                 }
             )
-    return found
+    return result
 
 
 def edit_similarity(one: str, other: str) -> float:

@@ -186,7 +186,7 @@ def _code(lines: Sequence[Rdna3Line]) -> Iterator[str]:
 
 def _data(lines: Sequence[Rdna3Line], functions: frozenset[str]) -> list[str]:
     """What stands outside of functions: variables and aliases."""
-    found: list[str] = []
+    result: list[str] = []
     in_descriptor = in_cuid = False
     for line in lines:
         first = line.operands[0] if line.operands else ""
@@ -202,10 +202,10 @@ def _data(lines: Sequence[Rdna3Line], functions: frozenset[str]) -> list[str]:
             or first in functions
             or first == _CUID
         ):
-            found += _written(line)
+            result += _written(line)
         in_descriptor &= line.mnemonic != ".end_amdhsa_kernel"
         in_cuid &= line.mnemonic != ".size"
-    return _without_empty_sections(found)
+    return _without_empty_sections(result)
 
 
 def _without_empty_sections(lines: list[str]) -> list[str]:

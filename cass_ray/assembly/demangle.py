@@ -97,26 +97,26 @@ def demangle(name: str) -> str:
 
 def demangle_all(names: Iterable[str]) -> dict[str, str]:
     """:func:`demangle` for each of ``names``, with one process for those that may grow."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     growing: list[str] = []
     for name in dict.fromkeys(names):
         kept = _kept.get(name)
         if kept is not None:
-            found[name] = kept
+            result[name] = kept
         elif not _is_mangled(name):
-            found[name] = name
+            result[name] = name
         elif may_grow(name):
             growing.append(name)
         else:
-            found[name] = _demangled_here(name)
-            _kept.put(name, found[name])
+            result[name] = _demangled_here(name)
+            _kept.put(name, result[name])
     # The harmless first: at the first name beyond the limits the others of its batch are lost.
     growing.sort(key=lambda name: (len(_BACK_REFERENCE.findall(name)), len(name)))
     for batch in _batches(growing):
         for name, text in zip(batch, _demangled_apart(batch), strict=True):
-            found[name] = text if len(text) <= MAXIMUM_TEXT_LENGTH else name
-            _kept.put(name, found[name])
-    return found
+            result[name] = text if len(text) <= MAXIMUM_TEXT_LENGTH else name
+            _kept.put(name, result[name])
+    return result
 
 
 def may_grow(name: str) -> bool:

@@ -27,11 +27,11 @@ def without_comment(text: str, mark: re.Pattern[str]) -> str:
     position = 0
     quotes = _QUOTED.finditer(text)
     quoted = next(quotes, None)
-    while found := mark.search(text, position):
-        while quoted is not None and quoted.end() <= found.start():
+    while match := mark.search(text, position):
+        while quoted is not None and quoted.end() <= match.start():
             quoted = next(quotes, None)
-        if quoted is None or found.start() < quoted.start():
-            return text[: found.start()]
+        if quoted is None or match.start() < quoted.start():
+            return text[: match.start()]
         position = quoted.end()
     return text
 

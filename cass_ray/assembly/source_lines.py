@@ -29,12 +29,12 @@ def sass_lines(listing: str, filename: str) -> Lines:
 
     Of code inlined from another file, the line of ``filename`` that the call stands in.
     """
-    found: Lines = {}
+    result: Lines = {}
     current: list[int] = []
     line, noting = 0, False
     for text in listing.splitlines():
         if match := _SECTION.match(text):
-            current = found.setdefault(match[1], [])
+            current = result.setdefault(match[1], [])
             line = 0
         elif match := _LINE_NOTE.search(text):
             # Several in a row go from the inlined code out to its callers.
@@ -45,7 +45,7 @@ def sass_lines(listing: str, filename: str) -> Lines:
         elif _INSTRUCTION.match(text):
             noting = False
             current.append(line)
-    return found
+    return result
 
 
 def rdna3_lines(assembly: str, filename: str) -> Lines:
@@ -80,9 +80,9 @@ def _first_in(filename: str, places: Iterable[tuple[str | None, str | None]]) ->
 
 def instructions_by_line(lines: Mapping[str, list[int]]) -> dict[int, list[tuple[str, int]]]:
     """Line -> the instructions that it made, as function and position in it."""
-    found: dict[int, list[tuple[str, int]]] = {}
+    result: dict[int, list[tuple[str, int]]] = {}
     for name, numbers in lines.items():
         for position, number in enumerate(numbers):
             if number:
-                found.setdefault(number, []).append((name, position))
-    return found
+                result.setdefault(number, []).append((name, position))
+    return result

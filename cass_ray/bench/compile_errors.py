@@ -139,5 +139,5 @@ def classify(diagnostic: str, reason: Reason | None = None) -> list[ErrorClass]:
     """The class of every error, in order; one class where only ``reason`` is known."""
     if reason in _BY_REASON:
         return [_BY_REASON[reason]]
-    found = [classify_message(message) for message in error_messages(diagnostic)]
-    return found or [classify_message(diagnostic)]
+    result = [classify_message(message) for message in error_messages(diagnostic)]
+    return result or [classify_message(diagnostic)]

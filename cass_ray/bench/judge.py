@@ -62,13 +62,13 @@ class Judge:
             return Judgement(answered=False, problem=answer.problem)
         try:
             truth = self._truth(task)
-            made = self._cached(task, question, answer, truth)
+            result = self._cached(task, question, answer, truth)
         except CompileFailure as failure:
             message = f"the reference port does not build: {clip_diagnostic(str(failure))}"
-            made = Judgement(problem=message)
+            result = Judgement(problem=message)
         except Starved as error:
-            made = Judgement(problem=str(error))
-        return made.model_copy(update={"seconds": time.monotonic() - started})
+            result = Judgement(problem=str(error))
+        return result.model_copy(update={"seconds": time.monotonic() - started})
 
     def _truth(self, task: BenchTask) -> GroundTruth:
         if task.id not in self._truths:
@@ -81,10 +81,10 @@ class Judge:
         key = self._key(task, question, answer, truth)
         if self.cache is not None and (found := self.cache.get(key)) is not None:
             return Judgement.model_validate_json(found)
-        made = self._judge(task, question, answer, truth)
-        if self.cache is not None and not _transient(made):
-            self.cache.put(key, made.model_dump_json().encode())
-        return made
+        result = self._judge(task, question, answer, truth)
+        if self.cache is not None and not _transient(result):
+            self.cache.put(key, result.model_dump_json().encode())
+        return result
 
     def _key(
         self, task: BenchTask, question: Question, answer: BenchAnswer, truth: GroundTruth

@@ -58,9 +58,9 @@ class Compilers:
         key = digest(["bench amd", program.digest, toolchain.fingerprint, *how])
 
         def make() -> dict[str, Any]:
-            made = self.backend.compile(program)
-            assert isinstance(made, Assembly)
-            return {"host": made.host, "device": made.device}
+            result = self.backend.compile(program)
+            assert isinstance(result, Assembly)
+            return {"host": result.host, "device": result.device}
 
         value = self._cached(key, make)
         return Assembly(value["host"], value["device"])
@@ -72,11 +72,11 @@ class Compilers:
 
         def make() -> dict[str, Any]:
             with unit_on_disk(program) as unit:
-                made = toolchain.compile(unit, [architecture])
-            cubin = made.cubins[architecture]
+                result = toolchain.compile(unit, [architecture])
+            cubin = result.cubins[architecture]
             (listing,) = toolchain.disassemble([cubin])
             text = base64.b64encode(cubin).decode()
-            return {"sass": listing, "cubin": text, "host": made.host_assembly}
+            return {"sass": listing, "cubin": text, "host": result.host_assembly}
 
         value = self._cached(key, make)
         return NvidiaTexts(value["sass"], base64.b64decode(value["cubin"]), value["host"])
@@ -103,8 +103,8 @@ class Compilers:
         """SASS listing and cubin of the task's device code, as :meth:`device` has it of AMD's."""
         program = task.opencl
         if program is None:
-            made = self.nvidia(task.cuda, architecture)
-            return made.sass, made.cubin
+            result = self.nvidia(task.cuda, architecture)
+            return result.sass, result.cubin
         toolchain = find_opencl_nvidia(self.find_nvidia())
         key = digest(["bench opencl nvidia", program.digest, toolchain.fingerprint, architecture])
 

@@ -101,10 +101,10 @@ def _runs_of_port(task: BenchTask, compilers: Compilers) -> ReferenceRuns:
         return from_json(stored.decode())
     built = backend.build(compilers.amd(task.hip))
     mode = RunMode(bounds=task.spec.limits.bounds())
-    made = measure(backend, built, [*task.visible, *task.hidden], mode)
-    if cache is not None and not any(run.problem for run in made.runs):
-        cache.put(key, to_json(made).encode())
-    return made
+    result = measure(backend, built, [*task.visible, *task.hidden], mode)
+    if cache is not None and not any(run.problem for run in result.runs):
+        cache.put(key, to_json(result).encode())
+    return result
 
 
 @functools.cache

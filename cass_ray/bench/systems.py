@@ -193,7 +193,7 @@ class LiftSystem:
             return BenchAnswer(problem="lift translates cubins: use --level assembly")
         started = time.monotonic()
         try:
-            made = lift.lift_cubin(
+            result = lift.lift_cubin(
                 question.cubin,
                 self._compilers.backend.architecture,
                 amd=self._compilers.backend.toolchain,
@@ -204,9 +204,9 @@ class LiftSystem:
         except lift.LiftError as error:
             return BenchAnswer(problem=f"not lifted: {error}", seconds=time.monotonic() - started)
         return BenchAnswer(
-            files={question.main: made.assembly},
+            files={question.main: result.assembly},
             host=question.fitting_host,
-            findings=[f"{kernel}: {error}" for kernel, error in made.failures.items()],
+            findings=[f"{kernel}: {error}" for kernel, error in result.failures.items()],
             seconds=time.monotonic() - started,
         )
 

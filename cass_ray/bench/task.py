@@ -21,12 +21,13 @@ from pydantic import Field, field_validator, model_validator
 
 from cass_ray.bench.features import CATEGORIES, FEATURES, slug
 from cass_ray.cache import digest
-from cass_ray.config import SettingsError, StrictModel, did_you_mean, validate
+from cass_ray.config import SettingsError, StrictModel, validate
 from cass_ray.corpus.reading.includes import Include, include_closure, scan_includes
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.execute.backends.base import Inputs
 from cass_ray.execute.comparison.compare import BF16, F16, F32, F64, Tolerance
 from cass_ray.execute.comparison.tolerances import tolerance_for
+from cass_ray.nearest import did_you_mean
 from cass_ray.toolchain.sandbox.executable import Bounds
 
 TASKS_FOLDER = Path(__file__).parent / "tasks"
@@ -295,7 +296,7 @@ def load_tasks(root: Path = TASKS_FOLDER, only: Sequence[str] = ()) -> list[Benc
 
     Raises :class:`TaskError` for a bad task, a name that occurs twice, or a pattern without a task.
     """
-    found: dict[str, BenchTask] = {}
+    result: dict[str, BenchTask] = {}
     used: set[str] = set()
     for folder in task_folders(root):
         matching = {each for each in only if _matches(folder, each)}
@@ -303,14 +304,14 @@ def load_tasks(root: Path = TASKS_FOLDER, only: Sequence[str] = ()) -> list[Benc
         if only and not matching:
             continue
         task = load_task(folder)
-        if task.name in found:
+        if task.name in result:
             raise TaskError(f"{folder}: another task is called {task.name}")
-        found[task.name] = task
+        result[task.name] = task
     for pattern in only:
         if pattern not in used:
             names = [folder.name for folder in task_folders(root)]
             raise TaskError(f"no task matches {pattern!r}; {did_you_mean(pattern, names)}")
-    return list(found.values())
+    return list(result.values())
 
 
 def loadable_tasks(root: Path = TASKS_FOLDER) -> tuple[list[BenchTask], dict[str, str]]:

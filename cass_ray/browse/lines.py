@@ -56,11 +56,11 @@ def same_line(left: str, right: str) -> dict[int, int]:
     Where some lines became more or fewer, which is which is not known.
     """
     matcher = difflib.SequenceMatcher(None, left.splitlines(), right.splitlines(), autojunk=False)
-    found: dict[int, int] = {}
+    result: dict[int, int] = {}
     for _, start, end, other, other_end in matcher.get_opcodes():
         if end - start == other_end - other:
-            found.update({line + 1: line - start + other + 1 for line in range(start, end)})
-    return found
+            result.update({line + 1: line - start + other + 1 for line in range(start, end)})
+    return result
 
 
 def sides_of(
@@ -77,7 +77,7 @@ def sides_of(
                 cuda.write(folder), architecture, optimization=optimization
             )
         with private_folder() as folder:
-            made = find_amd().compile_device(
+            result = find_amd().compile_device(
                 hip.write(folder),
                 row["hip_arch"] or DEFAULT_ARCHITECTURE,
                 optimization=optimization,
@@ -87,7 +87,7 @@ def sides_of(
         raise LinesUnknown(f"the program does not compile alone: {error}") from error
     return (
         _side(row["cuda_source"], nvidia, sass_lines(listing, _NAMES[0])),
-        _side(row["hip_source"], amd, rdna3_lines(made.device_assembly, _NAMES[1])),
+        _side(row["hip_source"], amd, rdna3_lines(result.device_assembly, _NAMES[1])),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import posixpath
+import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -200,6 +201,16 @@ def _inside(directory: str, path: str, root: str) -> str | None:
     if joined == base:
         return "."
     return joined[len(base) + 1 :] if joined.startswith(base + "/") else None
+
+
+def newer_standard(written: str) -> str:
+    """``c++20`` of ``c++20``, ``gnu++20``, ``c++2a`` and newer; empty for C++17, older and none.
+
+    What is older is compiled as C++17, which the headers of CUDA 13's and ROCm's libraries need.
+    """
+    found = re.fullmatch(r"(?:c|gnu)\+\+(\w\w)", written.lower())
+    names = dict.fromkeys(("20", "2a", "23", "2b"), "c++20")  # nvcc 13.0 has none that is newer
+    return names.get(found[1], "") if found else ""
 
 
 def is_cuda(unit: UnitCommand) -> bool:

@@ -79,10 +79,10 @@ def compile_file(
         Path | None,
         typer.Option(help="Source tree that the compiler may read. [default: the file's folder]"),
     ] = None,
-    optimization: Annotated[str, typer.Option("-O", help="Level: 0, 1, 2, 3 or s.")] = "s",
+    optimization: Annotated[str, typer.Option("-O", help="Level: 0, 1, 2, 3 or s.")] = "3",
     cudart: Annotated[
         Cudart,
-        typer.Option(help="CUDA's runtime in an executable; `cass port` wants it shared."),
+        typer.Option(help="CUDA's runtime in an executable; `cass run-binary` wants it shared."),
     ] = Cudart.STATIC,
     overwrite: Overwrite = False,
 ) -> None:
@@ -170,12 +170,12 @@ def _cuda(
         toolchain.build_executable(unit, output, architectures, optimization=optimization)
         return None
     want_ptx = emit is Emit.PTX
-    made = toolchain.compile(unit, architectures, want_ptx=want_ptx, optimization=optimization)
+    result = toolchain.compile(unit, architectures, want_ptx=want_ptx, optimization=optimization)
     if emit is Emit.HOST:
-        return made.host_assembly
+        return result.host_assembly
     if want_ptx:
-        return "".join(made.ptx[name] for name in architectures)
-    return "".join(toolchain.disassemble([made.cubins[name] for name in architectures]))
+        return "".join(result.ptx[name] for name in architectures)
+    return "".join(toolchain.disassemble([result.cubins[name] for name in architectures]))
 
 
 def _hip(
@@ -187,8 +187,8 @@ def _hip(
     if emit is Emit.EXE and output is not None:
         toolchain.build_executable(unit, output, architecture, optimization=optimization)
         return None
-    made = toolchain.compile(unit, architecture, optimization=optimization)
-    return made.host_assembly if emit is Emit.HOST else made.device_assembly
+    result = toolchain.compile(unit, architecture, optimization=optimization)
+    return result.host_assembly if emit is Emit.HOST else result.device_assembly
 
 
 def _opencl(
@@ -200,7 +200,7 @@ def _opencl(
         amd = find_opencl_amd()
         return amd.compile(unit, architectures[0], optimization=optimization).device_assembly
     compiler = find_opencl_nvidia()
-    made = compiler.compile(unit, architectures, want_ptx=emit is Emit.PTX)
+    result = compiler.compile(unit, architectures, want_ptx=emit is Emit.PTX)
     if emit is Emit.PTX:
-        return "".join(made.ptx[name] for name in architectures)
-    return "".join(compiler.nvidia.disassemble([made.cubins[name] for name in architectures]))
+        return "".join(result.ptx[name] for name in architectures)
+    return "".join(compiler.nvidia.disassemble([result.cubins[name] for name in architectures]))

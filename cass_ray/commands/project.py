@@ -30,7 +30,8 @@ from cass_ray.project.porting import (
     work_folder,
 )
 from cass_ray.project.reference.comparing import RunVerdict
-from cass_ray.project.report import REPORT_FILES, ProjectResult, TargetResult, write_reports
+from cass_ray.project.report import ProjectResult, TargetResult
+from cass_ray.project.report_files import REPORT_FILES, write_reports
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.project.shared import SharedError
@@ -159,6 +160,9 @@ def _summary(made: ProjectResult, folder: Path) -> None:
         for line in target.advice:
             typer.echo(f"{target.architecture}: {printable(line)}")
     typer.echo(f"{folder / 'port.patch'}, {folder / 'report.html'}")
+    typer.echo(
+        f"apply it: git apply {folder / 'port.patch'}; for a pull request: {folder / 'report.md'}"
+    )
 
 
 def _compared(target: TargetResult) -> None:

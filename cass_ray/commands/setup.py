@@ -108,13 +108,13 @@ def headers(
 
 
 def _wanted(names: list[str]) -> list[HeaderPackage]:
-    found = []
+    result = []
     for name in names:
         package = packages().get(name) or package_of_header(name)
         if package is None:
             raise KeyError(name)
-        found.append(package.name)
-    return with_needs(found)
+        result.append(package.name)
+    return with_needs(result)
 
 
 def _mib(size: int) -> str:

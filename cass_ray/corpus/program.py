@@ -38,6 +38,8 @@ ROW_SCHEMA = pa.schema(
         ("tree", pa.string()),
         ("include_directories", pa.list_(pa.string())),
         ("definitions", pa.list_(pa.string())),
+        ("forced", pa.list_(pa.string())),
+        ("standard", pa.string()),
         ("header_packages", pa.list_(pa.string())),
         ("dependencies", pa.list_(pa.string())),
         ("lacks", pa.list_(pa.string())),
@@ -87,6 +89,10 @@ class Program:
     """Directories for ``-I``, in order, relative to the root of the tree ("." is the root)."""
     definitions: tuple[str, ...] = ()
     """``NAME`` or ``NAME=VALUE`` for ``-D``."""
+    forced: tuple[str, ...] = ()
+    """Headers for ``-include``: paths of the tree, or names."""
+    standard: str = ""
+    """Of C++, as ``c++20``; empty for C++17 and what is older."""
     header_packages: tuple[str, ...] = ()
     """Folders of provided headers (``HeaderPackage.key``)."""
     dependencies: tuple[str, ...] = ()
@@ -122,6 +128,8 @@ class Program:
             "tree": self.tree,
             "include_directories": list(self.include_directories),
             "definitions": list(self.definitions),
+            "forced": list(self.forced),
+            "standard": self.standard,
             "header_packages": list(self.header_packages),
             "dependencies": list(self.dependencies),
             "lacks": list(self.lacks),
@@ -187,6 +195,8 @@ def _row(provenance: Provenance, path: str) -> dict[str, Any]:
         "tree": "",
         "include_directories": [],
         "definitions": [],
+        "forced": [],
+        "standard": "",
         "header_packages": [],
         "dependencies": [],
         "lacks": [],

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -89,14 +88,6 @@ def describe(data: bytes, engine: Engine | None = None) -> CodeObject:
     if "error" in answer:
         raise CodeObjectError(answer["error"])
     return CodeObject.model_validate(answer)
-
-
-def describe_file(path: Path) -> CodeObject:
-    """:func:`describe` for a file; the error names it."""
-    try:
-        return describe(path.read_bytes())
-    except CodeObjectError as error:
-        raise CodeObjectError(f"{path}: {error}") from error
 
 
 def _bundles_in_sections(data: bytes) -> Iterator[bytes]:

@@ -193,7 +193,7 @@ def _assembly(
 ) -> str:
     """Assembly of one side (``host``, ``device``) of a unit that holds no kernel."""
     with private_folder() as folder:
-        flags = code_flags(architecture, optimization, DEFAULT_CODE_OBJECT_VERSION)
+        flags = code_flags(architecture, optimization, DEFAULT_CODE_OBJECT_VERSION, unit.standard)
         command: list[str | Path] = [toolchain.clang, *flags, f"--cuda-{side}-only", "-w", "-S"]
         command += [f"--rocm-path={toolchain.rocm_path}", f"-I{SHIM}"]
         command += ["-include", forced_header(unit), *unit.preprocessor_arguments()]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from cass_ray.execute.backends.base import Inputs
 
@@ -82,8 +82,3 @@ def accepted_lists(
         if len(found) == wanted:
             break
     return found
-
-
-def as_inputs(lists: Sequence[Sequence[str]]) -> list[Inputs]:
-    """Argument lists as inputs; the defaults where there are none."""
-    return [Inputs(tuple(arguments)) for arguments in lists] or [Inputs()]

@@ -129,7 +129,7 @@ class ContinuousDecoder:
             return []
         where = torch.tensor(rows, device=state.rows.device)
         out, chances = state.out[where].tolist(), state.log_probs[where].tolist()
-        made = []
+        result = []
         for row, written, own in zip(rows, out, chances, strict=True):
             key = self._rows.pop(row)
             self._free.append(row)
@@ -137,5 +137,5 @@ class ContinuousDecoder:
             self._ended[key].append(Sampled(tokens, own[: len(tokens)]))
             if len(self._ended[key]) == self._asked[key].answers:
                 del self._asked[key]
-                made.append((key, self._ended.pop(key)))
-        return made
+                result.append((key, self._ended.pop(key)))
+        return result

@@ -83,11 +83,11 @@ class Int8Linear(torch.nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """``x`` (…, ``in_features``), fp32."""
         rows, steps = quantized(x.reshape(-1, self.in_features))
-        made = torch._int_mm(rows, self.integers.t()).float()
-        made.mul_(steps[:, None]).mul_(self.scales)
+        result = torch._int_mm(rows, self.integers.t()).float()
+        result.mul_(steps[:, None]).mul_(self.scales)
         if self.bias is not None:
-            made.add_(self.bias)
-        return made.view(*x.shape[:-1], self.out_features)
+            result.add_(self.bias)
+        return result.view(*x.shape[:-1], self.out_features)
 
 
 def load_int8_copy(folder: Path, config: Any, device: str) -> Any:

@@ -44,11 +44,11 @@ def regions(old: Sequence[str], new: Sequence[str]) -> list[Region]:
         tail += 1
     left, right = old[head : len(old) - tail], new[head : len(new) - tail]
     if len(left) == len(right):  # most often, and then no search is needed
-        found = [(i, i + 1, i, i + 1) for i in range(len(left)) if left[i] != right[i]]
+        result = [(i, i + 1, i, i + 1) for i in range(len(left)) if left[i] != right[i]]
     else:
         matcher = difflib.SequenceMatcher(None, left, right, autojunk=False)
-        found = [codes[1:] for codes in matcher.get_opcodes() if codes[0] != "equal"]
-    return [(a + head, b + head, c + head, d + head) for a, b, c, d in found]
+        result = [codes[1:] for codes in matcher.get_opcodes() if codes[0] != "equal"]
+    return [(a + head, b + head, c + head, d + head) for a, b, c, d in result]
 
 
 def edits_of(old: Sequence[str], new: Sequence[str], found: Sequence[Region]) -> Edits:
@@ -74,7 +74,7 @@ def apply_edits(lines: Sequence[str], edits: Edits) -> list[str]:
     for number in edits:
         if not 0 <= number < len(lines):
             raise EditError(f"an edit of line {number + 1}; the program has {len(lines)}")
-    made: list[str] = []
+    result: list[str] = []
     for number, line in enumerate(lines):
-        made += (edits[number] or ()) if number in edits else [line]
-    return made
+        result += (edits[number] or ()) if number in edits else [line]
+    return result

@@ -110,12 +110,12 @@ class TranslationFormat:
         """Text of an answer, in which snippets are named."""
         if "<|snippet " not in text:
             return self.plain(text)
-        made: list[int] = []
+        result: list[int] = []
         for number, line in enumerate(text.split("\n")):
-            made += self.plain("\n") if number else []
+            result += self.plain("\n") if number else []
             name = line.removeprefix("<|snippet ").removesuffix("|>")
-            made += [self._snippets[name]] if name in self._snippets else self.plain(line)
-        return made
+            result += [self._snippets[name]] if name in self._snippets else self.plain(line)
+        return result
 
     # --- the whole file
 

@@ -43,6 +43,7 @@ _REMOVED = tuple(
 )
 """Names that CUDA 13 took away, for the Nvidia side of projects: what the documentation of CUDA 12
 says to call in their place, which does the same."""
+_RUNTIME_HEADERS = frozenset({"cuda_runtime.h", "cuda_runtime_api.h", "cuda.h"})
 _ENDINGS = (".h", ".cuh", ".hpp")
 
 
@@ -79,6 +80,12 @@ def unit_definitions(row: Mapping[str, Any], *, translated: bool) -> tuple[str, 
     renamed = tuple(each.replace("__CUDA_NO_HALF", "__HIP_NO_HALF") for each in definitions)
     of_torch = any(key.startswith("torch-") for key in row.get("header_packages") or ())
     return (*renamed, "USE_ROCM=1") if of_torch else renamed
+
+
+def forced_headers(row: Mapping[str, Any], *, translated: bool) -> tuple[str, ...]:
+    """Headers that a row's command puts before its file; those of CUDA's runtime are there."""
+    names = tuple(row.get("forced") or ())
+    return tuple(name for name in names if not (translated and name in _RUNTIME_HEADERS))
 
 
 def _translated(

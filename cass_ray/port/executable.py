@@ -54,7 +54,7 @@ def read_executable(path: Path) -> Executable:
     sections = _sections(data, path)
     device = sections.get(".nv_fatbin")
     needed = _needed(sections, path)
-    runtimes = [int(found[1]) for name in needed if (found := _RUNTIME.match(name))]
+    runtimes = [int(match[1]) for name in needed if (match := _RUNTIME.match(name))]
     loads_code = any(mark in data for mark in _DRIVER_MARKS)
     if device is None and not loads_code:
         raise PortError(f"{path} holds no CUDA device code (no section .nv_fatbin)")

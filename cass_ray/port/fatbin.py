@@ -64,11 +64,11 @@ def cubins(container: FatBinaryContainer, toolchain: NvidiaToolchain) -> dict[in
 
     Raises :class:`PortError` with cuobjdump's message.
     """
-    found: dict[int, list[bytes]] = {}
+    result: dict[int, list[bytes]] = {}
     for name, data in _extract(container, toolchain, "-xelf"):
         if matched := _ARCHITECTURE.search(name):
-            found.setdefault(int(matched[1]), []).append(data)
-    return found
+            result.setdefault(int(matched[1]), []).append(data)
+    return result
 
 
 def assembled(container: FatBinaryContainer, toolchain: NvidiaToolchain) -> dict[int, list[bytes]]:
@@ -77,13 +77,13 @@ def assembled(container: FatBinaryContainer, toolchain: NvidiaToolchain) -> dict
     Each is for the architecture that the PTX names. Empty where there is no PTX or no ptxas. Raises
     :class:`PortError` with the message of a tool.
     """
-    found: dict[int, list[bytes]] = {}
+    result: dict[int, list[bytes]] = {}
     if not toolchain.nvcc.with_name("ptxas").exists():
-        return found
+        return result
     for name, text in _extract(container, toolchain, "-xptx"):
         number, made = assembled_ptx(text, toolchain, name)
-        found.setdefault(number, []).append(made)
-    return found
+        result.setdefault(number, []).append(made)
+    return result
 
 
 class NoPtxAssembler(PortError):

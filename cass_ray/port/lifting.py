@@ -69,9 +69,9 @@ class ContainerLifter:
         key = digest([container.data, *self._depends_on()])
         if (kept := self.cache.get(key)) is not None:
             return _unpacked(container.key, kept)
-        made = self._lift(container)
-        self.cache.put(key, _packed(made))
-        return made
+        result = self._lift(container)
+        self.cache.put(key, _packed(result))
+        return result
 
     def lift_image(self, image: bytes) -> LiftedContainer:
         """Lift what a program loads by itself: a cubin, a fat binary, or PTX.
@@ -84,9 +84,9 @@ class ContainerLifter:
         if (kept := self.cache.get(key)) is not None:
             return _unpacked("", kept)
         number, cubin = self._cubin_of(image)
-        made = self._lift_cubins("", number, [cubin])
-        self.cache.put(key, _packed(made))
-        return made
+        result = self._lift_cubins("", number, [cubin])
+        self.cache.put(key, _packed(result))
+        return result
 
     def _depends_on(self) -> tuple[str, ...]:
         """What the same device code is lifted differently by."""
@@ -128,7 +128,7 @@ class ContainerLifter:
         if len(found) > 1:
             raise PortError(f"a fat binary with {len(found)} cubins for sm_{number}")
         try:
-            made = lift.lift_cubin(
+            result = lift.lift_cubin(
                 found[0],
                 self.architecture,
                 amd=self.amd,
@@ -139,16 +139,16 @@ class ContainerLifter:
             )
         except LiftError as error:
             return LiftedContainer(key, number, b"", (), {"*": str(error)})
-        failures = {name: str(error) for name, error in made.failures.items()}
-        fat_binary = bundle({self.architecture: made.code_object})
+        failures = {name: str(error) for name, error in result.failures.items()}
+        fat_binary = bundle({self.architecture: result.code_object})
         return LiftedContainer(
             key,
             number,
             fat_binary,
-            made.kernels,
+            result.kernels,
             failures,
-            made.native_matrices,
-            made.clusters,
+            result.native_matrices,
+            result.clusters,
         )
 
 

@@ -40,7 +40,7 @@ class Input:
 
 def inputs_of(request: bytes) -> list[Input]:
     """What a request brings. Raises :class:`PortError` for one that is not whole."""
-    found: list[Input] = []
+    result: list[Input] = []
     at = len(LINK)
     while at < len(request):
         if at + _HEADER.size > len(request):
@@ -51,9 +51,11 @@ def inputs_of(request: bytes) -> list[Input]:
         if end > len(request) or kind not in (_CUBIN, _PTX):
             raise PortError("a damaged request to link")
         name = request[at : at + name_size].decode("utf-8", "replace")
-        found.append(Input(kind, name or f"input {len(found) + 1}", request[at + name_size : end]))
+        result.append(
+            Input(kind, name or f"input {len(result) + 1}", request[at + name_size : end])
+        )
         at = end
-    return found
+    return result
 
 
 def check_ptx(request: bytes, toolchain: NvidiaToolchain) -> None:

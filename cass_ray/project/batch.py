@@ -33,7 +33,8 @@ from cass_ray.project.porting import (
     port_project,
     work_folder,
 )
-from cass_ray.project.report import ProjectResult, write_reports
+from cass_ray.project.report import ProjectResult
+from cass_ray.project.report_files import write_reports
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.translate.engines.registry import make_translator

@@ -25,8 +25,10 @@ _CMAKE_VERSION = re.compile(
 )
 _CMAKE_PACKAGE = re.compile(
     r"Could not find a package configuration file provided by\s+\"(?P<configured>[\w+.-]+)\""
-    r"|Could NOT find (?P<found>[\w+.-]+) "
+    r"|^  Could NOT find (?P<found>[\w+.-]+) ",
+    re.MULTILINE,
 )
+"""In errors: what may be missing is told behind ``-- ``."""
 _CMAKE_NAMES = {
     "GTest": "gtest",
     "MPI": "mpi",
@@ -73,9 +75,7 @@ def _missing_for_cmake(log: str) -> list[str]:
     for match in _CMAKE_PACKAGE.finditer(log):
         name = match["configured"] or match["found"]
         known = library_remedy(_CMAKE_NAMES.get(name, name))
-        advice = (
-            f"it is in {known}" if known else "install it, or name its folder in CMAKE_PREFIX_PATH"
-        )
+        advice = f"it is in {known}" if known else "install the package that has it"
         lines.append(f"missing CMake package {name}: {advice}")
     return lines
 

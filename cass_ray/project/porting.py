@@ -136,7 +136,15 @@ def port_project(
         for architecture in settings.architectures
     )
     patch = make_patch(root, port)
-    return ProjectResult(name_of(source), plan, translation, targets, patch, tuple(repairs.made))
+    return ProjectResult(
+        name_of(source),
+        plan,
+        translation,
+        targets,
+        patch,
+        tuple(repairs.made),
+        tools=toolchain.version,
+    )
 
 
 def _reference(

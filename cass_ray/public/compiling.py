@@ -92,8 +92,8 @@ def _texts(source: Path, arch: str) -> tuple[str, str]:
             pair = nvidia.compile(unit, [arch])
             return pair.host_assembly, nvidia.disassemble([pair.cubins[arch]])[0]
         case ".hip", "gfx":
-            made = find_amd().compile(unit, arch)
-            return made.host_assembly, made.device_assembly
+            result = find_amd().compile(unit, arch)
+            return result.host_assembly, result.device_assembly
         case ".cl", "sm_":
             compiler = find_opencl_nvidia()
             cubin = compiler.compile(unit, [arch]).cubins[arch]

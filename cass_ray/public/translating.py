@@ -72,5 +72,7 @@ def translate(
         filename = source.name
         text = source.read_text(encoding="utf-8", errors="surrogateescape")
     assert isinstance(text, str)
-    made = translator.translate(text, filename=filename, context=context or Context())
-    return TranslateResult(made.source, made.findings, made.counts, made.usage, text, filename)
+    result = translator.translate(text, filename=filename, context=context or Context())
+    return TranslateResult(
+        result.source, result.findings, result.counts, result.usage, text, filename
+    )

@@ -89,17 +89,17 @@ def write_rows(settings: PublishSettings, folder: Path) -> PublishedRows:
     data = folder / "data"
     data.mkdir(parents=True, exist_ok=True)
     writers = {split: SplitWriter(data, split, settings.rows_per_file) for split in SPLITS}
-    made = PublishedRows()
+    result = PublishedRows()
     for row in _rows(settings.source):
         if reason := withholding.objection(row):
-            made.withheld[reason] += 1
+            result.withheld[reason] += 1
             continue
         split = split_of.get(row["id"], "train")
         writers[split].write(row)
-        _count(made, row, split)
+        _count(result, row, split)
     for writer in writers.values():
         writer.close()
-    return made
+    return result
 
 
 def _count(made: PublishedRows, row: dict[str, Any], split: str) -> None:

@@ -103,21 +103,21 @@ def _check_replaceable(folder: Path) -> None:
 
 
 def _dataset(settings: PublishSettings, folder: Path) -> dict[str, Any]:
-    made = write_rows(settings, folder)
-    if not made.rows:
-        raise NothingToPublishError(f"{settings.source}: every row is withheld: {made.withheld}")
-    card = dataset_card(settings, made, build_report(settings.source))
+    result = write_rows(settings, folder)
+    if not result.rows:
+        raise NothingToPublishError(f"{settings.source}: every row is withheld: {result.withheld}")
+    card = dataset_card(settings, result, build_report(settings.source))
     (folder / CARD_FILE).write_text(card, "utf-8")
-    described = f"{made.rows} aligned CUDA and HIP programs with host and device assembly."
+    described = f"{result.rows} aligned CUDA and HIP programs with host and device assembly."
     name = settings.repository or settings.name
     url = f"{settings.endpoint or 'https://huggingface.co'}/datasets/{name}"
-    (folder / _CROISSANT_FILE).write_text(croissant(settings.name, described, url, made), "utf-8")
+    (folder / _CROISSANT_FILE).write_text(croissant(settings.name, described, url, result), "utf-8")
     return {
-        "rows": made.rows,
-        "splits": dict(made.splits),
-        "withheld": dict(made.withheld),
-        "verified": dict(made.levels),
-        "origins": dict(made.origins),
+        "rows": result.rows,
+        "splits": dict(result.splits),
+        "withheld": dict(result.withheld),
+        "verified": dict(result.levels),
+        "origins": dict(result.origins),
     }
 
 

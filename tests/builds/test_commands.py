@@ -9,6 +9,7 @@ import pytest
 from cass_ray.builds.commands import (
     Recorded,
     UnitCommand,
+    newer_standard,
     read_compile_commands,
     read_record,
     units_of,
@@ -124,3 +125,22 @@ def test_compile_commands_of_another_machine_are_matched_by_the_end_of_their_pat
 @pytest.mark.parametrize("text", ["", "{", "7", "[]", '[{"file": "a.cu"}]', "[" * 100_000])
 def test_compile_commands_that_are_none_give_nothing(text: str) -> None:
     assert read_compile_commands(text, lambda path: True) == {}
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("c++20", "c++20"),
+        ("gnu++20", "c++20"),
+        ("c++2a", "c++20"),
+        ("C++23", "c++20"),
+        ("c++17", ""),
+        ("gnu++14", ""),
+        ("c++0x", ""),
+        ("c11", ""),
+        ("", ""),
+        ("c++20 -fplugin=x", ""),
+    ],
+)
+def test_standards_that_are_newer_than_17(written: str, expected: str) -> None:
+    assert newer_standard(written) == expected

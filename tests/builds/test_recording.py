@@ -389,3 +389,31 @@ endif()
     assert made.units["a.cu"].include_directories == (
         (".cass-dependencies/Json/include",) if here else ()
     ), made.log
+
+
+def test_meson(recording: BuildRecorder, tmp_path: Path) -> None:
+    needs("ninja")
+    packages = packages_of_programs({"meson", "pkg-config"})
+    if not all(recording.store.has(each) for each in packages):
+        pytest.skip("the package meson is not in the cache (cass setup headers meson)")
+    build = """\
+project('demo', 'cpp', 'cuda')
+cc = meson.get_compiler('cpp')
+sizes = configuration_data()
+sizes.set('N', cc.sizeof('int') + 3)
+configure_file(output: 'config.h', configuration: sizes)
+library('demo', 'src/a.cu', include_directories: 'include', cpp_args: '-DHOST',
+        cuda_args: ['-DWITH_CUDA=1'])
+"""
+    tree = project(
+        tmp_path, meson_dot_build=build, src__a_dot_cu=KERNEL, include__x_dot_h="int x;\n"
+    )
+
+    made = recording.record(tree, packages)
+
+    unit = made.units["src/a.cu"]
+    assert "include" in unit.include_directories, made.log
+    assert "WITH_CUDA=1" in unit.definitions
+    assert "HOST" not in unit.definitions
+    assert b"#define N 7" in made.generated["cass-build/config.h"]
+    assert "cass-build" in unit.include_directories

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 from typer.testing import CliRunner
@@ -12,6 +12,9 @@ from typer.testing import CliRunner
 from cass_ray.api.schema import EXAMPLE
 from cass_ray.commands.translate import app
 from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.locate import find_amd, find_nvidia
+from cass_ray.toolchain.sandbox import isolation
+from cass_ray.toolchain.unit import Unit
 from cass_ray.translate.engines import hipify
 from cass_ray.translate.engines.registry import UnknownEngineError, make_translator
 from cass_ray.translate.protocol import TranslatorError
@@ -28,16 +31,31 @@ def source(tmp_path: Path) -> Path:
 
 def test_a_file_goes_to_standard_output(source: Path) -> None:
     result = RUN.invoke(app, [str(source)])
-    assert result.exit_code == 0
+    assert result.exit_code == 1
     assert result.stdout.startswith("#include <hip/hip_runtime.h>\nint main() { hipFree(0); nvml")
     assert "a.cu:2:27: error: nvmlInit" in result.stderr
     assert "1 unsupported" in result.stderr
 
 
-def test_strict_turns_errors_into_a_status(source: Path) -> None:
-    assert RUN.invoke(app, [str(source), "--strict"]).exit_code == 1
-    source.write_text("int main() { cudaFree(0); }\n")
-    assert RUN.invoke(app, [str(source), "--strict"]).exit_code == 0
+@pytest.mark.parametrize(
+    ("line", "plain", "strict"),
+    [
+        ("cudaFree(0);", 0, 0),
+        ("nvmlInit();", 1, 1),
+        ("cudaFooBar(1);", 1, 1),
+        ("cuFooBar(1);", 1, 1),
+        ("cublasFooBar(1);", 1, 1),
+        ("cudaFree(0)", 1, 1),
+        ("cudaFree(0;", 1, 1),
+        ("{ cudaFree(0);", 1, 1),
+    ],
+)
+def test_what_is_left_or_does_not_parse_is_a_status(
+    source: Path, line: str, plain: int, strict: int
+) -> None:
+    source.write_text(f"int main() {{ {line} }}\n")
+    assert RUN.invoke(app, [str(source)]).exit_code == plain
+    assert RUN.invoke(app, [str(source), "--strict"]).exit_code == strict
 
 
 def test_the_report_as_json(source: Path, tmp_path: Path) -> None:
@@ -78,6 +96,7 @@ def test_verify_runs_the_file_beside_its_original(tmp_path: Path) -> None:
 def test_a_folder(source: Path, tmp_path: Path) -> None:
     folder = source.parent / "in"
     folder.mkdir()
+    source.write_text("int main() { cudaFree(0); }\n")
     source.rename(folder / "a.cu")
     result = RUN.invoke(app, [str(folder), "-o", str(tmp_path / "out")])
     assert result.exit_code == 0
@@ -173,6 +192,7 @@ def test_repair_makes_a_file_compile(tmp_path: Path) -> None:
 
 
 def test_the_source_and_a_persons_port_stay(source: Path, tmp_path: Path) -> None:
+    source.write_text("int main() { cudaFree(0); }\n")
     before = source.read_text()
     for name in (str(source), f"{source.parent}/./{source.name}"):
         result = RUN.invoke(app, [str(source), "-o", name, "--overwrite"])
@@ -199,3 +219,108 @@ def test_a_folder_with_a_persons_files_is_left_whole(source: Path, tmp_path: Pat
     assert str(out / "a.cu") in result.stderr
     assert [path.name for path in out.iterdir()] == ["a.cu"]
     assert (out / "a.cu").read_text() == "// by hand\n"
+
+
+ADD = """\
+#include <hip/hip_runtime.h>
+extern "C" __global__ void add(const int* a, int* b, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) b[i] += a[i];
+}
+extern "C" __global__ void plain(int* b) { *b = 7; }
+"""
+BACK = ("--level", "assembly", "--direction", "hip-to-cuda")
+
+
+@pytest.fixture(scope="module")
+def rdna3(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What clang makes of two kernels."""
+    if not isolation.available():
+        pytest.skip(isolation.problem())
+    folder = tmp_path_factory.mktemp("add")
+    (folder / "add.hip").write_text(ADD)
+    try:
+        unit = Unit(folder, PurePosixPath("add.hip"))
+        return find_amd().compile_device(unit, optimization="-O2").device_assembly
+    except ToolMissing as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.amd
+@pytest.mark.nvidia
+@pytest.mark.parametrize("name", ["add.s", "add.hip"])
+def test_rdna3_becomes_a_cubin_with_the_same_kernels(name: str, rdna3: str, tmp_path: Path) -> None:
+    source, out = tmp_path / name, tmp_path / "add.cubin"
+    source.write_text(rdna3 if name.endswith(".s") else ADD)
+    result = RUN.invoke(app, [str(source), *BACK, "--arch", "sm_90", "-o", str(out)])
+    assert result.exit_code == 0, result.stderr
+    assert "2 kernel(s) translated" in result.stderr
+    (listing,) = find_nvidia().disassemble([out.read_bytes()])
+    assert "sm_90" in listing
+    assert ".text.add" in listing and ".text.plain" in listing
+    assert "STG.E" in listing
+
+
+@pytest.mark.amd
+def test_rdna3_becomes_ptx(rdna3: str, tmp_path: Path) -> None:
+    source = tmp_path / "add.s"
+    source.write_text(rdna3)
+    result = RUN.invoke(app, [str(source), *BACK])
+    assert result.exit_code == 0
+    assert ".target sm_80\n" in result.stdout
+    assert ".visible .entry add(.param .b64 argument0, .param .b64 argument1" in result.stdout
+
+
+@pytest.mark.amd
+def test_a_kernel_that_has_no_translation_is_named(rdna3: str, tmp_path: Path) -> None:
+    source, out = tmp_path / "add.s", tmp_path / "add.ptx"
+    unknown = "v_wmma_f32_16x16x16_f16 v[0:7], v[0:7], v[0:7], v[0:7]"
+    source.write_text(rdna3.replace("\nadd:", f"\nadd:\n\t{unknown}", 1))
+    result = RUN.invoke(app, [str(source), *BACK, "-o", str(out)])
+    assert result.exit_code == 1
+    assert "left out of" in result.stderr and "add: v_wmma_f32_16x16x16_f16" in result.stderr
+    assert ".entry plain(" in out.read_text() and ".entry add(" not in out.read_text()
+
+
+@pytest.mark.amd
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("amdhsa--gfx1100", "amdhsa--gfx942", "is code of gfx942"),
+        (".amdhsa_kernel", ".amdhsa_ker", "has no kernel"),
+    ],
+)
+def test_other_assembly_is_refused_by_name(
+    old: str, new: str, message: str, rdna3: str, tmp_path: Path
+) -> None:
+    source = tmp_path / "add.s"
+    source.write_text(rdna3.replace(old, new))
+    result = RUN.invoke(app, [str(source), *BACK])
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([*BACK, "--engine", "lift"], "--engine is rdna3-to-ptx"),
+        ([*BACK, "--arch", "gfx1100"], "sm_"),
+        ([*BACK, "--server", "http://127.0.0.1:9"], "translated here alone"),
+        (["--direction", "hip-to-cuda", "--engine", "hipify-perl"], "rules-hip-to-cuda"),
+        (list(BACK), "is none of .s, .hip, .cu, .cpp"),
+    ],
+)
+def test_wrong_use_of_the_other_direction(options: list[str], message: str, tmp_path: Path) -> None:
+    source = tmp_path / "a.txt"
+    source.write_text("\n")
+    result = RUN.invoke(app, [str(source), *options])
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_the_other_direction_of_sources(tmp_path: Path) -> None:
+    source = tmp_path / "a.hip"
+    source.write_text("#include <hip/hip_runtime.h>\nint main() { hipFree(0); }\n")
+    result = RUN.invoke(app, [str(source), "--direction", "hip-to-cuda"])
+    assert result.exit_code == 0
+    assert result.stdout == "#include <cuda_runtime.h>\nint main() { cudaFree(0); }\n"

@@ -29,8 +29,9 @@ from cass_ray.project.missing import calls_nvcc, what_is_missing
         ("  Could not find a package configuration file provided by \"hipblas\" with any\n",
          "missing CMake package hipblas: it is in AMD's libraries: cass setup libraries"),
         ("  Could not find a package configuration file provided by\n  \"strf\" with any of\n",
-         "missing CMake package strf: install it, or give its folder"),
-        ("-- Could NOT find GTest (missing: GTEST_LIBRARY)\n",
+         "missing CMake package strf: install the package that has it"),
+        ("CMake Error at FindPackageHandleStandardArgs.cmake:230 (message):\n"
+         "  Could NOT find GTest (missing: GTEST_LIBRARY)\n",
          "missing CMake package GTest: it is in Debian's libgtest-dev"),
     ],
 )  # fmt: skip
@@ -41,7 +42,8 @@ def test_each_is_named(log: str, line: str) -> None:
 
 @pytest.mark.parametrize(
     "log",
-    ["a.c:1:2: error: use of undeclared identifier 'x'\n", "mine.h: fatal error: own.h\n",
+    ["-- Could NOT find Unwind (missing: UNWIND_LIBRARY)\n",
+     "a.c:1:2: error: use of undeclared identifier 'x'\n", "mine.h: fatal error: own.h\n",
      "a.c:1:10: fatal error: 'own.h' file not found\n", ""],
 )  # fmt: skip
 def test_what_the_project_itself_lacks_is_not(log: str) -> None:

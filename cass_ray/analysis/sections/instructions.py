@@ -69,10 +69,10 @@ def ten_classes(texts: pd.DataFrame) -> pd.DataFrame:
 
 def by_target(data: Collected) -> dict[tuple[str, str], Counter[str]]:
     """(instruction set, target) -> mnemonics of all origins; ``target`` of hosts is the vendor."""
-    found: dict[tuple[str, str], Counter[str]] = {}
+    result: dict[tuple[str, str], Counter[str]] = {}
     for (_, kind, target), counts in data.mnemonics.items():
-        found.setdefault((kind, target), Counter()).update(counts)
-    return found
+        result.setdefault((kind, target), Counter()).update(counts)
+    return result
 
 
 def entropy(counts: Counter[str]) -> float:

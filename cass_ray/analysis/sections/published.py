@@ -54,7 +54,7 @@ def published(data: Collected) -> Section:
 def measured(data: Collected) -> dict[str, Cell]:
     """Our figures by the keys of ``published.yaml``."""
     counts = data.rows["origin"].value_counts()
-    found: dict[str, Cell] = {
+    result: dict[str, Cell] = {
         "pairs": data.pairs,
         "pairs of generated programs": int(counts.get(Origin.SYNTHETIC.value, 0)),
         "pairs from repositories": int(counts.get(Origin.REPOSITORY.value, 0)),
@@ -68,13 +68,13 @@ def measured(data: Collected) -> dict[str, Cell]:
     lost = data.rejects["stage"].eq(Stage.TRANSLATE.value).sum()
     late = (Stage.COMPILE_NVIDIA, Stage.COMPILE_AMD, Stage.ALIGN, Stage.EXECUTE, Stage.SELECT)
     reached = data.pairs + data.rejects["stage"].isin([each.value for each in late]).sum() + lost
-    found["translated"] = float((reached - lost) / reached) if reached else None
+    result["translated"] = float((reached - lost) / reached) if reached else None
     for origin, ratio in _line_ratios(data).items():
-        found[f"ratio {origin}"] = ratio
+        result[f"ratio {origin}"] = ratio
     if len(data.similarities):
         means = data.similarities.groupby("level")["chrf"].mean().sort_values(ascending=False)
-        found["chrf order"] = ", ".join(map(str, means.index))
-    return found
+        result["chrf order"] = ", ".join(map(str, means.index))
+    return result
 
 
 def _line_ratios(data: Collected) -> dict[str, float]:

@@ -31,13 +31,13 @@ class Leaderboard(StrictModel):
 
 def entries_of(path: Path) -> list[LeaderboardEntry]:
     """Every run in the results at ``path``. Raises what reading them does."""
-    found = []
+    result = []
     for group in by_run(read_samples(path)).values():
         names = sorted({f"{sample.task} {sample.task_id}" for sample in group})
-        found.append(
+        result.append(
             LeaderboardEntry(tasks_digest=digest(names)[:16], scores=score(group), source=path.name)
         )
-    return found
+    return result
 
 
 def merge(board: Leaderboard, entries: Iterable[LeaderboardEntry]) -> Leaderboard:

@@ -25,14 +25,14 @@ _MEASURES = (("compiled", "compiles"), ("exact", "exact"), ("passed", "right on 
 
 def plots(runs: Sequence[SystemRun]) -> dict[str, str]:
     """Title -> SVG; those without data are left out."""
-    made = {
+    result = {
         "Share of tasks, with 95% intervals": by_system(runs),
         "Right answers by category": by_category(runs),
         "Right answers by length of the SASS": by_length(runs),
         "Compile errors by class": by_error(runs),
         "By training step": by_step(runs),
     }
-    return {title: svg for title, svg in made.items() if svg}
+    return {title: svg for title, svg in result.items() if svg}
 
 
 def by_system(runs: Sequence[SystemRun]) -> str:

@@ -151,6 +151,7 @@ def include_closure(
     search: IncludeSearch,
     definitions: Sequence[str] = (),
     provided: Callable[[str], bool] = lambda name: False,
+    forced: Sequence[str] = (),
 ) -> Closure:
     """Follow the includes of ``main`` through its tree, as a compiler would.
 
@@ -161,6 +162,7 @@ def include_closure(
         search: include directories, and the last resort of searching the tree by name.
         definitions: macros of the command line, ``NAME="file.h"``.
         provided: whether a header that the tree lacks comes from elsewhere.
+        forced: headers that the command line puts before the file: paths of the tree, or names.
 
     A quoted name is looked for beside the file that includes it, then in the include
     directories; a name in angle brackets only in the latter. What no directory holds is
@@ -168,6 +170,7 @@ def include_closure(
     """
     walk = _ClosureWalk(main, is_file, search, provided)
     walk.visit(main, [item for text in definitions for item in scan_includes(_as_line(text))])
+    walk.visit_forced(forced)
     walk.visit(main, includes_of(main) or ())
     position = 0
     walk.visit_named_by_macros()
@@ -223,6 +226,14 @@ class _ClosureWalk:
                 self._forbidden[f"{where}: #include {include.operand} is an absolute path"] = None
             else:
                 self._visit_name(includer, include, where)
+
+    def visit_forced(self, names: Sequence[str]) -> None:
+        for name in names:
+            if self._is_file(name) and name not in self._seen:
+                self._seen.add(name)
+                self.files.append(name)
+            elif name not in self._seen:
+                self.visit(self.main, [Include(name, False, 0, name)])
 
     def visit_named_by_macros(self) -> None:
         """Follow what macros name, by whichever definition: conditions are not evaluated."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from cass_ray.builds.commands import UnitCommand
+from cass_ray.builds.commands import UnitCommand, newer_standard
 from cass_ray.corpus.dialect import CUDA, Dialect
 from cass_ray.corpus.domains import classify
 from cass_ray.corpus.parsing.kernels import kernel_definitions
@@ -149,6 +149,8 @@ class ProgramReader:
             tree=tree,
             include_directories=directories,
             definitions=command.definitions if command else (),
+            forced=command.forced if command else (),
+            standard=newer_standard(command.standard) if command else "",
             header_packages=tuple(x.key for x in self._units.packages(closure.unresolved)),
             dependencies=tuple(self._units.dependencies.sources_of(closure.files)),
             lacks=tuple(self._units.dependencies.lacking(closure.unresolved, directories)),
@@ -176,6 +178,7 @@ class ProgramReader:
             _FirstGiven(command.include_directories, self._paths) if command else self._paths,
             command.definitions if command else (),
             lambda name: package_of_header(name) is not None,
+            command.forced if command else (),
         )
 
     def _header(self, path: str) -> _Header | None:

@@ -37,11 +37,14 @@ class Sources:
     include_directories: tuple[PurePosixPath, ...] = ()
     definitions: tuple[str, ...] = ()
     system_directories: tuple[Path, ...] = ()
+    forced: tuple[str, ...] = ()
+    standard: str = ""
 
     @property
     def digest(self) -> str:
         """Changes when anything that a compiler could see does."""
         parts: list[str | bytes] = [str(self.main), *self.unit(Path()).preprocessor_arguments()]
+        parts += [f"-std={self.standard}"] if self.standard else []
         for path, content in sorted(self.files.items()):
             parts += [path, content]
         return digest(parts)
@@ -49,7 +52,13 @@ class Sources:
     def unit(self, root: Path) -> Unit:
         """The translation unit when the files lie under ``root``."""
         return Unit(
-            root, self.main, self.include_directories, self.definitions, self.system_directories
+            root,
+            self.main,
+            self.include_directories,
+            self.definitions,
+            self.system_directories,
+            self.forced,
+            self.standard,
         )
 
     def write(self, root: Path) -> Unit:
@@ -113,6 +122,7 @@ def gather(unit: Unit) -> Sources:
         lambda path: is_file_inside(root, path),
         _GivenDirectories(directories),
         unit.definitions,
+        forced=unit.forced,
     )
     read(main)
     return Sources(
@@ -121,6 +131,8 @@ def gather(unit: Unit) -> Sources:
         unit.include_directories,
         unit.definitions,
         unit.system_directories,
+        unit.forced,
+        unit.standard,
     )
 
 

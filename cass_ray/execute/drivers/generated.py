@@ -22,7 +22,6 @@ from cass_ray.execute.backends.base import Backend, BuiltProgram, Inputs, Langua
 from cass_ray.execute.comparison.tolerances import tolerance_for
 from cass_ray.execute.drivers.driver import DrivenKernel, with_driver
 from cass_ray.execute.drivers.pairs import common_kernels, driven
-from cass_ray.execute.inputs import argument_positions
 from cass_ray.execute.programs import has_main
 from cass_ray.execute.references import ReferenceRuns, measure
 from cass_ray.execute.targets import as_hip, build_for
@@ -57,12 +56,6 @@ class GeneratedRuns:
     def kernel(self, arguments: Sequence[str]) -> str:
         """Which kernel a run with ``arguments`` launches."""
         return self.kernels[int(arguments[_KERNEL_ARGUMENT])].name
-
-
-def takes_no_inputs(program: Sources) -> bool:
-    """Whether ``program`` is whole and reads none of its arguments."""
-    texts = [text.decode("utf-8", "replace") for text in program.files.values()]
-    return has_main(texts) and not any("argv" in text or argument_positions(text) for text in texts)
 
 
 def drivable(original: Sources, port: Sources) -> list[DrivenKernel]:

@@ -101,8 +101,8 @@ def _difference(own: Sequence[Movement], other: Movement, tolerance: Tolerance) 
             return ""
     if tolerance.name == BF16.name and len(theirs) % 2 == 0:
         # The upper half of a float has its sign, its exponent and seven bits.
-        wide = [_as_floats(each) for each in (arrays[0], theirs)]
-        if _agree_as(*wide, np.repeat(free, 2), np.dtype("f4"), tolerance):
+        own_floats, their_floats = _as_floats(arrays[0]), _as_floats(theirs)
+        if _agree_as(own_floats, their_floats, np.repeat(free, 2), np.dtype("f4"), tolerance):
             return ""
     if _same_addresses(arrays[0], theirs, free):
         return ""

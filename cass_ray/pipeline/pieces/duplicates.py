@@ -41,12 +41,12 @@ _PART = "duplicates"
 
 def chained(keys: Iterable[str]) -> list[Deduplicated]:
     """What is decided of each piece is called after all pieces up to it."""
-    found: list[Deduplicated] = []
+    result: list[Deduplicated] = []
     chain = ""
     for index, key in enumerate(keys):
         chain = digest([chain, key])
-        found.append(Deduplicated(index, key, f"{index:06}-{chain[:12]}"))
-    return found
+        result.append(Deduplicated(index, key, f"{index:06}-{chain[:12]}"))
+    return result
 
 
 @dataclass
@@ -193,11 +193,11 @@ def duplicates_of(manifest: PartManifest, key: str) -> dict[int, dict[int, Row]]
     """What was decided of a piece: run -> position -> line of :data:`DUPLICATES_SCHEMA`."""
     entry = manifest.get(key)
     assert entry is not None, f"piece {key} was not decided"
-    found: dict[int, dict[int, Row]] = {}
+    result: dict[int, dict[int, Row]] = {}
     part = entry.parts.get(_PART)
     for line in manifest.table(part).to_pylist() if part is not None else ():
-        found.setdefault(line["run"], {})[line["position"]] = line
-    return found
+        result.setdefault(line["run"], {})[line["position"]] = line
+    return result
 
 
 def marked(row: Row, line: Row) -> Row:

@@ -107,13 +107,13 @@ class _Facts:
 
     def table(self) -> pa.Table:
         """:data:`FACTS_SCHEMA`."""
-        found: list[dict[str, Any]] = []
+        result: list[dict[str, Any]] = []
         for place, (row, before) in enumerate(zip(self.rows, self._before, strict=True)):
             if before:
                 continue
             verdict = {name: row[name] if is_rejected(row) else "" for name in _VERDICT}
-            found.append({"position": place, **verdict, "line": self._lines.get(place)})
-        return pa.Table.from_pylist(found, schema=FACTS_SCHEMA)
+            result.append({"position": place, **verdict, "line": self._lines.get(place)})
+        return pa.Table.from_pylist(result, schema=FACTS_SCHEMA)
 
 
 def finished_runs(
@@ -143,16 +143,16 @@ def finished_run(
     keys = [block.key for block in blocks_of_run(piece.key, run, live, rows_per_block)]
     blocks = in_order(partial(_block_rows, work), keys)
     worked = iter([row for rows in blocks for row in rows])
-    found: list[Row] = []
+    result: list[Row] = []
     for place, row in enumerate(work.pieces.table(read.parts[rows_part(run)]).to_pylist()):
         if is_rejected(row):
-            found.append(row)
+            result.append(row)
         elif place in lines:
-            found.append(marked(row, lines[place]))
+            result.append(marked(row, lines[place]))
         else:
-            found.append({**next(worked), **{name: row.get(name) for name in UNIT_COLUMNS}})
+            result.append({**next(worked), **{name: row.get(name) for name in UNIT_COLUMNS}})
     assert next(worked, None) is None, f"run {run} of piece {piece.key} has rows to spare"
-    return found
+    return result
 
 
 def _block_rows(work: BuildWork, key: str) -> list[Row]:

@@ -119,18 +119,18 @@ class GatherLines:
     def _by_machine_code(
         self, piece: Deduplicated, structural: dict[int, dict[int, Row]]
     ) -> list[RemovedRow]:
-        found: list[RemovedRow] = []
+        result: list[RemovedRow] = []
         live = dict(live_runs(self.work, piece)) if structural else {}
         gone = duplicates_of(self.work.duplicates, piece.key) if structural else {}
         for run, lines in sorted(structural.items()):
             rows = finished_run(
                 self.work, piece, run, live[run], gone.get(run, {}), self.rows_per_block
             )
-            found += [
+            result += [
                 removed(rows[place], line["level"], line["repeats"], line["similarity"])
                 for place, line in sorted(lines.items())
             ]
-        return found
+        return result
 
     def _lines(self, entry: ManifestEntry, structural: dict[int, dict[int, Row]]) -> Iterator[Row]:
         for run in postprocessed_runs(entry):

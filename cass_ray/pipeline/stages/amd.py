@@ -95,16 +95,16 @@ class AmdStage:
     def _device(self, row: Row, architecture: str) -> dict[str, Any]:
         """An element of ``devices``."""
         key = digest(["device", self.key(row, architecture)])
-        made = {"vendor": AMD, "arch": architecture, "evidence": None, "diagnostic": ""}
+        result = {"vendor": AMD, "arch": architecture, "evidence": None, "diagnostic": ""}
         try:
             value = self._results.get(key)
             if value is None:
                 value = self._compile(row, key, architecture, device_only=True)
         except CompileFailure as failure:
             nothing = {"device": "", "toolchain": None, "verified": Verified.NONE.value}
-            return {**made, **nothing, "diagnostic": clip_diagnostic(failure.diagnostic)}
+            return {**result, **nothing, "diagnostic": clip_diagnostic(failure.diagnostic)}
         compiled = {"device": value["device"], "toolchain": value["toolchain"]}
-        return {**made, **compiled, "verified": Verified.COMPILED.value}
+        return {**result, **compiled, "verified": Verified.COMPILED.value}
 
     def _output(
         self, row: Row, architecture: str, device_only: bool
@@ -114,12 +114,12 @@ class AmdStage:
         if dialect_of(row) is OPENCL:
             compiler = self._opencl()
             unit = unit_of(row, self.workspace, None)
-            made = compiler.compile(unit, architecture, optimization=optimization, limits=limits)
-            return made, compiler.record(made)
+            result = compiler.compile(unit, architecture, optimization=optimization, limits=limits)
+            return result, compiler.record(result)
         unit = unit_of(row, self.workspace, self.translator)
         compile_hip = self.toolchain.compile_device if device_only else self.toolchain.compile
-        made = compile_hip(unit, architecture, optimization=optimization, limits=limits)
-        return made, self.toolchain.record(made)
+        result = compile_hip(unit, architecture, optimization=optimization, limits=limits)
+        return result, self.toolchain.record(result)
 
     def _opencl(self) -> OpenclAmd:
         """Raises ``CompileFailure`` where this node has no OpenCL compiler."""

@@ -21,7 +21,12 @@ import pyarrow as pa
 from cass_ray.cache import ContentCache
 from cass_ray.corpus.dialect import source_of
 from cass_ray.dataset.schema import REJECT_SCHEMA, Reason, Stage, is_rejected, rejected
-from cass_ray.pipeline.provided import UNIT_RECIPE, provided_folders, unit_definitions
+from cass_ray.pipeline.provided import (
+    UNIT_RECIPE,
+    forced_headers,
+    provided_folders,
+    unit_definitions,
+)
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.workspace import Workspace
 from cass_ray.toolchain.errors import ToolMissing
@@ -44,6 +49,8 @@ WORK_SCHEMA = pa.schema(
         ("tree", pa.string()),
         ("include_directories", pa.list_(pa.string())),
         ("definitions", pa.list_(pa.string())),
+        ("forced", pa.list_(pa.string())),
+        ("standard", pa.string()),
         ("header_packages", pa.list_(pa.string())),
         ("dependencies", pa.list_(pa.string())),
         ("lacks", pa.list_(pa.string())),
@@ -143,6 +150,8 @@ def unit_of(row: Row, trees: Workspace, translator: Translator | None) -> Unit:
         include_directories=tuple(map(PurePosixPath, row["include_directories"] or ())),
         definitions=unit_definitions(row, translated=translator is not None),
         system_directories=provided_folders(row.get("header_packages") or (), translator),
+        forced=forced_headers(row, translated=translator is not None),
+        standard=row.get("standard") or "",
     )
 
 
@@ -151,6 +160,8 @@ def unit_key(row: Row) -> list[str]:
     key = [row["tree"], row["path"], source_of(row), *(row["include_directories"] or ())]
     definitions = [f"-D{each}" for each in row.get("definitions") or ()]
     configured = [f"configured {UNIT_RECIPE}"] if row.get("configured") else []
+    definitions += [f"-include {each}" for each in row.get("forced") or ()]
+    definitions += [f"-std={row['standard']}"] if row.get("standard") else []
     return [*key, *definitions, *(row.get("header_packages") or ()), *configured]
 
 

@@ -41,5 +41,5 @@ def hip_program(
     Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.
     """
     sources = gather(unit_of(row, workspace, translator))
-    made = compile_hip(with_driver(sources, kernels, Language.HIP))
-    return Assembly(made.host, row["hip_device"])
+    result = compile_hip(with_driver(sources, kernels, Language.HIP))
+    return Assembly(result.host, row["hip_device"])

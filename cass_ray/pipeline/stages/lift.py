@@ -14,7 +14,7 @@ from typing import Any
 
 import cass_ray.lift as lift
 from cass_ray.cache import ContentCache, digest
-from cass_ray.dataset.schema import Stage, Verified, clip_diagnostic, is_rejected
+from cass_ray.dataset.schema import Stage, Verified, clip_diagnostic
 from cass_ray.lift.form_evidence import only_lifted
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.base import CUBINS_COLUMN, NotCached, Row, guarded
@@ -46,8 +46,8 @@ class LiftStage:
         return [guarded(Stage.COMPILE_AMD, row, self._one) for row in rows]
 
     def _one(self, row: Row) -> Row:
-        made = [self._cubin(row, cubin) for cubin in row[CUBINS_COLUMN] or ()]
-        return {**row, "lifted": made}
+        result = [self._cubin(row, cubin) for cubin in row[CUBINS_COLUMN] or ()]
+        return {**row, "lifted": result}
 
     def _cubin(self, row: Row, cubin: Mapping[str, Any]) -> dict[str, Any]:
         architecture = self.settings.amd_architectures[0]
@@ -86,10 +86,3 @@ def _finished(cubin: Mapping[str, Any], value: Mapping[str, str]) -> dict[str, A
     """What is not kept in the cache beside what is: the lifter's evidence may grow."""
     unproven = only_lifted(cubin["listing"]) if value["rdna3"] else []
     return {"arch": cubin["arch"], **value, "only_lifted": unproven}
-
-
-def lifted_kernels(row: Row) -> list[dict[str, Any]]:
-    """What was lifted of ``row`` and can run."""
-    if is_rejected(row):
-        return []
-    return [each for each in row.get("lifted") or () if each["rdna3"]]

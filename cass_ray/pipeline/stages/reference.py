@@ -82,8 +82,8 @@ class ReferenceStage:
             return row
         built = self.backend.build(gather(unit_of(row, self.workspace, None)))
         inputs = [run.inputs for run in reference.runs if not run.problem]
-        made = measure(self.backend, built, inputs, RunMode(bounds=self.bounds))
-        return {**row, REFERENCE_COLUMN: to_json(with_changes(reference, made))}
+        result = measure(self.backend, built, inputs, RunMode(bounds=self.bounds))
+        return {**row, REFERENCE_COLUMN: to_json(with_changes(reference, result))}
 
     @cached_property
     def _problem(self) -> str:

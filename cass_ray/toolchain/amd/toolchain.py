@@ -139,7 +139,7 @@ class AmdToolchain:
         Raises :class:`~cass_ray.toolchain.unit.CompileFailure`; its reason is ``NO_DEVICE_CODE``
         where the unit compiles but holds no kernel.
         """
-        flags = code_flags(architecture, optimization, code_object_version)
+        flags = code_flags(architecture, optimization, code_object_version, unit.standard)
 
         def host_side() -> Completed:
             return self._assembly(unit, CompilationSide.HOST, flags, limits)
@@ -173,7 +173,7 @@ class AmdToolchain:
         Of another architecture's compilation the host side serves: there is nothing in it, and no
         macro that it sees, that tells architectures apart.
         """
-        flags = code_flags(architecture, optimization, code_object_version)
+        flags = code_flags(architecture, optimization, code_object_version, unit.standard)
         flags = (*flags, *self.workarounds, *(("-gline-tables-only",) if line_tables else ()))
         text, seconds, options = right_code(
             self.version,
@@ -204,7 +204,7 @@ class AmdToolchain:
         Nothing is done about what this clang makes wrong (:meth:`compile_device` does). Raises
         :class:`~cass_ray.toolchain.unit.CompileFailure`, as :meth:`compile` does.
         """
-        flags = code_flags(architecture, optimization, DEFAULT_CODE_OBJECT_VERSION)
+        flags = code_flags(architecture, optimization, DEFAULT_CODE_OBJECT_VERSION, unit.standard)
         flags = (*flags, *self.workarounds, *_UNCOMMENTED)
         text = self._assembly(unit, side, flags, limits).stdout_text
         if side is CompilationSide.DEVICE:
@@ -378,7 +378,8 @@ class AmdToolchain:
         common = [str(self.clang), *self._location_flags(), *flags, *_LENIENT, side.flag]
         header = forced_header(unit)
         headers = self._precompiled[header]
-        precompiled = headers.get(side, common)
+        # From C++20 on clang compares what it reads with a precompiled header, and refuses its own.
+        precompiled = headers.get(side, common) if not unit.standard else None
         rest = [*unit.preprocessor_arguments(), "-S", "-o", "-", str(unit.main)]
         visible = (*self._visible, *unit.system_directories)
         view = View(read_only=visible, mounts=(Mount(unit.root, SOURCE_TREE),))
@@ -447,8 +448,12 @@ def generate(
     return completed
 
 
-def code_flags(architecture: str, optimization: str, code_object_version: int) -> tuple[str, ...]:
+def code_flags(
+    architecture: str, optimization: str, code_object_version: int, standard: str = ""
+) -> tuple[str, ...]:
     """The flags that determine the generated code, beside a compiler's workarounds.
+
+    ``standard`` is that of C++; clang's own is C++17.
 
     ``-fuse-cuid=none`` keeps a hash of the file's path out of the symbols.
     """
@@ -460,4 +465,5 @@ def code_flags(architecture: str, optimization: str, code_object_version: int) -
         "-fuse-cuid=none",
         "-D__HIP_PLATFORM_AMD__=1",
         optimization,
+        *((f"-std={standard}",) if standard else ()),
     )

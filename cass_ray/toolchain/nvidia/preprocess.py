@@ -77,7 +77,12 @@ def may_change_header(unit: Unit) -> bool:
     """
     own_header = os.path.lexists(unit.root / _FORCED_HEADER)
     return bool(
-        unit.definitions or unit.include_directories or unit.system_directories or own_header
+        unit.definitions
+        or unit.include_directories
+        or unit.system_directories
+        or unit.forced
+        or unit.standard
+        or own_header
     )
 
 

@@ -40,6 +40,10 @@ _LANGUAGE_STANDARD = "-std=c++17"
 _LANGUAGE = (_LANGUAGE_STANDARD, "--expt-relaxed-constexpr", "--extended-lambda")
 
 
+def _standard_flag(standard: str) -> str:
+    return f"-std={standard}" if standard else _LANGUAGE_STANDARD
+
+
 def _find_clang() -> Path | None:
     program = shutil.which("clang++-19") or shutil.which("clang++")
     return Path(program) if program else None
@@ -133,7 +137,7 @@ class NvidiaToolchain:
         which gets its default, ``-O3``. Raises :class:`~cass_ray.toolchain.unit.CompileFailure`;
         its reason is ``NO_DEVICE_CODE`` where the unit compiles but holds no kernel.
         """
-        flags = self.flags(optimization)
+        flags = self.flags(optimization, unit.standard)
         with private_folder() as folder:
             bench = CompilerWorkbench(unit, folder, self._view(unit, folder), limits)
             compilers = [self._device(architecture, flags) for architecture in architectures]
@@ -149,7 +153,7 @@ class NvidiaToolchain:
             cubins={name: code.cubin for name, code in device.items()},
             ptx={name: code.ptx for name, code in device.items()} if want_ptx else {},
             cpu_seconds_by_tool=bench.cpu_seconds,
-            flags=" ".join(self._recorded_flags(optimization)),
+            flags=" ".join(self._recorded_flags(optimization, unit.standard)),
         )
 
     def disassemble(self, cubins: Sequence[bytes]) -> list[str]:
@@ -175,7 +179,9 @@ class NvidiaToolchain:
         with private_folder() as folder:
             view = self._view(unit, folder)
             bench = CompilerWorkbench(unit, folder, view, limits)
-            device = self._device(architecture, (*self.flags(optimization), "-lineinfo"))
+            device = self._device(
+                architecture, (*self.flags(optimization, unit.standard), "-lineinfo")
+            )
             device.generate_ptx(bench, None)
             cubin = folder / "lines.cubin"
             cubin.write_bytes(device.assemble(bench))
@@ -200,7 +206,8 @@ class NvidiaToolchain:
 
         Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.
         """
-        command = [str(self.nvcc), *self.flags(optimization), *unit.preprocessor_arguments()]
+        command = [str(self.nvcc), *self.flags(optimization, unit.standard)]
+        command += unit.preprocessor_arguments()
         for architecture in architectures:
             number = architecture.removeprefix("sm_")
             command += ["-gencode", f"arch=compute_{number},code={architecture}"]
@@ -217,13 +224,14 @@ class NvidiaToolchain:
             write_whole(output, result_of("nvcc", program), mode=0o755)
         return output
 
-    def flags(self, optimization: str) -> tuple[str, ...]:
+    def flags(self, optimization: str, standard: str = "") -> tuple[str, ...]:
         """nvcc's flags for a unit, beside architecture, include folders and definitions."""
-        return (*self._recorded_flags(optimization), *self._added_headers)
+        return (*self._recorded_flags(optimization, standard), *self._added_headers)
 
-    def _recorded_flags(self, optimization: str) -> tuple[str, ...]:
+    def _recorded_flags(self, optimization: str, standard: str) -> tuple[str, ...]:
         """Those that do not depend on where things are on this machine."""
-        return (*_LANGUAGE, "-Xcompiler", optimization, "-ccbin", str(self.host_compiler))
+        language = (_standard_flag(standard), *_LANGUAGE[1:])
+        return (*language, "-Xcompiler", optimization, "-ccbin", str(self.host_compiler))
 
     @property
     def _added_headers(self) -> tuple[str, ...]:
@@ -257,7 +265,9 @@ class NvidiaToolchain:
         """By clang where it is there and accepts the unit, else nvcc's way."""
         host = None
         if self.clang is not None:
-            host = self._clang_host.compile(bench, clang_flags(_LANGUAGE_STANDARD, optimization))
+            host = self._clang_host.compile(
+                bench, clang_flags(_standard_flag(bench.unit.standard), optimization)
+            )
         return host if host is not None else self._nvcc_host(architecture, flags).compile(bench)
 
     @cached_property

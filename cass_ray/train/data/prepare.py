@@ -28,7 +28,7 @@ _TOKENIZER_CHARACTERS = 64_000_000
 
 def pair_files(places: Iterable[Path | str]) -> list[str]:
     """Parquet files of the data sets. Raises ``DataError`` for one that is not there."""
-    found: list[str] = []
+    result: list[str] = []
     for place in places:
         files = parquet_files(place)
         if not files:
@@ -36,8 +36,8 @@ def pair_files(places: Iterable[Path | str]) -> list[str]:
                 f"{place}: no pairs/*.parquet here; build a data set with "
                 f"`cass build-dataset --out {place}`"
             )
-        found.extend(files)
-    return found
+        result.extend(files)
+    return result
 
 
 def by_data_set(files: Iterable[str]) -> Iterator[list[str]]:

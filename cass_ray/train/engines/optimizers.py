@@ -123,7 +123,7 @@ def read_moments(state: dict[str, Any]) -> dict[str, torch.Tensor]:
         return {}
     if "exp_avg" in state:
         return {name: state[name].float() for name in MOMENTS if name in state}
-    found = {}
+    result = {}
     for name, (values, code, scale) in _BNB_MOMENTS.items():
         tensor = state[values]
         if tensor.dtype == torch.uint8:
@@ -133,8 +133,8 @@ def read_moments(state: dict[str, Any]) -> dict[str, torch.Tensor]:
                 absmax=state[scale], code=state[code], blocksize=_blocksize(tensor, state[scale])
             )
             tensor = functional.dequantize_blockwise(tensor, blocks)
-        found[name] = tensor.float()
-    return found
+        result[name] = tensor.float()
+    return result
 
 
 def _blocksize(values: torch.Tensor, scales: torch.Tensor) -> int:

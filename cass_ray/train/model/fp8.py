@@ -28,7 +28,7 @@ def use_fp8(layers: list[nn.Module]) -> int:
 
     Those whose sides are no multiple of 16 and those with a bias stay as they are.
     """
-    found = [
+    result = [
         module
         for layer in layers
         for module in layer.modules()
@@ -36,16 +36,16 @@ def use_fp8(layers: list[nn.Module]) -> int:
         and getattr(module, "bias", None) is None
         and not (module.in_features % _MULTIPLE or module.out_features % _MULTIPLE)
     ]
-    for module in found:
+    for module in result:
         module.__class__ = _Fp8Linear
-    return len(found)
+    return len(result)
 
 
 class _Fp8Linear(nn.Linear):
     def forward(self, input: torch.Tensor) -> torch.Tensor:
         rows = input.reshape(-1, input.shape[-1])
-        made: torch.Tensor = _Product.apply(rows, self.weight)  # type: ignore[no-untyped-call]
-        return made.view(*input.shape[:-1], -1)
+        result: torch.Tensor = _Product.apply(rows, self.weight)  # type: ignore[no-untyped-call]
+        return result.view(*input.shape[:-1], -1)
 
 
 class _Product(torch.autograd.Function):

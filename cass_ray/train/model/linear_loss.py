@@ -79,8 +79,8 @@ def linear_loss(
     """
     if weights is None:
         weights = torch.ones(len(targets), device=hidden.device)
-    made: torch.Tensor = _LinearLoss.apply(hidden, head.weight, targets, weights)  # type: ignore[no-untyped-call]
-    return made
+    result: torch.Tensor = _LinearLoss.apply(hidden, head.weight, targets, weights)  # type: ignore[no-untyped-call]
+    return result
 
 
 def plain_loss(

@@ -61,7 +61,9 @@ def with_canonical_names(cuda: str, answer: str, names: Mapping[str, str]) -> tu
 def _exchanged(text: str, back: Mapping[str, str], forth: Mapping[str, str]) -> str | None:
     """``text`` with the words of ``back``; None where ``forth`` would not make it again."""
     lines = text.split("\n")
-    made = renamed(lines, back)
-    if renamed(made, forth) != lines or not back.keys().isdisjoint(_WORDS.findall("\n".join(made))):
+    result = renamed(lines, back)
+    if renamed(result, forth) != lines or not back.keys().isdisjoint(
+        _WORDS.findall("\n".join(result))
+    ):
         return None
-    return "\n".join(made)
+    return "\n".join(result)

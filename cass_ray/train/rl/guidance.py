@@ -42,8 +42,8 @@ def reference_answer(
     tokens = form.edit_answer(edits_of(old, short, regions(old, short)))
     if len(tokens) > longest:
         return None
-    made = read_rollout(form, question, tokens, [math.nan] * len(tokens))
-    return replace(made, is_reference=True) if made.code == question.translation else None
+    result = read_rollout(form, question, tokens, [math.nan] * len(tokens))
+    return replace(result, is_reference=True) if result.code == question.translation else None
 
 
 def right_answer(
@@ -57,11 +57,11 @@ def right_answer(
     known = {verdict.reward for verdict in verdicts if verdict.reward is not None}
     if len(known) != 1 or max(known) >= 1:
         return None
-    made = reference(group[0].question)
-    if made is None:
+    result = reference(group[0].question)
+    if result is None:
         return None
-    [verdict] = judge([made])
-    return made if verdict.reward is not None and verdict.reward > max(known) else None
+    [verdict] = judge([result])
+    return result if verdict.reward is not None and verdict.reward > max(known) else None
 
 
 def guided(

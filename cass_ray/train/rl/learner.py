@@ -88,11 +88,11 @@ class PolicyModel(nn.Module):
                 first = scored(self._reference[0]).log_probs
         new = scores.log_probs
         old = torch.where(batch.known, new.detach(), batch.old)
-        made = policy_loss(new, old, batch.advantage, batch.weight, objective, first)
-        self._count("clipped", made.clipped)
-        self._count("divergence", made.divergence)
+        result = policy_loss(new, old, batch.advantage, batch.weight, objective, first)
+        self._count("clipped", result.clipped)
+        self._count("divergence", result.divergence)
         self._count("entropy", (scores.entropy * (batch.weight > 0)).sum())
-        return made.loss
+        return result.loss
 
     def _count(self, name: str, value: torch.Tensor) -> None:
         self.seen[name] = self.seen.get(name, torch.zeros_like(value.detach())) + value.detach()

@@ -133,10 +133,10 @@ _ALIGNED = 16
 
 def _padded(rows: Sequence[torch.Tensor], filler: int, device: torch.device | str) -> torch.Tensor:
     longest = -(-max(map(len, rows)) // _ALIGNED) * _ALIGNED
-    made = torch.full((len(rows), longest), filler)
-    for place, row in zip(made, rows, strict=True):
+    result = torch.full((len(rows), longest), filler)
+    for place, row in zip(result, rows, strict=True):
         place[: len(row)] = row
-    return on_device(made, device)
+    return on_device(result, device)
 
 
 @dataclass(frozen=True)

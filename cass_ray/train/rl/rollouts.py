@@ -265,8 +265,8 @@ class SharedRollouts:
             self._makers,
             shares,
         )
-        found = {each.question.id: each for share in answers for each in share}
-        return [found[question.id] for question in questions]
+        result = {each.question.id: each for share in answers for each in share}
+        return [result[question.id] for question in questions]
 
 
 def dealt(questions: Sequence[EditQuestion], number: int) -> list[list[EditQuestion]]:

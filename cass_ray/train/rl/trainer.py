@@ -259,14 +259,14 @@ def _shares(judged: JudgedStep) -> dict[str, float]:
     same = sum(
         rollout.code == rollout.question.translation for group in judged.groups for rollout in group
     )
-    made = {
+    result = {
         "answers": float(len(verdicts)),
         "reward": sum(rewards) / max(len(rewards), 1),
         "as_rules": same / max(len(verdicts), 1),
         "answer_tokens": float(sum(len(r.tokens) for group in judged.groups for r in group)),
     }
     counts = Counter(verdict.outcome.name.lower() for verdict in verdicts)
-    return made | {name: number / len(verdicts) for name, number in counts.items()}
+    return result | {name: number / len(verdicts) for name, number in counts.items()}
 
 
 def _line(values: dict[str, float]) -> str:

@@ -32,9 +32,9 @@ class WorkerThread:
             if self._thread is None:
                 self._thread = Thread(target=self._run, name=self._name, daemon=True)
                 self._thread.start()
-        made: Future[T] = Future()
-        self._calls.put((made, function))
-        return made.result()
+        result: Future[T] = Future()
+        self._calls.put((result, function))
+        return result.result()
 
     def close(self) -> None:
         """Waits for the calls that were made and ends the thread; no call may follow."""

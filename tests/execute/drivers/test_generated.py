@@ -11,8 +11,8 @@ from cass_ray.emulator.launches import Launch
 from cass_ray.execute.backends.base import Language
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.drivers.driver import drivable_kernels, with_driver
-from cass_ray.execute.drivers.generated import drivable, generated_runs, takes_no_inputs
-from tests.execute.conftest import HONEST, hip
+from cass_ray.execute.drivers.generated import drivable, generated_runs
+from tests.execute.conftest import hip
 
 SMOOTH = r"""
 #include <hip/hip_runtime.h>
@@ -47,11 +47,6 @@ int main()
 """One block of 64: what the kernel does in a second one, no run of the program shows."""
 
 ONE_BLOCK = ("blockIdx.x * 64 + threadIdx.x", "blockIdx.x * 32 + threadIdx.x")
-
-
-@pytest.mark.parametrize(("text", "free"), [(SMOOTH, True), (HONEST, False), ("int f();", False)])
-def test_which_programs_take_no_inputs(text: str, free: bool) -> None:
-    assert takes_no_inputs(hip(text)) is free
 
 
 def test_kernels_at_file_scope_and_in_unnamed_namespaces_are_drivable() -> None:

@@ -6,9 +6,9 @@ from functools import partial
 
 import pytest
 
+from benchmarks.train.reward_processes import ProcessRewards
 from cass_ray.cache import ContentCache
 from cass_ray.execute.rewards.compiled import CompileCredit, CompileJudge, without_origin
-from cass_ray.execute.rewards.processes import ProcessRewards
 from cass_ray.execute.rewards.verdicts import Outcome, RewardItem, RewardVerdict
 from cass_ray.translate.rules import RulesTranslator
 from tests.execute.conftest import HONEST

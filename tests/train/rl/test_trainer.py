@@ -11,12 +11,12 @@ from functools import partial
 import pytest
 import torch
 
+from benchmarks.train.rollout_process import RolloutProcess
 from cass_ray.execute.rewards.verdicts import Outcome, RewardVerdict, undecided
 from cass_ray.train.distributed import DistributedContext
 from cass_ray.train.rl.learner import JudgedGroup, Learner, PolicyModel, policy_engine
 from cass_ray.train.rl.questions import QuestionChooser
 from cass_ray.train.rl.records import read_answers
-from cass_ray.train.rl.rollout_process import RolloutProcess
 from cass_ray.train.rl.rollouts import DecoderRollouts, EditQuestion, Rollout, SharedRollouts
 from cass_ray.train.rl.rollouts_lost import RolloutsLost
 from cass_ray.train.rl.trainer import RlTrainer, fenced, judge_group

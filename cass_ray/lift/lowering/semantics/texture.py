@@ -300,8 +300,6 @@ def gather(ctx: LoweringContext, i: DecodedInstruction) -> None:
 
 
 # Surfaces: bytes as they are, through a descriptor whose format is integers of the texel's size.
-
-_SURFACES = ("1D", "2D", "3D", "1D_ARRAY", "2D_ARRAY")
 _RAW_FORMATS = {
     1: 5,
     2: 11,

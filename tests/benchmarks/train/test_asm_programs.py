@@ -6,10 +6,10 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from cass_ray.corpus.generate.ptx.blocks import of_form
-from cass_ray.corpus.generate.ptx.files import Kernel, grafted, ptx_file, ptx_files
-from cass_ray.corpus.generate.ptx.forms import EFFECTS, GROUPS, Form
-from cass_ray.corpus.generate.ptx.functions import Names, wrapped
+from benchmarks.train.asm_programs.blocks import of_form
+from benchmarks.train.asm_programs.files import Kernel, grafted, ptx_file, ptx_files
+from benchmarks.train.asm_programs.forms import EFFECTS, GROUPS, Form
+from benchmarks.train.asm_programs.functions import Names, wrapped
 from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.unit import Unit
 from cass_ray.translate.rules import RulesTranslator

@@ -8,8 +8,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.train.assembly_names import other_names, other_registers
 from cass_ray.assembly import sass
-from cass_ray.train.data.assembly_names import other_names, other_registers
 from tests.assembly import samples
 
 SASS = sass.normalize(samples.read("kernels.sm_90.nvdisasm.sass"))

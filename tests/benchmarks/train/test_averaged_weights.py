@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from cass_ray.train.rl.average import AveragedWeights
+from benchmarks.train.averaged_weights import AveragedWeights
 
 
 def averaged(decay, values):

@@ -6,9 +6,9 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from benchmarks.train.asm_programs.blocks import AsmBlock, random_block
+from benchmarks.train.asm_programs.statements import statement
 from cass_ray.corpus.generate.invented import invented_name
-from cass_ray.corpus.generate.ptx.blocks import AsmBlock, random_block
-from cass_ray.corpus.generate.ptx.statements import statement
 
 _TYPES = {
     "r": ("unsigned", "unsigned int", "uint32_t", "int", "unsigned", "uint32_t"),

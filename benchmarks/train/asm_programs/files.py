@@ -10,10 +10,10 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 
-from cass_ray.corpus.generate import idioms
-from cass_ray.corpus.generate.ptx.blocks import random_block
-from cass_ray.corpus.generate.ptx.functions import AsmFunction, Names, element, function, macro
-from cass_ray.corpus.generate.ptx.statements import statement
+from benchmarks.train.asm_programs import idioms
+from benchmarks.train.asm_programs.blocks import random_block
+from benchmarks.train.asm_programs.functions import AsmFunction, Names, element, function, macro
+from benchmarks.train.asm_programs.statements import statement
 
 _LOCALS = {
     "r": ("unsigned", "words[i]"),

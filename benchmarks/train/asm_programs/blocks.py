@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from cass_ray.corpus.generate.ptx.forms import EFFECTS, GROUPS, SPECIAL, SPECIAL_64, Form
+from benchmarks.train.asm_programs.forms import EFFECTS, GROUPS, SPECIAL, SPECIAL_64, Form
 
 _ALTERNATIVES = re.compile(r"\(([^()]*)\)")
 _REGISTER_TYPES = {
@@ -28,7 +28,7 @@ class AsmBlock:
 
     instructions: list[str] = field(default_factory=list)
     outputs: list[str] = field(default_factory=list)
-    """Kinds (:mod:`cass_ray.corpus.generate.ptx.forms`); one that is read too has a ``+``."""
+    """Kinds (:mod:`benchmarks.train.asm_programs.forms`); one that is read too has a ``+``."""
     inputs: list[str] = field(default_factory=list)
     declarations: list[str] = field(default_factory=list)
     """``.reg`` lines, which need a scope."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from cass_ray.corpus.generate.ptx.blocks import AsmBlock
+from benchmarks.train.asm_programs.blocks import AsmBlock
 
 _WORDS = (
     *("asm volatile", "asm volatile", "asm volatile", "asm", "asm", "asm", "asm __volatile__"),

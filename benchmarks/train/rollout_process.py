@@ -178,8 +178,8 @@ def _write(weights: Mapping[str, torch.Tensor], path: Path) -> None:
 
 
 def _read(path: Path) -> dict[str, torch.Tensor]:
-    made: dict[str, torch.Tensor] = torch.load(path, map_location="cpu", weights_only=True)
-    return made
+    result: dict[str, torch.Tensor] = torch.load(path, map_location="cpu", weights_only=True)
+    return result
 
 
 def _serve(pipe: Connection, make: Make) -> None:

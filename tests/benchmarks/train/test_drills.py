@@ -1,6 +1,6 @@
 from typing import Any
 
-from cass_ray.corpus.generate.drills import drills
+from benchmarks.train.asm_programs.drills import drills
 from cass_ray.translate.rules import RulesTranslator
 
 NAMES: Any = {

@@ -1,1 +1,0 @@
-"""Random CUDA files whose device code is written in inline PTX."""
