@@ -17,13 +17,13 @@ from cass_ray.builds.commands import UnitCommand, is_cuda, read_compile_commands
 from cass_ray.builds.recording import BuildRecorder, RecordedBuild
 from cass_ray.builds.settings import NOTHING, UnitSettings
 from cass_ray.cache import ContentCache, default_directory, digest
-from cass_ray.corpus.reading.dependencies import (
+from cass_ray.corpus.reading.filetree import FileProblemError, FileTree, path_problem
+from cass_ray.corpus.reading.includes import scan_includes
+from cass_ray.corpus.reading.other_repositories import (
     Dependencies,
     DependencySources,
     declared_dependencies,
 )
-from cass_ray.corpus.reading.filetree import FileProblemError, FileTree, path_problem
-from cass_ray.corpus.reading.includes import scan_includes
 from cass_ray.temporary import temporary_prefix
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_nvidia

@@ -9,13 +9,13 @@ import pytest
 
 from cass_ray.builds.settings import UnitSettings
 from cass_ray.corpus.program import Program, SourceError
-from cass_ray.corpus.reading.dependencies import (
+from cass_ray.corpus.reading.filetree import DirectoryTree
+from cass_ray.corpus.reading.git import GitTree, fetch_snapshot, resolve_revision
+from cass_ray.corpus.reading.other_repositories import (
     Dependency,
     DependencySources,
     declared_dependencies,
 )
-from cass_ray.corpus.reading.filetree import DirectoryTree
-from cass_ray.corpus.reading.git import GitTree, fetch_snapshot, resolve_revision
 from cass_ray.corpus.reading.trees import StoredTrees
 from cass_ray.corpus.sources.repositories import RepositorySource
 from cass_ray.storage.store import Store
