@@ -10,7 +10,7 @@ SECONDS_EACH ?= 600
 # Builds and tests start thousands of Python processes: what they import is compiled once.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup setup-dev demo demo-train test test-changed test-full attack fuzz fresh lowest lint compile-commands bench lock clean
+.PHONY: help setup setup-dev demo demo-train test test-changed test-full attack fuzz fresh lowest lint tidy compile-commands bench lock clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -67,6 +67,10 @@ lint: setup-dev ## Check style, spelling, types and import contracts
 	$(BIN)/codespell
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+
+tidy: setup compile-commands ## Look for bugs in the emulator's engine by clang-tidy (ten minutes)
+	$(BIN)/python -m pip install --quiet 'clang-tidy==19.1.0'
+	git ls-files -z 'cass_ray/emulator/engine/*.cpp' | xargs -0 -n 4 -P $(WORKERS) $(BIN)/clang-tidy -quiet -p .
 
 compile-commands: setup ## Write compile_commands.json, for clangd on the emulator's engine
 	$(BIN)/python -m cass_ray.emulator.compile_commands

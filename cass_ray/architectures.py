@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from cass_ray.config import nearest
+from cass_ray.nearest import nearest
 
 
 @dataclass(frozen=True)
@@ -153,3 +153,76 @@ def known_instead(name: str, known: Iterable[str]) -> str:
         match = min(numbered, key=lambda each: (abs(numbered[each] - number), numbered[each]))
     hint = f"did you mean `{match}`? " if match else ""
     return f"{hint}known: {', '.join(names)}"
+
+
+_CARDS = {
+    "gfx1100": "rx7900xtx rx7900xt rx7900gre w7900 w7800",
+    "gfx1101": "rx7800xt rx7700xt w7700 v710",
+    "gfx1102": "rx7600xt rx7600 w7600 w7500",
+    "gfx1030": "rx6950xt rx6900xt rx6800xt rx6800 w6800 v620",
+    "gfx906": "mi50 mi60 radeonvii",
+    "gfx908": "mi100",
+    "gfx90a": "mi210 mi250 mi250x",
+    "gfx942": "mi300x mi300a mi308x mi325x",
+    "gfx950": "mi350x mi355x",
+    "gfx1200": "rx9060xt rx9060",
+    "gfx1201": "rx9070xt rx9070 rx9070gre r9700",
+    "sm_60": "p100",
+    "sm_61": "p40 gtx1080ti gtx1080",
+    "sm_70": "v100 titanv",
+    "sm_75": "t4 rtx2080ti rtx2080 rtx2070 rtx2060 gtx1660 gtx1650",
+    "sm_80": "a100 a30",
+    "sm_86": "a40 a10 a16 a2 rtx3090ti rtx3090 rtx3080 rtx3070 rtx3060 rtxa6000 rtxa5000 rtxa4000",
+    "sm_87": "orin",
+    "sm_89": "l4 l40 l40s rtx4090 rtx4080 rtx4070 rtx4060 rtx6000ada",
+    "sm_90": "h100 h200 gh200",
+    "sm_100": "b200 gb200",
+    "sm_103": "b300 gb300",
+    "sm_110": "thor",
+    "sm_120": "rtx5090 rtx5080 rtx5070 rtx5060 rtxpro6000",
+    "sm_121": "gb10",
+}
+"""Sources: AMD's "GPU hardware specifications" of ROCm, Nvidia's "CUDA GPU Compute Capability"."""
+
+CARDS: dict[str, str] = {
+    card: architecture for architecture, names in _CARDS.items() for card in names.split()
+}
+"""Card -> its processor, that of older ones too, which no target is."""
+
+_ARCHITECTURE = re.compile(r"(gfx|sm|compute|native)")
+_MAKERS = re.compile(r"^(amd|nvidia|radeon|instinct|geforce|tesla|pro|ai)+(?=[a-z]*\d)")
+
+
+def architectures_and_cards() -> tuple[str, ...]:
+    """What may be given as a processor."""
+    targets = (*AMD_ARCHITECTURES, *NVIDIA_ARCHITECTURES)
+    return (*targets, *(card for card, has in CARDS.items() if has in targets))
+
+
+def architecture_named(name: str) -> str:
+    """The processor of a card (``mi300x``, ``RTX 4090``); what is named like one as it is.
+
+    Raises ``ValueError`` that names the nearest card or processor. Whether the processor is one
+    that cass-ray knows is not asked here.
+    """
+    plain = re.sub(r"[\s_-]", "", name.lower())
+    if _ARCHITECTURE.match(name):
+        return name
+    found = CARDS.get(plain) or CARDS.get(_MAKERS.sub("", plain))
+    if found is None:
+        match = nearest(plain, [*CARDS, *AMD_ARCHITECTURES, *NVIDIA_ARCHITECTURES])
+        hint = (
+            f"did you mean `{match}`?" if match else "known: names as mi300x, h100, gfx942, sm_90"
+        )
+        raise ValueError(f"unknown card or architecture {name}: {hint}")
+    if found not in AMD_ARCHITECTURES and found not in NVIDIA_ARCHITECTURES:
+        raise ValueError(
+            f"{name} has {found}, an architecture older than cass-ray knows; the oldest is "
+            f"{NVIDIA_ARCHITECTURES[0]}"
+        )
+    return found
+
+
+def cards_of(architecture: str) -> tuple[str, ...]:
+    """Cards with this processor, by the names that :func:`architecture_named` takes."""
+    return tuple(_CARDS.get(architecture, "").split())

@@ -9,6 +9,7 @@ from __future__ import annotations
 import platform
 import sys
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -19,41 +20,60 @@ from cass_ray.exit_codes import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_TOOL_MISSING
 from cass_ray.interrupts import end_as_interrupted
 from cass_ray.version import __version__
 
+DEFAULTS_FILE = "cass.toml"
+"""Of the current folder: options by command (:mod:`cass_ray.shared_options`)."""
+
 GROUP = "cass_ray.commands"
 """The group of entry points: name -> ``module:typer application``."""
 
-SUMMARIES: dict[str, str] = {
-    "doctor": "Tools found, versions, and what each one enables.",
-    "setup": "Fetch AMD's libraries for the CPU backend.",
-    "compile": "Compile a CUDA, HIP or OpenCL file.",
-    "translate": "Translate CUDA to HIP.",
-    "project": "Port a whole project, build and test it.",
-    "port-projects": "Port many projects, with one report.",
-    "run": "Compile and run a program in the sandbox.",
-    "emulator": "What the CPU backend for RDNA3 covers.",
-    "lift": "What the SASS lifter covers.",
-    "port": "Run an Nvidia executable on AMD.",
-    "verify": "Run both sides of a program and compare.",
-    "verify-selftest": "Mutation test of the verifier.",
-    "parity": "Compare cost of a port with its reference.",
-    "bench": "CASS-Bench: run and score translators.",
-    "inspect": "Show rows of a data set side by side.",
-    "build-dataset": "Build a data set of aligned pairs.",
-    "analyze": "A data set in figures, as a page.",
-    "compare": "Two data sets or results, by numbers.",
-    "publish": "Files, card and upload for others.",
-    "synthesize": "CUDA programs from a language model.",
-    "generate": "Random, correct CUDA programs.",
-    "train": "Train a translation model on pairs.",
-    "reward": "Execution as reward, for training.",
-    "serve": "Translations over HTTP, with a page.",
-    "mcp": "Tools for agents (MCP), stdio or HTTP.",
-    "cluster": "A local multi-node Ray cluster.",
+GROUPS: dict[str, dict[str, str]] = {
+    "Port": {
+        "check": "What will porting cost, and what remains?",
+        "translate": "Translate CUDA to HIP.",
+        "project": "Port a whole project, build and test it.",
+        "port-projects": "Port many projects, with one report.",
+        "compile": "Compile a CUDA, HIP or OpenCL file.",
+        "run": "Compile and run a program in the sandbox.",
+        "verify": "Run both sides of a program and compare.",
+        "verify-selftest": "Mutation test of the verifier.",
+        "parity": "Compare cost of a port with its reference.",
+    },
+    "Binaries": {
+        "run-binary": "Run an Nvidia executable on AMD.",
+        "lift": "What the SASS lifter covers.",
+        "emulator": "What the CPU backend covers.",
+    },
+    "Data": {
+        "build-dataset": "Build a data set of aligned pairs.",
+        "inspect": "Show rows of a data set side by side.",
+        "analyze": "A data set in figures, as a page.",
+        "compare": "Two data sets or results, by numbers.",
+        "publish": "Files, card and upload for others.",
+        "generate": "Random, correct CUDA programs.",
+        "synthesize": "CUDA programs from a language model.",
+    },
+    "Models": {
+        "train": "Train a translation model on pairs.",
+        "bench": "CASS-Bench: run and score translators.",
+        "reward": "Execution as reward, for training.",
+    },
+    "Service": {
+        "serve": "Translations over HTTP, with a page.",
+        "mcp": "Tools for agents (MCP), stdio or HTTP.",
+        "cluster": "A local multi-node Ray cluster.",
+    },
+    "Set-up": {
+        "setup": "Fetch AMD's libraries and headers.",
+        "doctor": "Tools, versions, targets; what is missing.",
+    },
 }
-"""Command name -> help line, in the order of ``cass --help``."""
+"""Heading -> command -> help line, in the order of ``cass --help``."""
 
-RENAMED = {"rdna3": "emulator"}
-"""Former name of a command -> its name today."""
+SUMMARIES = {name: line for commands in GROUPS.values() for name, line in commands.items()}
+"""Command name -> help line."""
+
+RENAMED = {"rdna3": "emulator", "port": "run-binary"}
+"""Former name of a command -> its name today. It goes on working, with a line that says so."""
 
 
 class LazyGroup(TyperGroup):
@@ -82,7 +102,9 @@ class LazyGroup(TyperGroup):
             if ctx.resilient_parsing:  # a shell asks for completions
                 return None
             fail(cmd_name, f"the package {error.name} is not installed", EXIT_TOOL_MISSING)
-        command = typer.main.get_command(application)
+        from cass_ray.shared_options import give_shared_options
+
+        command = give_shared_options(typer.main.get_command(application))
         command.name = cmd_name
         command.short_help = SUMMARIES.get(cmd_name)
         return command
@@ -98,19 +120,31 @@ class LazyGroup(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """As typer does; an unknown name is answered with the one that was probably meant."""
         name = args[0]
-        if name not in _registered():
+        if ctx.resilient_parsing:
+            from cass_ray.shared_options import completion_of, values_of
+
+            if len(args) > 1 and values_of(args[-1]):
+                return name, completion_of(args[-1]), args[-1:]
+        if name in RENAMED and RENAMED[name] in _registered():
+            if not ctx.resilient_parsing:
+                sys.stderr.write(f"`cass {name}` is now `cass {RENAMED[name]}`\n")
+            args = [RENAMED[name], *args[1:]]
+        elif name not in _registered():
             ctx.fail(_no_such_command(name, self.list_commands(ctx)))
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """List names and help lines without importing any command."""
         registered = _registered()
-        rows = [
-            (name, SUMMARIES.get(name) or f"Of {registered[name].value.partition(':')[0]}.")
-            for name in self.list_commands(ctx)
-        ]
-        with formatter.section("Commands"):
-            formatter.write_dl(rows)
+        others = {
+            name: f"Of {registered[name].value.partition(':')[0]}."
+            for name in sorted(registered.keys() - SUMMARIES.keys())
+        }
+        width = max(map(len, [*SUMMARIES, *others]))
+        for heading, commands in {**GROUPS, "Of other packages": others}.items():
+            if commands:
+                with formatter.section(heading):
+                    formatter.write_dl([(n.ljust(width), line) for n, line in commands.items()])
 
 
 def _registered() -> dict[str, EntryPoint]:
@@ -118,14 +152,14 @@ def _registered() -> dict[str, EntryPoint]:
 
 
 def _no_such_command(name: str, known: list[str]) -> str:
-    from cass_ray.config import did_you_mean  # brings pydantic, which `cass --help` can do without
+    from cass_ray.nearest import did_you_mean
 
-    if name in RENAMED:
-        return f"`cass {name}` is now `cass {RENAMED[name]}`"
     if name in SUMMARIES:
         return f"`cass {name}` is not installed: pip install --editable . anew"
     return f"no command `{name}`; {did_you_mean(name, known)}"
 
+
+_INTERRUPTED = "cass: interrupted; give the same command again, with --resume where it has that\n"
 
 app = typer.Typer(cls=LazyGroup, no_args_is_help=True, rich_markup_mode=None)
 
@@ -138,6 +172,7 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def _root(
+    ctx: typer.Context,
     version: Annotated[
         bool,
         typer.Option(
@@ -147,6 +182,10 @@ def _root(
 ) -> None:
     """Port GPU programs from Nvidia to AMD and prove that the port is right."""
     del version
+    if ctx.invoked_subcommand is not None and Path(DEFAULTS_FILE).is_file():
+        from cass_ray.shared_options import defaults_of_folder
+
+        defaults_of_folder(ctx.command, ctx)
 
 
 def main() -> None:
@@ -155,7 +194,12 @@ def main() -> None:
     end_as_interrupted()
     try:
         sys.exit(app(prog_name="cass"))
+    except SystemExit as ended:
+        if ended.code == EXIT_INTERRUPTED:
+            sys.stderr.write(_INTERRUPTED)
+        raise
     except KeyboardInterrupt:  # where typer does not see it: while a command is imported
+        sys.stderr.write(_INTERRUPTED)
         sys.exit(EXIT_INTERRUPTED)
     except OSError as error:
         if (message := no_room(error)) is None:

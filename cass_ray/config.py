@@ -6,13 +6,14 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
+
+from cass_ray.nearest import did_you_mean
 
 
 class SettingsError(ValueError):
@@ -31,19 +32,6 @@ class StrictModel(BaseModel):
 
 
 Model = TypeVar("Model", bound=BaseModel)
-
-
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name most like ``name``, or None when nothing is close."""
-    matches = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
-    return matches[0] if matches else None
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A phrase for an error message: the nearest name, else all of them."""
-    names = list(known)
-    match = nearest(name, names)
-    return f"did you mean `{match}`?" if match else f"known: {', '.join(sorted(names))}"
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:

@@ -31,13 +31,19 @@ def fail(command: str, message: object, code: int) -> NoReturn:
 _NO_ROOM = {
     errno.ENOSPC: "free some space, or choose another disk (--out, CASS_CACHE, TMPDIR)",
     errno.EDQUOT: "your quota is used up: free some space, or choose another disk",
+    errno.EFBIG: "raise the limit of file sizes (ulimit -f), or choose another disk",
     errno.EROFS: "choose a folder that can be written to",
+    errno.EACCES: "choose a place that you may use",
+    errno.EPERM: "choose a place that you may use",
+    errno.EEXIST: "a file is in the way: choose another place",
+    errno.ENOTDIR: "a file is in the way: choose another place",
+    errno.EISDIR: "a folder is there: choose another name",
 }
-"""Errors of the disk that are nobody's defect, and what to do about each."""
+"""Errors of disks and places that are no defect of a program, and what to do about each."""
 
 
 def no_room(error: OSError) -> str | None:
-    """What to say where a disk takes no more; None for other errors."""
+    """What to say where a disk or place takes nothing; None for other errors."""
     if error.errno not in _NO_ROOM:
         return None
     place = f"{error.filename}: " if isinstance(error.filename, str) else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from cass_ray.config import did_you_mean
+from cass_ray.nearest import did_you_mean
 
 
 class Level(StrEnum):

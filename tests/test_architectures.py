@@ -6,9 +6,12 @@ from cass_ray.api.schema import ARCHITECTURES as OFFERED
 from cass_ray.architectures import (
     AMD_ARCHITECTURES,
     AMD_TARGETS,
+    CARDS,
     DEFAULT_NVIDIA_ARCHITECTURE,
     NVIDIA_ARCHITECTURES,
     amd_target,
+    architecture_named,
+    cards_of,
     emulated_architectures,
     known_architecture,
 )
@@ -83,3 +86,58 @@ def test_lists_elsewhere_come_from_the_table() -> None:
 def test_settings_name_the_nearest(key: str, value: object, hint: str) -> None:
     with pytest.raises(SettingsError, match=hint):
         validate(BuildSettings, {"sources": ["shipped"], "out": "x", key: value}, "settings")
+
+
+@pytest.mark.parametrize(
+    ("card", "architecture"),
+    [
+        # ROCm: "GPU hardware specifications"; Nvidia: "CUDA GPU Compute Capability".
+        ("mi300x", "gfx942"),
+        ("MI300A", "gfx942"),
+        ("mi325x", "gfx942"),
+        ("Instinct MI250X", "gfx90a"),
+        ("mi210", "gfx90a"),
+        ("mi350x", "gfx950"),
+        ("mi355x", "gfx950"),
+        ("RX 7900 XTX", "gfx1100"),
+        ("w7900", "gfx1100"),
+        ("rx7800xt", "gfx1101"),
+        ("rx9070", "gfx1201"),
+        ("Radeon RX 9070 XT", "gfx1201"),
+        ("rx9060xt", "gfx1200"),
+        ("h100", "sm_90"),
+        ("h200", "sm_90"),
+        ("a100", "sm_80"),
+        ("NVIDIA GeForce RTX 4090", "sm_89"),
+        ("l4", "sm_89"),
+        ("t4", "sm_75"),
+        ("b200", "sm_100"),
+        ("rtx-5090", "sm_120"),
+        ("gfx942", "gfx942"),
+        ("gfx9999", "gfx9999"),
+        ("sm_80", "sm_80"),
+    ],
+)
+def test_a_card_has_its_processor(card: str, architecture: str) -> None:
+    assert architecture_named(card) == architecture
+
+
+@pytest.mark.parametrize(
+    ("card", "said"),
+    [
+        ("mi300z", r"did you mean `mi300[xa]`\?"),
+        ("h10", r"did you mean `h100`\?"),
+        ("rx7900", r"did you mean `rx7900xt`\?"),
+        ("v100", "has sm_70, an architecture older"),
+        ("", "unknown card or architecture"),
+    ],
+)
+def test_a_card_that_is_not_known(card: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        architecture_named(card)
+
+
+def test_cards_of_a_processor() -> None:
+    assert cards_of("gfx90a") == ("mi210", "mi250", "mi250x")
+    assert cards_of("gfx1103") == ()
+    assert len(CARDS) == len(set(CARDS))

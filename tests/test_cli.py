@@ -51,7 +51,6 @@ def test_help_imports_no_command_and_nothing_heavy() -> None:
 @pytest.mark.parametrize(
     ("typed", "answer"),
     [
-        ("rdna3", "`cass rdna3` is now `cass emulator`"),
         ("complie", "did you mean `compile`?"),
         ("qqqq", "known: analyze, bench"),
     ],

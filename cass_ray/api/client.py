@@ -156,7 +156,10 @@ class Client:
                 if lost and attempt < self._attempts:  # a replica died: another may answer
                     self._sleep(float(attempt))
                     continue
-                message = f"{self._http.base_url} does not answer: {error}"
+                message = (
+                    f"{self._http.base_url} does not answer: {error}: start it with `cass serve`,"
+                )
+                message += " or give the address of one that runs"
                 raise ServerError(0, Problem(code="no_answer", message=message)) from None
             if answer.status_code in _RETRIED and attempt < self._attempts:
                 self._sleep(_wait(answer, attempt))

@@ -14,7 +14,7 @@ from typing import Any
 
 from cass_ray.bench.features import CATEGORIES
 from cass_ray.bench.task import BenchTask, Difficulty, TaskError, TaskSpec
-from cass_ray.config import did_you_mean
+from cass_ray.nearest import did_you_mean
 
 PREDECESSOR = "MBZUAI/cass-bench"
 DEFAULT_CATEGORY = "Basic Operations"

@@ -21,12 +21,13 @@ from pydantic import Field, field_validator, model_validator
 
 from cass_ray.bench.features import CATEGORIES, FEATURES, slug
 from cass_ray.cache import digest
-from cass_ray.config import SettingsError, StrictModel, did_you_mean, validate
+from cass_ray.config import SettingsError, StrictModel, validate
 from cass_ray.corpus.reading.includes import Include, include_closure, scan_includes
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.execute.backends.base import Inputs
-from cass_ray.execute.comparison.compare import F16, F32, F64, Tolerance
+from cass_ray.execute.comparison.compare import BF16, F16, F32, F64, Tolerance
 from cass_ray.execute.comparison.tolerances import tolerance_for
+from cass_ray.nearest import did_you_mean
 from cass_ray.toolchain.sandbox.executable import Bounds
 
 TASKS_FOLDER = Path(__file__).parent / "tasks"
@@ -72,7 +73,8 @@ class ComparisonSettings(StrictModel):
     def tolerance(self, sources: Iterable[str]) -> Tolerance:
         """For a program with the CUDA ``sources``."""
         default = tolerance_for(sources)
-        given = {F16.name: self.float16, F32.name: self.float32, F64.name: self.float64}
+        half = dict.fromkeys((BF16.name, F16.name), self.float16)
+        given = {**half, F32.name: self.float32, F64.name: self.float64}
         relative = given[default.name]
         if relative is None:
             return default

@@ -66,14 +66,16 @@ class RowSet:
         if files := parquet_files(directory, name):
             return cls(name, files, REJECT_SCHEMA if rejects else PAIR_SCHEMA)
         if isinstance(directory, str):
-            raise NotFoundError(f"{directory}: no {name}/*.parquet in it")
+            raise NotFoundError(f"{directory}: no data set, no {name}/*.parquet in it")
         if not directory.exists():
             near = difflib.get_close_matches(directory.name, _names_in(directory.parent), n=1)
             hint = f"; did you mean {directory.parent / near[0]}?" if near else ""
             raise NotFoundError(f"{directory}: no such folder{hint}")
         hint = " (is this its pairs or rejects folder? name the folder above)"
         is_part = directory.name in ("pairs", "rejects")
-        raise NotFoundError(f"{directory}: no {name}/*.parquet in it{hint if is_part else ''}")
+        raise NotFoundError(
+            f"{directory}: no data set, no {name}/*.parquet in it{hint if is_part else ''}"
+        )
 
     @cached_property
     def _dataset(self) -> pads.Dataset:

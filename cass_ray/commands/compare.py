@@ -12,7 +12,9 @@ from rich.table import Table
 from cass_ray.analysis.comparison import NotComparableError, compare
 from cass_ray.analysis.document import Section
 from cass_ray.analysis.report.write import shown, write
+from cass_ray.commands.output import Overwrite
 from cass_ray.exit_codes import EXIT_TOOL_MISSING, EXIT_USAGE, fail
+from cass_ray.overwriting import WouldOverwriteError, check_outputs, remember
 from cass_ray.toolchain.errors import ToolMissing
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -26,17 +28,26 @@ def main(
         Path | None, typer.Option("--out", "-o", help="Write report.html and report.json there.")
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Equal numbers, too.")] = False,
+    overwrite: Overwrite = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the document as JSON, not tables.")
+    ] = False,
 ) -> None:
     """Compare two analysed data sets or two benchmark results."""
     console = Console()
     try:
         document = compare(first, second)
-        for section in document.sections:
+        if as_json:
+            typer.echo(document.model_dump_json(indent=2))
+        for section in document.sections if not as_json else ():
             _show(console, section, everything=everything)
         if out is not None:
+            written = [out / "report.html", out / "report.json"]
+            check_outputs(written, overwrite=overwrite)
             page = write(document, out, images=False, done=lambda _: None)
+            remember(written)
             console.print(f"-> [bold]{page}[/bold]", soft_wrap=True)
-    except NotComparableError as error:
+    except (NotComparableError, WouldOverwriteError) as error:
         fail("compare", error, EXIT_USAGE)
     except ToolMissing as error:
         fail("compare", error, EXIT_TOOL_MISSING)

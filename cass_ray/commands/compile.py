@@ -79,10 +79,10 @@ def compile_file(
         Path | None,
         typer.Option(help="Source tree that the compiler may read. [default: the file's folder]"),
     ] = None,
-    optimization: Annotated[str, typer.Option("-O", help="Level: 0, 1, 2, 3 or s.")] = "s",
+    optimization: Annotated[str, typer.Option("-O", help="Level: 0, 1, 2, 3 or s.")] = "3",
     cudart: Annotated[
         Cudart,
-        typer.Option(help="CUDA's runtime in an executable; `cass port` wants it shared."),
+        typer.Option(help="CUDA's runtime in an executable; `cass run-binary` wants it shared."),
     ] = Cudart.STATIC,
     overwrite: Overwrite = False,
 ) -> None:

@@ -9,7 +9,12 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from cass_ray.architectures import AMD_TARGETS, NVIDIA_ARCHITECTURES
+from cass_ray.architectures import (
+    AMD_ARCHITECTURES,
+    AMD_TARGETS,
+    NVIDIA_ARCHITECTURES,
+    cards_of,
+)
 from cass_ray.commands.waiting import waiting
 from cass_ray.exit_codes import EXIT_TOOL_MISSING
 from cass_ray.toolchain.inventory import ToolStatus, find_all
@@ -45,6 +50,10 @@ def doctor(
                 if target.needs == needs
             ]
             console.print(f"  with {needs}: {', '.join(names)}", highlight=False)
+        console.print("Cards, as --arch takes them:", highlight=False)
+        for name in (*AMD_ARCHITECTURES, *NVIDIA_ARCHITECTURES):
+            if cards := cards_of(name):
+                console.print(f"  {name}: {', '.join(cards)}", highlight=False)
         for tool in missing:
             need = "needed for" if tool.required else "would enable"
             console.print(f"\n{tool.name}: {need} {tool.enables}.", style="bold", markup=False)

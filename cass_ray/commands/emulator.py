@@ -26,8 +26,12 @@ def _group() -> None:
 @app.command()
 def coverage(
     arch: Annotated[
-        str, typer.Option(help=f"Processor: {', '.join(emulated_architectures())}.")
-    ] = DEFAULT_AMD_ARCHITECTURE,
+        list[str] | None,
+        typer.Option(
+            help=f"Card or processor: {', '.join(emulated_architectures())}; may be repeated."
+            f" [default: {DEFAULT_AMD_ARCHITECTURE}]"
+        ),
+    ] = None,
     state: Annotated[
         str, typer.Option(help="List only instructions of this state, e.g. unsupported.")
     ] = "",
@@ -39,18 +43,26 @@ def coverage(
     graphics (formats of shaders only); unsupported. Exit codes: 0 done, 1 the engine does not
     build, 3 a tool is missing.
     """
+    made = {name: _measured(name) for name in dict.fromkeys(arch or [DEFAULT_AMD_ARCHITECTURE])}
+    if as_json:
+        objects = {name: as_dictionary(found, state) for name, found in made.items()}
+        whole = next(iter(objects.values())) if len(objects) == 1 else objects
+        sys.stdout.write(json.dumps(whole, indent=2) + "\n")
+        return
+    for name, found in made.items():
+        sys.stdout.write((f"{name}:\n" if len(made) > 1 else "") + text(found, state))
+
+
+def _measured(arch: str) -> EmulatorCoverage:
     try:
         with waiting(f"asking LLVM for the instructions of {arch}"):
-            found = measure(instruction_set_of(arch))
+            return measure(instruction_set_of(arch))
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--arch") from None
     except (ToolMissing, FileNotFoundError) as error:
         fail("emulator", error, EXIT_TOOL_MISSING)
     except BuildFailed as error:
         fail("emulator", f"the engine does not build: {error}", EXIT_FAILED)
-    sys.stdout.write(
-        json.dumps(as_dictionary(found, state), indent=2) + "\n" if as_json else text(found, state)
-    )
 
 
 def as_dictionary(found: EmulatorCoverage, state: str = "") -> dict[str, object]:

@@ -1,7 +1,8 @@
-"""``cass port``: run an Nvidia executable on AMD, here on the CPU backend, without its source."""
+"""``cass run-binary``: an Nvidia executable on AMD, here on the CPU backend, without its source."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -44,7 +45,7 @@ _TARGETS = [name for name in emulated_architectures() if name in LIFT_TARGETS]
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
-@app.command(name="port")
+@app.command(name="run-binary")
 def port_command(
     executable: Annotated[
         Path, typer.Argument(help="A CUDA program linked with nvcc -cudart shared.")
@@ -66,8 +67,12 @@ def port_command(
     memory: Memory = MEMORY_GIB,
     file_size: FileSize = FILES_MIB,
     arch: Annotated[
-        str, typer.Option(help=f"Processor: {', '.join(_TARGETS)}.")
-    ] = DEFAULT_AMD_ARCHITECTURE,
+        list[str] | None,
+        typer.Option(
+            help=f"Card or processor: {', '.join(_TARGETS)}; may be repeated: one run for each."
+            f" [default: {DEFAULT_AMD_ARCHITECTURE}]"
+        ),
+    ] = None,
     native_matrices: NativeMatrices = False,
 ) -> None:
     """Lift an executable's kernels to AMD's code and run it against a CUDA runtime over HIP.
@@ -78,44 +83,53 @@ def port_command(
     """
     if not executable.is_file():
         raise typer.BadParameter(f"{executable} is not a file", param_hint="EXECUTABLE")
+    processors = list(dict.fromkeys(arch or [DEFAULT_AMD_ARCHITECTURE]))
     try:
-        known_architecture(arch, _TARGETS)
+        for name in processors:
+            known_architecture(name, _TARGETS)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--arch") from None
-    options = RunOptions(
+    if counters is not None and len(processors) > 1:
+        raise typer.BadParameter("the counters are of one run: give one --arch")
+    common = RunOptions(
         seconds=seconds,
         memory_bytes=memory_bytes(memory),
         file_bytes=file_bytes(file_size),
-        devices=(arch,),
         check=check,
         counters=counters,
         inputs=inputs,
         stdin=standard_input(stdin),
     )
+    status = 0
     try:
         program = read_executable(executable)
         nvidia = find_nvidia()
         for library in not_provided(program, nvidia):
-            typer.echo(f"cass port: {library} is needed too and is not provided", err=True)
-        with waiting(f"lifting {executable.name}"):
-            lifter = ContainerLifter(nvidia, find_amd(), arch, native_matrices=native_matrices)
-            ported = port(program, lifter)
-        _report(ported)
-        with waiting(f"running {executable.name}"), within_time(seconds, "cass port"):
-            completed = execute(ported, arguments or [], runtime_library(), options)
+            typer.echo(f"cass run-binary: {library} is needed too and is not provided", err=True)
+        for name in processors:
+            if len(processors) > 1:
+                typer.echo(f"{name}:", err=True)
+            with waiting(f"lifting {executable.name}"):
+                lifter = ContainerLifter(nvidia, find_amd(), name, native_matrices=native_matrices)
+                ported = port(program, lifter)
+            _report(ported)
+            options = replace(common, devices=(name,))
+            with waiting(f"running {executable.name}"), within_time(seconds, "cass run-binary"):
+                completed = execute(ported, arguments or [], runtime_library(), options)
+            status = finish(completed, seconds, "cass run-binary") or status
     except (PortError, LiftError, BuildFailed) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(EXIT_FAILED) from None
     except (ToolMissing, IsolationUnavailableError) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(EXIT_TOOL_MISSING) from None
-    raise typer.Exit(finish(completed, seconds, "cass port"))
+    raise typer.Exit(status)
 
 
 def _report(ported: PortedExecutable) -> None:
     """Name the kernels that are left out or approximate; stop where there is none at all."""
     for name, reason in ported.failures.items():
-        typer.echo(f"cass port: kernel {name} is left out: {reason}", err=True)
+        typer.echo(f"cass run-binary: kernel {name} is left out: {reason}", err=True)
     report_native_matrices("port", {n for made in ported.lifted for n in made.native_matrices})
     if ported.failures and not ported.kernels and ported.lifter is None:
         raise PortError(f"no kernel of {ported.executable.path} could be lifted")

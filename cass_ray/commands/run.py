@@ -66,8 +66,12 @@ def run(
         RunBackend, typer.Option(help="rdna3: AMD machine code, executed on the CPU.")
     ] = RunBackend.RDNA3,
     arch: Annotated[
-        str, typer.Option(help=f"Processor: {', '.join(emulated_architectures())}.")
-    ] = DEFAULT_AMD_ARCHITECTURE,
+        list[str] | None,
+        typer.Option(
+            help=f"Card or processor: {', '.join(emulated_architectures())}; may be repeated:"
+            f" one run for each. [default: {DEFAULT_AMD_ARCHITECTURE}]"
+        ),
+    ] = None,
     device: Annotated[
         list[str] | None,
         typer.Option(
@@ -106,37 +110,48 @@ def run(
     Standard output and exit code are the program's. Exit codes of our own: 1 does not compile,
     2 usage, 3 a tool is missing, 124 time limit, 125 memory or output limit, 128 + n signal n.
     """
-    devices = tuple(device or [arch])
-    _check_usage(file, host, optimization, devices)
+    wanted = list(dict.fromkeys(arch or [DEFAULT_AMD_ARCHITECTURE]))
+    if device and arch:
+        raise typer.BadParameter("one or the other: --device names the devices of one run")
+    runs = [tuple(device)] if device else [(name,) for name in wanted]
+    _check_usage(file, host, optimization, tuple(name for devices in runs for name in devices))
     source = host or file
-    with _exit_codes(), waiting(f"compiling and running {source.name}"):
-        unit = unit_of(source, root, include or [], define or [])
-        sources = _sources(unit)
-        library = runtime_library()
-        toolchain = find_amd(architectures=devices)
-        executable = build(
-            sources,
-            toolchain,
-            library,
-            architecture=devices[0],
-            further=tuple(dict.fromkeys(devices[1:])),
-            device_assembly=file.read_text() if host is not None else None,
-            optimization=f"-O{optimization}",
-        )
-        options = RunOptions(
-            seconds=seconds,
-            memory_bytes=memory_bytes(memory),
-            file_bytes=file_bytes(file_size),
-            check=check,
-            counters=counters,
-            inputs=inputs,
-            stdin=standard_input(stdin),
-            compiler=toolchain,
-            devices=devices,
-        )
-        with within_time(seconds):
-            completed = execute(executable, arguments or [], library, options)
-    raise typer.Exit(finish(completed, seconds))
+    if counters is not None and len(runs) > 1:
+        raise typer.BadParameter("the counters are of one run: give one --arch")
+    given = standard_input(stdin)
+    status = 0
+    for devices in runs:
+        if len(runs) > 1:
+            typer.echo(f"{devices[0]}:", err=True)
+        with _exit_codes(), waiting(f"compiling and running {source.name}"):
+            unit = unit_of(source, root, include or [], define or [])
+            sources = _sources(unit)
+            library = runtime_library()
+            toolchain = find_amd(architectures=devices)
+            executable = build(
+                sources,
+                toolchain,
+                library,
+                architecture=devices[0],
+                further=tuple(dict.fromkeys(devices[1:])),
+                device_assembly=file.read_text() if host is not None else None,
+                optimization=f"-O{optimization}",
+            )
+            options = RunOptions(
+                seconds=seconds,
+                memory_bytes=memory_bytes(memory),
+                file_bytes=file_bytes(file_size),
+                check=check,
+                counters=counters,
+                inputs=inputs,
+                stdin=given,
+                compiler=toolchain,
+                devices=devices,
+            )
+            with within_time(seconds):
+                completed = execute(executable, arguments or [], library, options)
+        status = finish(completed, seconds) or status
+    raise typer.Exit(status)
 
 
 def _check_usage(

@@ -19,6 +19,7 @@ from cass_ray.commands.native_matrices import NativeMatrices
 from cass_ray.commands.output import Overwrite
 from cass_ray.commands.program_options import exit_codes
 from cass_ray.commands.remote import Wanted, translate_remotely
+from cass_ray.commands.syntax_errors import syntax_error
 from cass_ray.commands.to_nvidia import translate_to_nvidia
 from cass_ray.commands.verify import agree
 from cass_ray.commands.waiting import waiting
@@ -29,16 +30,20 @@ from cass_ray.printable import printable, printable_text
 from cass_ray.task import Direction, Level
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd
+from cass_ray.translate.diagnostics import diagnostic_of
 from cass_ray.translate.engines.chat import ChatTranslator
 from cass_ray.translate.engines.prefixes import CHAT_PREFIX
 from cass_ray.translate.engines.registry import UnknownEngineError, make_translator
 from cass_ray.translate.project.tree import FileResult, TreeResult, translate_tree
-from cass_ray.translate.protocol import Finding, Translator, TranslatorError
+from cass_ray.translate.protocol import Finding, Severity, Translator, TranslatorError
 from cass_ray.translate.repair.hip_compiler import HipCompiler
 from cass_ray.translate.repair.loop import Propose
+from cass_ray.translate.rules.unhandled import UNKNOWN_NAME
 from cass_ray.translate.sarif import sarif
+from cass_ray.verbosity import next_step, quiet, verbose
 
 COMPILED_SUFFIXES = (".cu", ".hip")
+_GIVE = "give a CUDA file or a folder"
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -80,16 +85,14 @@ def translate(
         ),
     ] = None,
     arch: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
-            help="With --level assembly: the processor to write code for. "
-            f"[default: {DEFAULT_AMD_ARCHITECTURE}, {DEFAULT_NVIDIA_ARCHITECTURE}]"
+            help="With --level assembly: card or processor to write code for; may be repeated."
+            f" [default: {DEFAULT_AMD_ARCHITECTURE}, {DEFAULT_NVIDIA_ARCHITECTURE}]"
         ),
     ] = None,
     native_matrices: NativeMatrices = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Exit 1 when anything has no translation.")
-    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit 1 for warnings, too.")] = False,
     check: Annotated[
         bool, typer.Option("--check", help="Compile every .cu and .hip file for AMD.")
     ] = False,
@@ -128,13 +131,17 @@ def translate(
     written is AMD assembly that a HIP host program launches as it is. With --level assembly
     --direction hip-to-cuda, FILE is RDNA3 assembly (.s) or a HIP program, and what is written is
     PTX, or with -o FILE.cubin what ptxas makes of it.
+
+    Exit codes: 0 all is translated, 1 something has no translation, is not known or does not
+    parse, 2 usage, 3 a tool is missing.
     """
     if not path.exists():
-        fail("translate", f"{path} does not exist", EXIT_USAGE)
+        fail("translate", f"{path} does not exist: {_GIVE}", EXIT_USAGE)
     if direction is Direction.HIP_TO_CUDA:
         engine = _engine_back(level, engine, server)
         if level is Level.ASSEMBLY:
-            translate_to_nvidia(path, output, arch, overwrite=overwrite)
+            for target, file in _one_file_each(arch, DEFAULT_NVIDIA_ARCHITECTURE, output):
+                translate_to_nvidia(path, file, target, overwrite=overwrite)
             return
     if server:
         translate_remotely(
@@ -148,14 +155,10 @@ def translate(
         return
     if level is Level.ASSEMBLY or engine == "lift":
         _check_assembly(level, engine, path)
-        translate_assembly(
-            path,
-            output,
-            host,
-            arch or DEFAULT_AMD_ARCHITECTURE,
-            native_matrices=native_matrices,
-            overwrite=overwrite,
-        )
+        for target, file in _one_file_each(arch, DEFAULT_AMD_ARCHITECTURE, output):
+            translate_assembly(
+                path, file, host, target, native_matrices=native_matrices, overwrite=overwrite
+            )
         return
     check = check or verify or repairs > 0
     if problem := _problem_with(path, output, check, verify, as_json, report):
@@ -191,8 +194,26 @@ def translate(
         sys.stdout.write(json.dumps(sarif(result, translator), indent=2) + "\n")
     if report is ReportFormat.TEXT:
         _print_report(path, result)
-    if failed or (strict and result.errors):
+    wrong = "" if path.is_dir() else syntax_error(path, translator)
+    if wrong:
+        sys.stderr.write(f"cass translate: {path} does not parse: {printable(wrong)}\n")
+        next_step(f"mend {path} first: CUDA's own compiler refuses it, too")
+    elif not failed:
+        _go_on(path, output, result, checked=check)
+    if failed or wrong or _untranslated(result, strict):
         raise typer.Exit(EXIT_FAILED)
+
+
+def _one_file_each(
+    arch: list[str] | None, default: str, output: Path | None
+) -> list[tuple[str, Path | None]]:
+    """Each target and its file: of several, names with the target in them."""
+    targets = list(dict.fromkeys(arch or [default]))
+    if len(targets) == 1:
+        return [(targets[0], output)]
+    if output is None:
+        fail("translate", "one file for each --arch: give -o OUT", EXIT_USAGE)
+    return [(each, output.with_name(f"{output.stem}.{each}{output.suffix}")) for each in targets]
 
 
 def _engine_back(level: Level, engine: str, server: str) -> str:
@@ -203,6 +224,29 @@ def _engine_back(level: Level, engine: str, server: str) -> str:
     if server and level is Level.ASSEMBLY:
         fail("translate", "--direction hip-to-cuda: assembly is translated here alone", EXIT_USAGE)
     return back
+
+
+def _untranslated(result: TreeResult, strict: bool) -> bool:
+    """Whether something is left that HIP does not have, or nobody knows."""
+    return any(
+        item.severity is Severity.ERROR
+        or (item.severity is Severity.WARNING and (strict or item.message.endswith(UNKNOWN_NAME)))
+        for file in result.files
+        for item in file.findings
+    )
+
+
+def _go_on(path: Path, output: Path | None, result: TreeResult, *, checked: bool) -> None:
+    """What comes after a translation."""
+    if output is None:
+        return
+    target = output / path.name if output.is_dir() and not path.is_dir() else output
+    if _untranslated(result, strict=False):
+        next_step(f"change the places above in {target} by hand (docs/diagnostics.md)")
+    elif path.is_dir():
+        next_step(f"cass project {path}    # builds the port and runs its tests")
+    elif path.suffix in COMPILED_SUFFIXES and not checked:
+        next_step(f"cass verify {path} {target}    # runs both and compares what they print")
 
 
 def _problem_with(
@@ -251,7 +295,7 @@ def _translate_file(
 ) -> TreeResult:
     data = path.read_bytes()
     if b"\0" in data:
-        raise ValueError(f"{path} is not text")
+        raise ValueError(f"{path} is not text: {_GIVE}")
     text = data.decode("utf-8", "surrogateescape")
     with waiting(f"translating {path.name}"):
         translation = translator.translate(text, filename=path.name)
@@ -312,11 +356,7 @@ def _check(
 
 
 def _print_report(path: Path, result: TreeResult) -> None:
-    folder = path if path.is_dir() else path.parent
-    for file in result.files:
-        for finding in file.findings:
-            shown = finding.format(printable(str(folder / file.path)))
-            sys.stderr.write(printable_text(shown) + "\n")
+    """The verdict, then what needs a person; what was changed, too, under ``--verbose``."""
     counts = result.counts
     actions = ("translated", "unchanged", "copied", "kept", "edited")
     numbers = ", ".join(
@@ -326,6 +366,18 @@ def _print_report(path: Path, result: TreeResult) -> None:
         f"{len(result.files)} file(s): {numbers}; constructs: {counts.converted} converted, "
         f"{counts.unchanged} unchanged, {counts.unsupported} unsupported\n"
     )
+    folder = path if path.is_dir() else path.parent
+    notes = 0
+    for file in result.files:
+        for finding in file.findings:
+            if finding.severity is Severity.NOTE and not verbose():
+                notes += 1
+                continue
+            shown = finding.format(printable(str(folder / file.path)))
+            code = diagnostic_of(finding).code
+            sys.stderr.write(printable_text(f"{shown} [{code}]") + "\n")
+    if notes and not quiet():
+        sys.stderr.write(f"{notes} note(s) of what was changed: -v shows them\n")
 
 
 def _as_json(result: TreeResult, translator: Translator) -> dict[str, Any]:
@@ -346,4 +398,5 @@ def _as_json(result: TreeResult, translator: Translator) -> dict[str, Any]:
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
-    return {**asdict(finding), "severity": finding.severity.value}
+    code = diagnostic_of(finding).code
+    return {"code": code, **asdict(finding), "severity": finding.severity.value}

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from cass_ray.printable import printable
+from cass_ray.verbosity import quiet
 
 _SILENT_SECONDS = 2.0
 
@@ -24,7 +25,7 @@ def waiting(
 ) -> Iterator[Callable[[str], None]]:
     """Show ``what`` and the time that it takes; the function given says something newer."""
     console = console or Console(stderr=True)
-    if not console.is_terminal:
+    if quiet() or not console.is_terminal:
         yield lambda said: None
         return
     columns = SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn()

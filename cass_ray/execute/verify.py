@@ -237,6 +237,7 @@ def verify(
 
 
 _NOTHING_LAUNCHED = "no kernel was launched on either side"
+_NOTHING_BACK = "no result of a kernel comes back"
 
 
 def _graded(
@@ -261,7 +262,9 @@ def _graded(
     if not weak:
         return Grade.VERIFIED, ""
     message = f"with {weak[0].given}: {weak[0].undecided or _UNDECIDED}"
-    return (Grade.CANNOT_TELL if len(weak) == len(launching) else Grade.AGREES), message
+    # What a port does that cannot be followed is its own: only an original cannot be told.
+    of_original = [each for each in weak if each.undecided in ("", _NOTHING_BACK)]
+    return (Grade.CANNOT_TELL if len(of_original) == len(launching) else Grade.AGREES), message
 
 
 _UNDECIDED = (
@@ -346,6 +349,8 @@ class _Session:
             record = self._under_changes(reference, execution, record)
             if data.verdict is DataVerdict.DIFFERENT:
                 self._find(Exploit.RETURNED_DATA, f"with {record.given}: {data.difference}")
+        if record.numeric and self._policy.counterfactual and not self.records:
+            self._elsewhere(reference)
         self._keep(execution, record, reference.launch_count)
         if self._policy.check and record.numeric:
             self._in_checking_mode(reference)
@@ -447,6 +452,17 @@ class _Session:
         difference = f"{ended.verdict} (status {ended.status}) {message}".strip()
         return replace(comparison, exact=False, numeric=False, difference=difference)
 
+    def _elsewhere(self, reference: ReferenceRun) -> None:
+        """Run on another machine, where the original was known to print the same."""
+        if not reference.varied:
+            return
+        mode = RunMode(bounds=self._policy.bounds, varied=True)
+        execution = self._backend.run(self._candidate, reference.inputs, mode)
+        comparison = self._compare(reference, execution)
+        if not comparison.numeric:
+            message = f"on a machine of another name, user and clock: {comparison.difference}"
+            self._find(Exploit.OTHER_MACHINE, message)
+
     def _in_checking_mode(self, reference: ReferenceRun) -> None:
         """Note what checking mode says: a fault if it changes how the program ends."""
         mode = RunMode(bounds=self._policy.bounds, check=True)
@@ -482,7 +498,7 @@ class _Session:
             return record
         if normal.transcript is not None and not normal.transcript.written:
             # Results that are as the host left them, such as counts of nothing, do not show.
-            return record.model_copy(update={"undecided": "no result of a kernel comes back"})
+            return record.model_copy(update={"undecided": _NOTHING_BACK})
         perturbs = self._backend.perturbs
         seconds = min(self._policy.bounds.wall_seconds, 5.0 + 4 * normal.ended.wall_seconds)
         bounds = replace(self._policy.bounds, wall_seconds=seconds)

@@ -7,7 +7,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from cass_ray.config import StrictModel, did_you_mean
+from cass_ray.config import StrictModel
+from cass_ray.nearest import did_you_mean
 
 TRANSLATION_FILE = "cass_ray.json"
 """In the folder of a model trained here: how it wants to be asked."""

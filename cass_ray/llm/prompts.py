@@ -18,7 +18,7 @@ from typing import TypedDict
 
 from cass_ray.assembly import sass
 from cass_ray.assembly.compact import compact, expand
-from cass_ray.config import did_you_mean
+from cass_ray.nearest import did_you_mean
 from cass_ray.task import Direction, Level, Task
 
 

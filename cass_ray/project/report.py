@@ -17,7 +17,7 @@ from cass_ray.translate.diagnostics import diagnostic_of
 from cass_ray.translate.project.tree import TreeResult
 from cass_ray.translate.protocol import Severity, Translator
 
-_STYLE = """\
+STYLE = """\
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem }
 table { border-collapse: collapse; width: 100% } td, th { text-align: left; padding: .3rem .8rem }
 tr + tr { border-top: 1px solid #ccc } pre { background: #f4f4f4; padding: 1rem; overflow: auto }
@@ -140,7 +140,7 @@ def page(result: ProjectResult) -> str:
     title = f"Port of {html.escape(result.name)} to HIP"
     parts = [
         "<!doctype html>",
-        f'<html lang="en"><meta charset="utf-8"><title>{title}</title><style>{_STYLE}</style>',
+        f'<html lang="en"><meta charset="utf-8"><title>{title}</title><style>{STYLE}</style>',
         f"<h1>{title}</h1>",
         _targets(result),
         *(_advice(target) for target in result.targets),
@@ -148,7 +148,7 @@ def page(result: ProjectResult) -> str:
         *(_violations(target) for target in result.targets),
         _repairs(result),
         _kinds(result),
-        _files(result),
+        places(result.translation),
         *(_log(target) for target in result.targets),
         "</html>",
     ]
@@ -167,7 +167,7 @@ def _targets(result: ProjectResult) -> str:
         ]
         for target in result.targets
     ]
-    return f"<h2>Targets</h2>{_table(['target', 'build', 'tests'], rows)}"
+    return f"<h2>Targets</h2>{html_table(['target', 'build', 'tests'], rows)}"
 
 
 def _advice(target: TargetResult) -> str:
@@ -197,7 +197,7 @@ def _comparison(target: TargetResult) -> str:
         ]
         for run in made.runs
     ]
-    table = _table(["program", "started in", "compared", ""], rows) if rows else ""
+    table = html_table(["program", "started in", "compared", ""], rows) if rows else ""
     return "<br>".join(about) + f"</p>{table}"
 
 
@@ -209,26 +209,33 @@ def _violations(target: TargetResult) -> str:
         for item in target.violations
     ]
     head = f"<h2>{html.escape(target.architecture)}: what checking mode finds</h2>"
-    return head + _table(["kernel", "what it does", "runs"], rows)
+    return head + html_table(["kernel", "what it does", "runs"], rows)
 
 
 def _repairs(result: ProjectResult) -> str:
     rows = [[html.escape(item.path), html.escape("; ".join(item.fixes))] for item in result.repairs]
-    return f"<h2>Repairs</h2>{_table(['file', 'what the compiler led to'], rows)}" if rows else ""
+    return (
+        f"<h2>Repairs</h2>{html_table(['file', 'what the compiler led to'], rows)}" if rows else ""
+    )
 
 
 def _kinds(result: ProjectResult) -> str:
-    findings = [item for file in result.translation.files for item in file.findings]
-    counted = Counter(diagnostic_of(item) for item in findings)
+    head = f"{result.changed_files} of {len(result.translation.files)} files changed."
+    return f"<h2>Findings</h2><p>{head}</p>{kinds_table(result.translation)}"
+
+
+def kinds_table(tree: TreeResult) -> str:
+    """The findings by kind as HTML, the most frequent first."""
+    counted = Counter(diagnostic_of(item) for file in tree.files for item in file.findings)
     rows = [
         [kind.code, html.escape(kind.title), str(number), html.escape(kind.how)]
         for kind, number in counted.most_common()
     ]
-    head = f"{result.changed_files} of {len(result.translation.files)} files changed."
-    return f"<h2>Findings</h2><p>{head}</p>{_table(['', 'kind', 'places', 'what to do'], rows)}"
+    return html_table(["", "kind", "places", "what to do"], rows)
 
 
-def _files(result: ProjectResult) -> str:
+def places(tree: TreeResult) -> str:
+    """The findings that need a person as HTML; empty where there are none."""
     rows = [
         [
             f"{html.escape(file.path)}:{item.line}",
@@ -237,12 +244,12 @@ def _files(result: ProjectResult) -> str:
             html.escape(item.message),
             html.escape(item.advice),
         ]
-        for file in result.translation.files
+        for file in tree.files
         for item in file.findings
         if item.severity is not Severity.NOTE
     ]
-    table = _table(["place", "", "severity", "message", "advice"], rows)
-    return f"<h2>Places that need a person</h2>{table}" if rows else ""
+    made = html_table(["place", "", "severity", "message", "advice"], rows)
+    return f"<h2>Places that need a person</h2>{made}" if rows else ""
 
 
 def _log(target: TargetResult) -> str:
@@ -254,7 +261,7 @@ def _log(target: TargetResult) -> str:
     return f"<h2>{name}: {html.escape(step.command)}</h2><pre>{html.escape(tail)}</pre>"
 
 
-def _table(heads: list[str], rows: list[list[str]]) -> str:
+def html_table(heads: list[str], rows: list[list[str]]) -> str:
     """``heads`` is text, ``rows`` are HTML."""
     head = "".join(f"<th>{html.escape(item)}</th>" for item in heads)
     body = "".join("<tr>" + "".join(f"<td>{item}</td>" for item in row) + "</tr>" for row in rows)

@@ -5,13 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AliasChoices, Field, field_validator, model_validator
 
 from cass_ray.config import StrictModel
 from cass_ray.llm.pretrained import RopeSettings
 from cass_ray.llm.prompts import prompt_format
 from cass_ray.storage.location import Location, below
 from cass_ray.task import Task, parse_task
+
+
+def _formerly(former: str, name: str) -> AliasChoices:
+    """A setting that is read by its former name too."""
+    return AliasChoices(name, former)
+
 
 Attention = Literal["auto", "cudnn", "flash", "flash-attn", "math"]
 
@@ -69,29 +75,42 @@ class RecipeSettings(StrictModel):
     row_tokens: int = Field(default=65536, ge=256)
     row_examples: int = Field(default=62, ge=1)
     """The most examples in a row."""
-    longest: int = Field(default=12288, ge=64)
-    """Tokens of the longest example …"""
-    shortest_limit: int = Field(default=2048, ge=64)
-    """… which the run begins with this in place of …"""
+    max_tokens: int = Field(
+        default=12288, ge=64, validation_alias=_formerly("longest", "max_tokens")
+    )
+    """Tokens of the longest example."""
+    initial_max_tokens: int = Field(
+        default=2048, ge=64, validation_alias=_formerly("shortest_limit", "initial_max_tokens")
+    )
+    """Tokens of the longest example at the beginning of the run; the limit grows from it."""
     curriculum: float = Field(default=0.15, ge=0, le=1)
-    """… and reaches after this share of its steps; 0: from the beginning."""
+    """Share of the steps after which the limit is ``max_tokens``; 0: from the beginning."""
     file_share: float = Field(default=0.4, ge=0, le=1)
     """Share of the examples that are answered as a whole file; the others as numbered edits."""
     edit_weight: float = Field(default=2.0, gt=0)
     """What an answer token of numbered edits counts; one of a whole file counts 1."""
-    respelled: float = Field(default=0.6, ge=0, le=1)
-    exchanged: float = Field(default=0.15, ge=0, le=1)
+    rename_share: float = Field(
+        default=0.6, ge=0, le=1, validation_alias=_formerly("respelled", "rename_share")
+    )
+    """Share of the examples whose own names are replaced by invented ones."""
+    api_swap_share: float = Field(
+        default=0.15, ge=0, le=1, validation_alias=_formerly("exchanged", "api_swap_share")
+    )
     """Share of the examples in which names of the API stand for others of their kind."""
-    foreign_text: float = Field(default=0.1, ge=0, le=1)
+    non_ascii_share: float = Field(
+        default=0.1, ge=0, le=1, validation_alias=_formerly("foreign_text", "non_ascii_share")
+    )
     """Share of the examples with text outside ASCII in comments and strings."""
-    parts: float = Field(default=0.2, ge=0, le=1)
+    excerpt_share: float = Field(
+        default=0.2, ge=0, le=1, validation_alias=_formerly("parts", "excerpt_share")
+    )
     """Share of the examples that are a part of a file although the whole would fit."""
     weights: dict[str, float] = {}
     """How often pairs of a kind are drawn; others count 1."""
     backward: float = Field(default=0.0, ge=0, le=1)
-    """Share of the examples of … that ask for the CUDA program of the HIP one."""
+    """Share of the examples of ``backward_kinds`` that ask for the CUDA program of the HIP one."""
     backward_kinds: list[str] = ["program", "file", "few", "shipped", "synthetic", "drill"]
-    """… these kinds. Not of inline PTX: what it becomes does not say which it was."""
+    """Kinds of pairs that are asked backwards. Not inline PTX: HIP does not say which it was."""
     held_out_repositories: list[str] = []
     """Repositories nothing is learned of."""
     processes: int = Field(default=4, ge=0)
@@ -100,8 +119,8 @@ class RecipeSettings(StrictModel):
 
     @model_validator(mode="after")
     def _limits_fit(self) -> Self:
-        if self.longest > self.row_tokens:
-            raise ValueError("`longest` examples must fit a row of `row_tokens`")
+        if self.max_tokens > self.row_tokens:
+            raise ValueError("an example of `max_tokens` must fit a row of `row_tokens`")
         return self
 
 

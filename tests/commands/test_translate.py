@@ -31,16 +31,31 @@ def source(tmp_path: Path) -> Path:
 
 def test_a_file_goes_to_standard_output(source: Path) -> None:
     result = RUN.invoke(app, [str(source)])
-    assert result.exit_code == 0
+    assert result.exit_code == 1
     assert result.stdout.startswith("#include <hip/hip_runtime.h>\nint main() { hipFree(0); nvml")
     assert "a.cu:2:27: error: nvmlInit" in result.stderr
     assert "1 unsupported" in result.stderr
 
 
-def test_strict_turns_errors_into_a_status(source: Path) -> None:
-    assert RUN.invoke(app, [str(source), "--strict"]).exit_code == 1
-    source.write_text("int main() { cudaFree(0); }\n")
-    assert RUN.invoke(app, [str(source), "--strict"]).exit_code == 0
+@pytest.mark.parametrize(
+    ("line", "plain", "strict"),
+    [
+        ("cudaFree(0);", 0, 0),
+        ("nvmlInit();", 1, 1),
+        ("cudaFooBar(1);", 1, 1),
+        ("cuFooBar(1);", 1, 1),
+        ("cublasFooBar(1);", 1, 1),
+        ("cudaFree(0)", 1, 1),
+        ("cudaFree(0;", 1, 1),
+        ("{ cudaFree(0);", 1, 1),
+    ],
+)
+def test_what_is_left_or_does_not_parse_is_a_status(
+    source: Path, line: str, plain: int, strict: int
+) -> None:
+    source.write_text(f"int main() {{ {line} }}\n")
+    assert RUN.invoke(app, [str(source)]).exit_code == plain
+    assert RUN.invoke(app, [str(source), "--strict"]).exit_code == strict
 
 
 def test_the_report_as_json(source: Path, tmp_path: Path) -> None:
@@ -81,6 +96,7 @@ def test_verify_runs_the_file_beside_its_original(tmp_path: Path) -> None:
 def test_a_folder(source: Path, tmp_path: Path) -> None:
     folder = source.parent / "in"
     folder.mkdir()
+    source.write_text("int main() { cudaFree(0); }\n")
     source.rename(folder / "a.cu")
     result = RUN.invoke(app, [str(folder), "-o", str(tmp_path / "out")])
     assert result.exit_code == 0
@@ -176,6 +192,7 @@ def test_repair_makes_a_file_compile(tmp_path: Path) -> None:
 
 
 def test_the_source_and_a_persons_port_stay(source: Path, tmp_path: Path) -> None:
+    source.write_text("int main() { cudaFree(0); }\n")
     before = source.read_text()
     for name in (str(source), f"{source.parent}/./{source.name}"):
         result = RUN.invoke(app, [str(source), "-o", name, "--overwrite"])

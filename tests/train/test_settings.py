@@ -4,7 +4,13 @@ import pytest
 
 from cass_ray.config import SettingsError, load, validate
 from cass_ray.train.model.memory import advice, resident_gib
-from cass_ray.train.settings import BatchSettings, LoraSettings, ModelSettings, TrainSettings
+from cass_ray.train.settings import (
+    BatchSettings,
+    LoraSettings,
+    ModelSettings,
+    RecipeSettings,
+    TrainSettings,
+)
 from tests.folders import REPOSITORY
 
 RECIPES = sorted((REPOSITORY / "jobs/configs").glob("train_*.yaml"))
@@ -112,3 +118,21 @@ def test_rows_have_one_size_where_code_is_compiled_for_one(compiled, at_once, re
     )
     given["data"] = {**given["data"], "window": 512, "recipe": recipe}
     assert validate(TrainSettings, given, "t").row_tokens == tokens
+
+
+@pytest.mark.parametrize(
+    ("former", "name", "value"),
+    [
+        ("longest", "max_tokens", 512),
+        ("shortest_limit", "initial_max_tokens", 128),
+        ("respelled", "rename_share", 0.25),
+        ("exchanged", "api_swap_share", 0.5),
+        ("foreign_text", "non_ascii_share", 0.75),
+        ("parts", "excerpt_share", 1.0),
+    ],
+)
+def test_a_recipe_is_read_by_former_names_of_its_settings(former, name, value):
+    recipe = validate(RecipeSettings, {former: value}, "t")
+    assert getattr(recipe, name) == value
+    assert validate(RecipeSettings, {name: value}, "t") == recipe
+    assert validate(RecipeSettings, recipe.model_dump(), "t") == recipe

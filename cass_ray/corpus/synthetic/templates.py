@@ -10,7 +10,8 @@ from importlib.resources import files
 import yaml
 from pydantic import Field, model_validator
 
-from cass_ray.config import StrictModel, did_you_mean
+from cass_ray.config import StrictModel
+from cass_ray.nearest import did_you_mean
 
 
 class Template(StrictModel):

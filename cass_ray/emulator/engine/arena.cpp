@@ -48,9 +48,11 @@ void Arena::release(std::byte* block) {
   const auto found = blocks_.find(reinterpret_cast<std::uintptr_t>(block));
   if (found == blocks_.end()) return;
   const auto [start, extent] = *found;
+  bool free = true;
   if (extent.shared) {
-    ::mmap(address(start), extent.committed, PROT_NONE,
-           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    // Refused for want of mappings, the file is still there: nobody may be given these addresses.
+    free = ::mmap(address(start), extent.committed, PROT_NONE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED;
   } else {
     // DONTNEED returns the memory and makes the next owner find zeros, even if mprotect is refused
     // for want of mappings.
@@ -58,7 +60,7 @@ void Arena::release(std::byte* block) {
     ::mprotect(address(start), extent.committed, PROT_NONE);
   }
   blocks_.erase(found);
-  give_back(start, extent.bytes);
+  if (free) give_back(start, extent.bytes);
 }
 
 std::byte* Arena::map(int file, std::size_t bytes) {

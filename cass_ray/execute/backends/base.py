@@ -17,7 +17,7 @@ from cass_ray.emulator.launches import Launch
 from cass_ray.emulator.perturbation import Perturbation
 from cass_ray.emulator.transcript import Transcript
 from cass_ray.execute.evidence.launches import recording
-from cass_ray.execute.evidence.varied_clocks import with_varied_clocks
+from cass_ray.execute.evidence.other_machine import on_other_machine
 from cass_ray.temporary import temporary_prefix
 from cass_ray.toolchain.sandbox.executable import Bounds, Exposure, SandboxRun, run_sandboxed
 from cass_ray.toolchain.sandbox.process import Companion
@@ -67,8 +67,9 @@ class RunMode:
 
     With ``skip_kernels`` launches are counted and answered with success, and no kernel runs. With
     ``perturb`` data is changed on its way, with ``transcript`` what moves is recorded, where the
-    backend can. ``varied`` shows the program other clocks and another device of the same kind.
-    ``counters`` asks for dynamic counters, ``check`` for checking mode, where the backend has them.
+    backend can. ``varied`` shows the program another machine: name,
+    user, clocks, environment, and another device of the same kind. ``counters`` asks for dynamic
+    counters, ``check`` for checking mode, where the backend has them.
     """
 
     bounds: Bounds = field(default_factory=Bounds)
@@ -181,7 +182,7 @@ class Backend(ABC):
             self.observed(mode) as observation,
             self.leased() as lease,
         ):
-            seen = with_varied_clocks(observation.exposure) if mode.varied else observation.exposure
+            seen = on_other_machine(observation.exposure) if mode.varied else observation.exposure
             ended = run_sandboxed(
                 built.executable,
                 inputs.arguments,
@@ -193,6 +194,7 @@ class Backend(ABC):
                     environment={**exposure.environment, **lease, **seen.environment},
                     shared_files=seen.shared_files,
                     device_access=exposure.device_access,
+                    identity=seen.identity,
                 ),
                 stdin=inputs.stdin,
                 inputs=inputs.folder,

@@ -24,29 +24,30 @@ _EFFORT_A_LINE = 16
 _ROUNDED_SHARE = 0.02
 _ROUNDED_TOLERANCES = 2.0
 """One unit of the last printed digit is rounding where it is at most so many tolerances."""
-_SCALE_SHARE = 1e-2
-"""The absolute tolerance, as a share of the relative one at the largest number of a column."""
 _SPREAD_FACTOR = 10.0
 _WILD_SPREAD = 1e-2
 
 
 @dataclass(frozen=True)
 class Tolerance:
-    """``|a - b| <= max(relative * |a|, relative / 100 * scale)``, but not more than ``absolute`` of
-    the latter, where ``scale`` is the largest number that the reference prints at the same place of
-    lines alike; the name is the type that it stands for."""
+    """``|a - b| <= max(relative * |a|, absolute * scale)``, where ``scale`` is the largest number
+    that the reference prints at the same place of lines alike: what is left of two large numbers
+    has their error. The name is the type that it stands for."""
 
     name: str
     relative: float
     absolute: float
 
     def format(self) -> str:
-        return f"{self.name}: relative {self.relative:g}, absolute {self.absolute:g}"
+        return f"{self.name}: relative {self.relative:g}, {self.absolute:g} of the largest number"
 
 
-F16 = Tolerance("f16", 1e-2, 1e-5)
-F32 = Tolerance("f32", 1e-4, 1e-8)
-F64 = Tolerance("f64", 1e-9, 1e-14)
+# Of 8, 11, 24 and 53 bits; the absolute ones are four roundings of the largest number, of a double
+# a hundred.
+BF16 = Tolerance("bf16", 2e-2, 4 * 2**-8)
+F16 = Tolerance("f16", 1e-2, 4 * 2**-11)
+F32 = Tolerance("f32", 1e-4, 4 * 2**-24)
+F64 = Tolerance("f64", 1e-9, 100 * 2**-53)
 
 
 @dataclass(frozen=True)
@@ -404,7 +405,7 @@ def _match_float(
 ) -> None:
     distance = abs(wanted.value - found.value)
     scale = abs(wanted.value)
-    absolute = min(tolerance.absolute, tolerance.relative * _SCALE_SHARE * column.scale)
+    absolute = tolerance.absolute * column.scale
     # Below the absolute tolerance a relative error says nothing.
     tally.errors.append(distance / (max(scale, absolute) or distance) if distance else 0.0)
     allowed = max(tolerance.relative * scale, absolute)

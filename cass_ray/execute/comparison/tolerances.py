@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from cass_ray.corpus.parsing.lexer import TokenKind, significant_tokens
-from cass_ray.execute.comparison.compare import F16, F32, F64, Tolerance
+from cass_ray.execute.comparison.compare import BF16, F16, F32, F64, Tolerance
+from cass_ray.execute.comparison.kernel_words import kernel_words
 
-_HALF = re.compile(
-    r"__half2?|__nv_bfloat162?|__hip_bfloat162?|hip_bfloat16|nv_bfloat162?|__half_raw|float16_t"
-    r"|_Float16|__hip_fp8_\w+|__nv_fp8_\w+"
+_HALF = re.compile(r"__half2?|__half_raw|float16_t|_Float16")
+_BFLOAT = re.compile(
+    r"__nv_bfloat162?|__hip_bfloat162?|hip_bfloat16|nv_bfloat162?|__hip_fp8_\w+|__nv_fp8_\w+"
 )
 _PLAIN_HALF = re.compile(r"half2?")
 _HALF_HEADER = re.compile(r"fp16|bf16|bfloat16|fp8")
@@ -20,25 +21,32 @@ _DOUBLE = re.compile(r"double[1-4]?")
 
 
 def tolerance_for(sources: Iterable[str]) -> Tolerance:
-    """By the least precise type that the program names outside ``main``; f32 where it names none.
+    """By the least precise type that device functions name; where they name none, or are templates,
+    that the program names outside ``main``; f32 where it names none.
 
     ``main`` is left out because timings are floats in programs that compute with doubles.
     """
-    words: set[str] = set()
-    half_header = False
-    for source in sources:
-        half_header = half_header or any(
-            token.kind is TokenKind.INCLUDE and _HALF_HEADER.search(token.text)
-            for token in significant_tokens(source)
-        )
-        words.update(_words_outside_main(source))
+    texts = list(sources)
+    half_header = any(
+        token.kind is TokenKind.INCLUDE and _HALF_HEADER.search(token.text)
+        for text in texts
+        for token in significant_tokens(text)
+    )
+    anywhere = {word for text in texts for word in _words_outside_main(text)}
+    found = _least_precise(kernel_words(texts), half_header)
+    return found or _least_precise(anywhere, half_header) or F32
+
+
+def _least_precise(words: Collection[str], half_header: bool) -> Tolerance | None:
+    if any(_BFLOAT.fullmatch(word) for word in words):
+        return BF16
     if any(_HALF.fullmatch(word) for word in words):
         return F16
     if half_header and any(_PLAIN_HALF.fullmatch(word) for word in words):
         return F16
     if any(_FLOAT.fullmatch(word) or _FLOAT_LITERAL.fullmatch(word) for word in words):
         return F32
-    return F64 if any(_DOUBLE.fullmatch(word) for word in words) else F32
+    return F64 if any(_DOUBLE.fullmatch(word) for word in words) else None
 
 
 def _words_outside_main(source: str) -> Iterator[str]:

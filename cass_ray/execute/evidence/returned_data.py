@@ -15,11 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from cass_ray.emulator.transcript import Movement, Transcript
-from cass_ray.execute.comparison.compare import F16, Tolerance
+from cass_ray.execute.comparison.compare import BF16, F16, Tolerance
 
 _SMALLEST, _LARGEST = 1e-30, 1e30
 """Numbers beyond these are taken for something else than floats."""
-_SCALE_SHARE = 1e-2
 _ADDRESSES = (1 << 40, 1 << 47)
 """Where device memory lies; addresses differ from program to program."""
 
@@ -97,8 +96,13 @@ def _difference(own: Sequence[Movement], other: Movement, tolerance: Tolerance) 
     free = np.zeros(len(theirs), bool)
     for each in arrays[1:]:
         free |= arrays[0] != each
-    for kind in ("f8", "f4", *(("f2",) if tolerance is F16 else ())):
+    for kind in ("f8", "f4", *(("f2",) if tolerance.name == F16.name else ())):
         if _agree_as(arrays[0], theirs, free, np.dtype(kind), tolerance):
+            return ""
+    if tolerance.name == BF16.name and len(theirs) % 2 == 0:
+        # The upper half of a float has its sign, its exponent and seven bits.
+        own_floats, their_floats = _as_floats(arrays[0]), _as_floats(theirs)
+        if _agree_as(own_floats, their_floats, np.repeat(free, 2), np.dtype("f4"), tolerance):
             return ""
     if _same_addresses(arrays[0], theirs, free):
         return ""
@@ -112,6 +116,10 @@ def _difference(own: Sequence[Movement], other: Movement, tolerance: Tolerance) 
     values = [each[at : at + 4].tobytes() for each in (arrays[0], theirs)]
     shown = [f"{each.hex()} ({_as_float(each):g} as a float)" for each in values]
     return f"{shown[1]} instead of {shown[0]} at byte {other.offset + at}"
+
+
+def _as_floats(halves: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    return (halves.view(np.uint16).astype(np.uint32) << 16).view(np.uint8)
 
 
 def _as_float(data: bytes) -> float:
@@ -140,7 +148,7 @@ def _agree_as(
     if not (_plausible(a) and _plausible(b)):
         return False
     scale = float(np.abs(a).max(initial=0.0))
-    allowed = np.maximum(np.abs(a), _SCALE_SHARE * scale) * tolerance.relative
+    allowed = np.maximum(np.abs(a) * tolerance.relative, scale * tolerance.absolute)
     return bool((np.abs(a - b) <= allowed).all())
 
 

@@ -49,9 +49,9 @@ _FAILED = "does not compile: "
 """What is kept of a failure begins so."""
 _KNOWN = 4096
 """Programs whose code is remembered without a cache."""
-_BY_LOAD = frozenset(
-    {Reason.TIME_LIMIT, Reason.MEMORY_LIMIT, Reason.COMPILER_KILLED, Reason.INTERNAL_ERROR}
-)
+_OF_OURS = frozenset({Reason.COMPILER_KILLED, Reason.INTERNAL_ERROR})
+_BUDGETS = frozenset({Reason.TIME_LIMIT, Reason.MEMORY_LIMIT, Reason.OUTPUT_LIMIT})
+"""Of CPU time, memory and output: what exceeds one does so every time."""
 
 
 def _may_be_installed(made: RewardVerdict) -> bool:
@@ -176,7 +176,7 @@ class CompileJudge:
         try:
             made = [self._code(each) for each in (*compile_too, *compared)]
         except CompileFailure as failure:
-            if failure.reason in _BY_LOAD:
+            if failure.reason in _OF_OURS:
                 raise Starved(f"{failure.reason.value}: {failure.tool}") from failure
             return False
         return made[-1] == made[-2]
@@ -189,8 +189,11 @@ class CompileJudge:
         try:
             made = self._code(code)
         except CompileFailure as failure:
-            if failure.reason in _BY_LOAD:
+            if failure.reason in _OF_OURS:
                 return undecided(f"{failure.reason.value}: {failure.tool}")
+            if failure.reason in _BUDGETS and code != _translation(question):
+                reason = f"{failure.reason.value}: {failure.tool}"
+                return RewardVerdict(reward=0.0, outcome=Outcome.NOT_COMPILED, reason=reason)
             same = _lines(code) == _lines(_translation(question))
             return RewardVerdict(
                 reward=self.credit.unproved if same else self.credit.usable,
@@ -200,7 +203,7 @@ class CompileJudge:
         try:
             wanted = self._code(_translation(question))
         except CompileFailure as failure:
-            if failure.reason in _BY_LOAD:
+            if failure.reason in _OF_OURS | _BUDGETS:
                 return undecided(f"the translation: {failure.reason.value}: {failure.tool}")
             return self._other("the rules' translation does not compile: nothing to compare with")
         if wanted != made:
@@ -234,7 +237,7 @@ class CompileJudge:
         try:
             made = self._compiled(code)
         except CompileFailure as failure:
-            if failure.reason not in {*_BY_LOAD, Reason.MISSING_HEADER}:
+            if failure.reason not in {*_OF_OURS, Reason.MISSING_HEADER}:
                 said = clip_diagnostic(failure.diagnostic)
                 self._keep(key, _FAILED + json.dumps([failure.reason.value, said, failure.tool]))
             raise

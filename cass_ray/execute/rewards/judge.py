@@ -40,9 +40,10 @@ from cass_ray.toolchain.sandbox.process import Starved
 from cass_ray.toolchain.unit import CompileFailure
 
 _FENCES = ("hip", "cpp", "c++", "cuda", "cu", "c")
-_BY_LOAD = frozenset(
-    {Reason.TIME_LIMIT, Reason.MEMORY_LIMIT, Reason.COMPILER_KILLED, Reason.INTERNAL_ERROR}
-)
+_OF_OURS = frozenset({Reason.COMPILER_KILLED, Reason.INTERNAL_ERROR})
+"""A compiler's budgets are of CPU time, memory and output: what exceeds them does so every time,
+and does not compile. Waiting for a processor does not count; a machine that has none for it is
+:class:`~cass_ray.toolchain.sandbox.process.Starved`."""
 _RUN_BY_LOAD = frozenset({SandboxVerdict.TIME_LIMIT, SandboxVerdict.MEMORY_LIMIT})
 _CHANGES = 4
 """Of each input: a reward is needed many times a second."""
@@ -142,9 +143,9 @@ class RewardJudge:
         try:
             built = self.backend.build(answer)
         except CompileFailure as failure:
-            if failure.reason in _BY_LOAD:
+            if failure.reason in _OF_OURS:
                 return undecided(f"{failure.reason.value}: {failure.tool}"), False
-            reason = clip_diagnostic(failure.diagnostic)
+            reason = clip_diagnostic(failure.diagnostic) or failure.reason.value
             lasting = failure.reason is not Reason.MISSING_HEADER  # it may be installed
             verdict = RewardVerdict(reward=0.0, outcome=Outcome.NOT_COMPILED, reason=reason)
             return verdict, lasting

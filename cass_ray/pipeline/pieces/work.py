@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 from cass_ray.cache import digest
 from cass_ray.corpus.reading.trees import StoredTrees
 from cass_ray.corpus.screening.evaluation import list_state
-from cass_ray.corpus.screening.settings import ScreeningSettings
 from cass_ray.corpus.sources.splits import Readable, state_of
 from cass_ray.pipeline.output import WORK
 from cass_ray.pipeline.settings import BuildSettings
@@ -26,17 +25,17 @@ from cass_ray.storage.store import Files, Subfolder
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.version import __version__
 
-_UNITS = ("headers", "header_packages", "recorded_builds", "dependencies", "fetch_dependencies")
-_READ = {*ScreeningSettings.model_fields, "sources", "read", "compile", *_UNITS}
-_FINISHED = {
-    "nvidia_architectures",
-    "amd_architectures",
-    "optimization",
-    "translator",
-    "execute",
-    "lifted_reference",
-    "lift",
-}
+WITHOUT_EFFECT = frozenset(
+    {"out", "selection", "limits", "rows_per_block", "slots", "node_wait_seconds", "cache"}
+    | {"shared_results"}
+)
+"""Settings that no row depends on: places, sizes, and what is chosen from all rows at the end."""
+OF_FINISHED_ROWS = frozenset(
+    {"nvidia_architectures", "amd_architectures", "optimization", "translator", "execute"}
+    | {"lifted_reference", "lift"}
+)
+"""Settings of stages. Every other one counts from reading on: a setting that nobody lists makes
+results of its own, and never takes those of another value."""
 _DIGITS = 12
 
 
@@ -119,14 +118,15 @@ class BuildWork:
     def reading(self) -> str:
         """Digest of what a piece as read depends on, the split left out."""
         lists = [list_state(path) for path in self.settings.decontamination.lists]
-        relevant = self.settings.model_dump_json(include=_READ)
+        fields = type(self.settings).model_fields.keys() - WITHOUT_EFFECT - OF_FINISHED_ROWS
+        relevant = self.settings.model_dump_json(include=set(fields))
         return digest([__version__, relevant, *lists])[:_DIGITS]
 
     @cached_property
     def finishing(self) -> str:
         """Digest of what a finished row depends on."""
         translator = make_translator(self.settings.translator)
-        relevant = self.settings.model_dump_json(include=_FINISHED)
+        relevant = self.settings.model_dump_json(include=set(OF_FINISHED_ROWS))
         return digest([self.reading, relevant, translator.version])[:_DIGITS]
 
     @property

@@ -20,7 +20,7 @@ from pathlib import Path
 from cass_ray.cache import default_directory
 from cass_ray.printable import printable_text
 from cass_ray.toolchain.sandbox import isolation
-from cass_ray.toolchain.sandbox.isolation import Mount, View
+from cass_ray.toolchain.sandbox.isolation import OURS, Identity, Mount, View
 from cass_ray.toolchain.sandbox.process import (
     CLEAN_ENVIRONMENT,
     Companion,
@@ -111,6 +111,7 @@ class Exposure:
     environment: Mapping[str, str] = field(default_factory=dict)
     shared_files: Mapping[Path, Path] = field(default_factory=dict)
     device_access: bool = False
+    identity: Identity = OURS
 
 
 @dataclass(frozen=True)
@@ -217,6 +218,7 @@ def _view(executable: Path, exposure: Exposure, bounds: Bounds, folder: WorkingF
         process_filesystem=True,
         device_access=exposure.device_access,
         arguments=folder.arguments,
+        identity=exposure.identity,
     )
 
 

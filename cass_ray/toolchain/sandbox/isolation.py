@@ -52,12 +52,6 @@ _INIT = ("/bin/sh", "-c", 'exec 3>&2 2>/dev/null; (exec "$@" 2>&3 3>&-); exit $?
 _CONFINEMENT = (
     "--unshare-all",
     "--unshare-user",  # --unshare-all only tries
-    "--uid",
-    "1000",
-    "--gid",
-    "1000",
-    "--hostname",
-    "sandbox",
     "--cap-drop",
     "ALL",
     "--die-with-parent",
@@ -77,6 +71,18 @@ class Mount:
     source: Path
     target: Path
     writable: bool = False
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Whose machine and account a sandboxed process takes its own for."""
+
+    hostname: str = "sandbox"
+    user: int = 1000
+    """Of the group, too."""
+
+
+OURS = Identity()
 
 
 @dataclass(frozen=True)
@@ -103,6 +109,7 @@ class View:
     refuses_sockets: bool = False
     system: tuple[Path, ...] = SYSTEM_PATHS
     arguments: tuple[str, ...] = ()
+    identity: Identity = OURS
 
     def inside(self, path: Path) -> Path:
         """Where a process with this view sees the host's ``path``."""
@@ -198,7 +205,9 @@ def problem() -> str:
 
 def _sandbox(view: View) -> list[str]:
     """Bubblewrap and its arguments for ``view``; every tmpfs is bounded or made read-only."""
-    arguments = ["bwrap", *_CONFINEMENT, *_system_arguments(view.system)]
+    arguments = ["bwrap", *_CONFINEMENT, "--hostname", view.identity.hostname]
+    user = str(view.identity.user)
+    arguments += ["--uid", user, "--gid", user, *_system_arguments(view.system)]
     arguments += ["--dev", "/dev", "--size", str(SHARED_MEMORY_BYTES), "--tmpfs", "/dev/shm"]
     for device in view.devices:
         arguments += ["--dev-bind", str(device), str(device)]

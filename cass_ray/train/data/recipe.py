@@ -97,15 +97,15 @@ class ExampleRecipe:
         settings = self.settings
         whole_file = chance.random() < settings.file_share
         cuda, hip = list(pair.cuda), list(pair.hip)
-        if chance.random() < settings.respelled:
+        if chance.random() < settings.rename_share:
             cuda, hip = respell(cuda, hip, chance)
-        if chance.random() < settings.exchanged:
+        if chance.random() < settings.api_swap_share:
             cuda, hip = self._names.exchanged(cuda, hip, chance, chance.uniform(0.2, 0.8))
-        if chance.random() < settings.foreign_text:
+        if chance.random() < settings.non_ascii_share:
             cuda, hip = with_foreign_text(cuda, hip, chance)
         characters = min(_CHARACTERS["file" if whole_file else "edits"], 2 * longest)
         size = sum(map(len, cuda)) + len(cuda)
-        if size > characters or len(cuda) > MARKS or chance.random() < settings.parts:
+        if size > characters or len(cuda) > MARKS or chance.random() < settings.excerpt_share:
             cut = part(cuda, hip, regions(cuda, hip), chance, characters)
             if cut is None and (size > characters or len(cuda) > MARKS):
                 return None
@@ -152,7 +152,8 @@ class ExampleRecipe:
         chance = random.Random(f"{settings.seed} {step} {worker}")
         grown = min(1.0, progress / settings.curriculum) if settings.curriculum else 1.0
         longest = int(
-            settings.shortest_limit + grown * (settings.longest - settings.shortest_limit)
+            settings.initial_max_tokens
+            + grown * (settings.max_tokens - settings.initial_max_tokens)
         )
         left, taken, missed = settings.row_tokens, list[DrawnExample](), 0
         while missed < 6 and left > 64 and len(taken) < settings.row_examples:

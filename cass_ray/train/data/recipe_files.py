@@ -93,7 +93,7 @@ def prepare_recipe(
     made = load_recipe(settings)
     programs = recipe_pairs(held_out, made.format.snippets)
     counts["held_out_examples"] = write_examples(
-        _measured(made, programs, recipe.longest), paths.held_out
+        _measured(made, programs, recipe.max_tokens), paths.held_out
     )
     content = {"made_from": token_inputs(settings, files), "counts": counts}
     paths.data_record.write_text(json.dumps(content, indent=1))

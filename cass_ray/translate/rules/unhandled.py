@@ -27,6 +27,8 @@ _ADVICE = {
     "cupti": "roctracer and rocprofiler",
     "CUPTI": "roctracer and rocprofiler",
 }
+UNKNOWN_NAME = "looks like CUDA and is not known"
+"""How the message on such a name ends."""
 _INTRINSICS = {
     "__nvvm_": "a compiler builtin of Nvidia's",
     "__pipeline_": "asynchronous copies to shared memory have no counterpart; copy synchronously",
@@ -83,7 +85,7 @@ def report_unhandled(unit: Rewrite) -> None:
             _report(unit, word, offsets, f"{word} has no counterpart in HIP", Severity.ERROR)
         elif severity := _suspicion(word):
             if not unit.is_own(word):
-                _report(unit, word, offsets, f"{word} looks like CUDA and is not known", severity)
+                _report(unit, word, offsets, f"{word} {UNKNOWN_NAME}", severity)
         elif word.startswith("__"):
             for prefix, advice in _INTRINSICS.items():
                 if word.startswith(prefix):

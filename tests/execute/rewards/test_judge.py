@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from cass_ray.cache import ContentCache
+from cass_ray.dataset.schema import Reason
 from cass_ray.execute.grades import Grade
 from cass_ray.execute.originals import reference_backends
 from cass_ray.execute.rewards.judge import LocalRewards, RewardJudge
 from cass_ray.execute.rewards.settings import RewardSettings
 from cass_ray.execute.rewards.verdicts import Outcome, PartialCredit, RewardItem
+from cass_ray.execute.verify import RunRecord, _graded
+from cass_ray.toolchain.sandbox.process import Limits
+from cass_ray.toolchain.unit import CompileFailure
 from tests.execute.conftest import HONEST
 
 INPUTS = [["100", "3"], ["257", "11"]]
@@ -159,3 +165,57 @@ def test_an_item_that_breaks_the_judge_costs_itself_alone():
     [verdict] = LocalRewards(Breaking(), 1).rewards([item("x")])
     assert verdict.reward is None
     assert "out of disk" in verdict.reason
+
+
+BOMBS = {
+    "macros of macros": "#define A0 x x x x x x x x\n"
+    + "".join(f"#define A{n} {f'A{n - 1} ' * 8}\n" for n in range(1, 12))
+    + "int y = A11;\n",
+    "templates that fork": "template <int N, int M> struct A { A<N - 1, 2 * M> a; "
+    "A<N - 1, 2 * M + 1> b; };\ntemplate <int M> struct A<0, M> { int x; };\nA<24, 1> a;\n",
+    "a recursion before running": "constexpr long f(long n) { return n < 2 ? n : "
+    "f(n - 1) + f(n - 2); }\nconstexpr long x = f(200);\n",
+    "a loop before running": "constexpr long f(long n) { long s = 0; for (long i = 0; i < n; ++i) "
+    "s += i; return s; }\nconstexpr long x = f(1L << 60);\n",
+    "an array of a gigabyte": "char x[1L << 30] = {1};\n",
+}
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_a_compile_bomb_gets_nothing(judge, bomb):
+    """It is no way out: who would be wrong is not left out of the batch."""
+    limits = Limits(cpu_seconds=1.5, wall_seconds=30, memory_bytes=400 << 20, output_bytes=8 << 20)
+    bounded = replace(judge, backend=replace(judge.backend, limits=limits))
+
+    verdict = bounded.judge(item(f"```hip\n{BOMBS[bomb]}{HONEST}```"))
+
+    assert (verdict.outcome, verdict.reward) == (Outcome.NOT_COMPILED, 0.0), verdict.reason
+    assert verdict.reason
+
+
+@pytest.mark.parametrize("reason", [Reason.COMPILER_KILLED, Reason.INTERNAL_ERROR])
+def test_a_fault_of_ours_decides_nothing(judge, reason, monkeypatch):
+    def fails(self, program):
+        raise CompileFailure(reason, "ended from outside", "clang")
+
+    monkeypatch.setattr(type(judge.backend), "build", fails)
+
+    verdict = judge.judge(item(HONEST))
+
+    assert (verdict.outcome, verdict.reward) == (Outcome.UNDECIDED, None)
+
+
+def test_a_port_that_cannot_be_followed_is_not_undecided(judge):
+    """How it moves its data is the answer's own choice, and no way out of the batch."""
+    record = RunRecord.model_construct(
+        arguments=[], launches=["k"], reference_launches=1, failed_launches=[], perturbations=0,
+        same_data=0, undecided="it moves data in another way than the original",
+    )  # fmt: skip
+
+    grade, why = _graded([record], right=True, problem="", independent=True)
+
+    assert grade is Grade.AGREES
+    assert "another way" in why
+    assert _graded([record.model_copy(update={"undecided": ""})], True, "", True)[0] is (
+        Grade.CANNOT_TELL
+    )

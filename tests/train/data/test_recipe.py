@@ -39,8 +39,8 @@ def settings(folder: Path, **changes: Any) -> TrainSettings:
             "window": ROW,
             "recipe": {
                 "row_tokens": ROW,
-                "longest": 1024,
-                "shortest_limit": 1024,
+                "max_tokens": 1024,
+                "initial_max_tokens": 1024,
                 "processes": 0,
                 "held_out_repositories": ["someone/kept"],
             },
@@ -145,7 +145,7 @@ def test_how_many_ask_for_cuda(tmp_path, backward, kinds, share):
 
 def test_no_cuda_is_asked_for_behind_a_snippet(tmp_path):
     named = {"hip_source": next(iter(tables.snippets().values())) + "int x;\n"}
-    made = with_recipe(settings(tmp_path), backward=1.0, parts=0.0)
+    made = with_recipe(settings(tmp_path), backward=1.0, excerpt_share=0.0)
     prepare_recipe(made, [], [row | named for row in rows()])
 
     with pytest.raises(ValueError, match="no example"):

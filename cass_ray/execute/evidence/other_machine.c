@@ -1,5 +1,5 @@
-// Preloaded into a reference's process: clocks that run at another speed from another start, and
-// another process number. What the program prints of them is then known to vary.
+// Preloaded into a program's process: clocks that run at another speed from another start, and other
+// process numbers. All follow from the host's name, which is another one in each run.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sys/time.h>
@@ -7,7 +7,22 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { nanoseconds = 1000000000, speed = 3, later = 1000003 };  // seconds
+enum { nanoseconds = 1000000000 };
+
+// FNV-1a.
+static unsigned machine(void) {
+  static unsigned hash;
+  if (hash != 0) return hash;
+  char name[256] = "";
+  gethostname(name, sizeof name - 1);
+  hash = 2166136261u;
+  for (const char* letter = name; *letter != 0; letter++) hash = (hash ^ (unsigned char)*letter) * 16777619u;
+  return hash |= 1;
+}
+
+static int speed(void) { return 2 + (int)(machine() % 3); }
+
+static time_t later(void) { return 1000003 + (time_t)(machine() % 40000000); }  // seconds
 
 typedef int (*clock_function)(clockid_t, struct timespec*);
 
@@ -28,9 +43,9 @@ int clock_gettime(clockid_t clock, struct timespec* time) {
   if (first[clock].tv_sec == 0 && first[clock].tv_nsec == 0) first[clock] = *time;
   long long passed = (long long)(time->tv_sec - first[clock].tv_sec) * nanoseconds +
                      (time->tv_nsec - first[clock].tv_nsec);
-  passed = passed * speed + first[clock].tv_nsec;
+  passed = passed * speed() + first[clock].tv_nsec;
   time->tv_sec = first[clock].tv_sec + (time_t)(passed / nanoseconds);
-  if (is_wall_clock(clock)) time->tv_sec += later;
+  if (is_wall_clock(clock)) time->tv_sec += later();
   time->tv_nsec = (long)(passed % nanoseconds);
   return 0;
 }
@@ -57,4 +72,6 @@ clock_t clock(void) {
   return (clock_t)(now.tv_sec * CLOCKS_PER_SEC + now.tv_nsec / (nanoseconds / CLOCKS_PER_SEC));
 }
 
-pid_t getpid(void) { return 4242; }
+pid_t getpid(void) { return 300 + (pid_t)(machine() % 30000); }
+
+pid_t getppid(void) { return getpid() - 1 - (pid_t)(machine() % 97); }

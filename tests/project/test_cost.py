@@ -1,0 +1,121 @@
+"""What porting costs is counted from the translator's own findings."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from cass_ray.cli import app
+from cass_ray.project.build_system import BuildSystem
+from cass_ray.project.cost import MINUTES_BY_SEVERITY, cost_of
+from cass_ray.project.cost_report import cost_text
+from cass_ray.translate.engines.registry import make_translator
+from cass_ray.translate.protocol import Severity
+
+PLAIN = "#include <cuda_runtime.h>\nint main() { cudaFree(0); return 0; }\n"
+PTX = """\
+__global__ void k(int *p) {
+  int clock;
+  asm volatile("mov.u32 %0, %%pm0;" : "=r"(clock));
+  asm("add.s32 %0, %1, %1;" : "=r"(p[0]) : "r"(p[1]));
+}
+"""
+LIBRARY = "#include <cublas_v2.h>\nint main() { cublasHandle_t h; cublasCreate(&h); }\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / "plain.cu").write_text(PLAIN)
+    (root / "ptx.cu").write_text(PTX)
+    (root / "library.cu").write_text(LIBRARY)
+    (root / "notes.txt").write_text("nothing\n")
+    (root / "Makefile").write_text("all:\n\tnvcc plain.cu -lcufft -o plain\n")
+    return root
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, ["check", *map(str, arguments)])
+
+
+def test_a_project_in_numbers(project: Path) -> None:
+    before = sorted(path.name for path in project.iterdir())
+    cost, tree = cost_of(project, make_translator())
+    assert cost.build_system is BuildSystem.MAKE
+    assert cost.libraries == {"cublas": "hipblas", "cufft": "hipfft"}
+    assert (cost.inline_ptx, cost.ptx_by_person) == (2, 1)
+    assert cost.by_rules == tree.counts.converted >= 5
+    assert cost.by_person == tree.errors == 1
+    assert cost.hours_by_person == round(MINUTES_BY_SEVERITY[Severity.ERROR] / 60, 1)
+    assert cost.files[0].path == "ptx.cu"
+    assert "notes.txt" not in {each.path for each in cost.files}
+    assert cost.commands == ["cass setup libraries", f"cass project {project}"]
+    assert sorted(path.name for path in project.iterdir()) == before
+
+
+def test_the_cost_of_a_project_is_the_sum_of_its_files(project: Path) -> None:
+    cost, _ = cost_of(project, make_translator())
+    for key in ("by_rules", "by_person", "to_look_at", "warp_size", "inline_ptx", "ptx_by_person"):
+        assert sum(getattr(each, key) for each in cost.files) == getattr(cost, key)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("a.cu", PLAIN, "(100%)"),
+        ("a.cu", "int main() { return 0; }\n", "no CUDA is there: nothing to port"),
+        ("a.cu", "", "no CUDA is there: nothing to port"),
+        ("a.cu", "int main() { nvmlInit(); }\n", "1 place(s) remain for a person"),
+        ("a.cuh", PTX, "inline PTX 2 statement(s), 1 not rewritten"),
+        ("a.cu", LIBRARY, "cublas -> hipblas"),
+    ],
+)
+def test_one_file(tmp_path: Path, name: str, text: str, said: str) -> None:
+    (tmp_path / name).write_text(text)
+    cost, _ = cost_of(tmp_path / name, make_translator())
+    assert said in cost_text(cost)
+
+
+def test_a_file_goes_on_with_its_translation(tmp_path: Path) -> None:
+    (tmp_path / "a b.cu").write_text(PLAIN)
+    cost, _ = cost_of(tmp_path / "a b.cu", make_translator())
+    assert cost.commands == [
+        f"cass translate '{tmp_path}/a b.cu' -o '{tmp_path}/a b.hip'",
+        f"cass verify '{tmp_path}/a b.cu' '{tmp_path}/a b.hip'",
+    ]
+
+
+def test_the_reports(project: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    result = run(project, "-o", out, "--json")
+    assert result.exit_code == 0, result.output
+    printed = json.loads(result.stdout)
+    assert printed == json.loads((out / "report.json").read_text())
+    findings = json.loads((out / "report.sarif").read_text())["runs"][0]["results"]
+    assert [each["ruleId"] for each in findings if each["level"] == "error"] == ["CASS1001"]
+    page = (out / "report.html").read_text()
+    assert "What will porting project cost?" in page
+    assert "ptx.cu:3" in page
+    (out / "report.html").write_text("mine\n")
+    assert run(project, "-o", out).exit_code == 2
+    assert (out / "report.html").read_text() == "mine\n"
+
+
+def test_all_files_under_verbose(project: Path) -> None:
+    for number in range(12):
+        (project / f"more{number}.cu").write_text(PLAIN)
+    cost, _ = cost_of(project, make_translator())
+    assert "more9.cu" not in cost_text(cost)
+    assert "more9.cu" in cost_text(cost, everything=True)
+
+
+def test_what_is_no_source(tmp_path: Path) -> None:
+    (tmp_path / "a.bin").write_bytes(b"\0\1\2")
+    for path in (tmp_path / "a.bin", tmp_path / "missing.cu"):
+        result = run(path)
+        assert result.exit_code == 2
+        assert "give a CUDA file or a folder" in result.output
