@@ -237,7 +237,8 @@ def verify(
 
 
 _NOTHING_LAUNCHED = "no kernel was launched on either side"
-_NOTHING_BACK = "no result of a kernel comes back"
+MOVES_OTHERWISE = "it moves data in another way than the original"
+"""Why no change could be made on both sides: what a port does, not what an original lacks."""
 
 
 def _graded(
@@ -262,9 +263,7 @@ def _graded(
     if not weak:
         return Grade.VERIFIED, ""
     message = f"with {weak[0].given}: {weak[0].undecided or _UNDECIDED}"
-    # What a port does that cannot be followed is its own: only an original cannot be told.
-    of_original = [each for each in weak if each.undecided in ("", _NOTHING_BACK)]
-    return (Grade.CANNOT_TELL if len(of_original) == len(launching) else Grade.AGREES), message
+    return (Grade.CANNOT_TELL if len(weak) == len(launching) else Grade.AGREES), message
 
 
 _UNDECIDED = (
@@ -407,7 +406,7 @@ class _Session:
             elif alike:
                 self._find(Exploit.PERTURBED, f"{where}: {difference}")
             else:
-                undecided = "it moves data in another way than the original"
+                undecided = MOVES_OTHERWISE
                 continue
             break
         if between and not (agreed and record.same_data):
@@ -498,7 +497,7 @@ class _Session:
             return record
         if normal.transcript is not None and not normal.transcript.written:
             # Results that are as the host left them, such as counts of nothing, do not show.
-            return record.model_copy(update={"undecided": _NOTHING_BACK})
+            return record.model_copy(update={"undecided": "no result of a kernel comes back"})
         perturbs = self._backend.perturbs
         seconds = min(self._policy.bounds.wall_seconds, 5.0 + 4 * normal.ended.wall_seconds)
         bounds = replace(self._policy.bounds, wall_seconds=seconds)

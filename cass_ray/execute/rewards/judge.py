@@ -33,7 +33,7 @@ from cass_ray.execute.rewards.verdicts import (
     RewardVerdict,
     undecided,
 )
-from cass_ray.execute.verify import Policy, PortVerification, verify
+from cass_ray.execute.verify import MOVES_OTHERWISE, Policy, PortVerification, verify
 from cass_ray.llm.code_blocks import code_of
 from cass_ray.toolchain.sandbox.executable import Bounds, SandboxVerdict
 from cass_ray.toolchain.sandbox.process import Starved
@@ -175,11 +175,12 @@ class RewardJudge:
 
     def _verdict(self, result: PortVerification, inputs: int) -> RewardVerdict:
         right = sum(run.numeric for run in result.runs)
-        if result.grade is Grade.CANNOT_TELL:
+        own = any(run.undecided == MOVES_OTHERWISE for run in result.runs)
+        if result.grade is Grade.CANNOT_TELL and not own:
             return undecided(f"the question cannot be told: {result.reason}"[:1000])
         if result.passed or (result.agrees and self.least is Grade.AGREES):
             outcome = Outcome.RIGHT
-        elif result.agrees:
+        elif result.agrees or result.grade is Grade.CANNOT_TELL:
             outcome = Outcome.NOT_SHOWN
         elif result.findings:
             outcome = Outcome.FORGED

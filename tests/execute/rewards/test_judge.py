@@ -13,7 +13,7 @@ from cass_ray.execute.originals import reference_backends
 from cass_ray.execute.rewards.judge import LocalRewards, RewardJudge
 from cass_ray.execute.rewards.settings import RewardSettings
 from cass_ray.execute.rewards.verdicts import Outcome, PartialCredit, RewardItem
-from cass_ray.execute.verify import RunRecord, _graded
+from cass_ray.execute.verify import MOVES_OTHERWISE, PortVerification, RunRecord
 from cass_ray.toolchain.sandbox.process import Limits
 from cass_ray.toolchain.unit import CompileFailure
 from tests.execute.conftest import HONEST
@@ -205,17 +205,18 @@ def test_a_fault_of_ours_decides_nothing(judge, reason, monkeypatch):
     assert (verdict.outcome, verdict.reward) == (Outcome.UNDECIDED, None)
 
 
-def test_a_port_that_cannot_be_followed_is_not_undecided(judge):
+@pytest.mark.parametrize(
+    ("undecided", "outcome", "reward"),
+    [(MOVES_OTHERWISE, Outcome.NOT_SHOWN, 0.0), ("", Outcome.UNDECIDED, None)],
+)
+def test_a_port_that_cannot_be_followed_is_not_undecided(judge, undecided, outcome, reward):
     """How it moves its data is the answer's own choice, and no way out of the batch."""
-    record = RunRecord.model_construct(
-        arguments=[], launches=["k"], reference_launches=1, failed_launches=[], perturbations=0,
-        same_data=0, undecided="it moves data in another way than the original",
-    )  # fmt: skip
+    record = RunRecord.model_construct(undecided=undecided, numeric=True)
+    fields = {"runs": [record], "findings": [], "problem": "", "weakness": undecided}
+    fields |= {"ran": True, "exact": True, "numeric": True, "passed": False}
+    origin = {"reference_kind": "lifted sm_90", "independent": True}
+    result = PortVerification.model_construct(grade=Grade.CANNOT_TELL, **fields, **origin)
 
-    grade, why = _graded([record], right=True, problem="", independent=True)
+    verdict = replace(judge, partial=None)._verdict(result, 1)
 
-    assert grade is Grade.AGREES
-    assert "another way" in why
-    assert _graded([record.model_copy(update={"undecided": ""})], True, "", True)[0] is (
-        Grade.CANNOT_TELL
-    )
+    assert (verdict.outcome, verdict.reward) == (outcome, reward)

@@ -1,6 +1,6 @@
 """Play every trick on programs of CASS-Bench, and count which ones the verifier catches.
 
-python -m tests.security.forgeries.game [--tasks 8] [--seed 0] [--only TRICK] [--json OUT]
+python -m tests.security.forgeries.game [--tasks 8] [--seed 0] [--only TRICK|--honest] [--json OUT]
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Player:
         """The honest port first, then each trick."""
         assert self._reference is not None
         yield self._move(HONEST, self.task.hip)
-        material = self._material(generator)
+        material = self._material(generator) if tricks else None
         if material is None:
             return
         for name in tricks:
@@ -174,10 +174,12 @@ def main() -> int:
     parser.add_argument("--tasks", type=int, default=8)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", action="append", choices=list(TRICKS))
+    parser.add_argument("--honest", action="store_true", help="Only the ports as they are.")
     parser.add_argument("--json", type=Path)
     chosen = parser.parse_args()
+    tricks = [] if chosen.honest else chosen.only or list(TRICKS)
     moves: list[Move] = []
-    for move in play(drawn(chosen.tasks, chosen.seed), chosen.only or list(TRICKS), chosen.seed):
+    for move in play(drawn(chosen.tasks, chosen.seed), tricks, chosen.seed):
         moves.append(move)
         if move.caught == (move.trick == HONEST) or not move.played:
             print(f"{move.task}: {move.trick}: {move.grade}: {move.reason}", flush=True)
