@@ -10,7 +10,7 @@ SECONDS_EACH ?= 600
 # Builds and tests start thousands of Python processes: what they import is compiled once.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup setup-dev demo demo-train test test-changed test-full attack fuzz fresh lowest lint tidy compile-commands bench lock clean
+.PHONY: help docs setup setup-dev demo demo-train test test-changed test-full attack fuzz fresh lowest lint tidy compile-commands bench lock clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -59,6 +59,9 @@ lowest: ## Run the tests with the lowest versions that pyproject.toml allows (no
 
 # `.clang-format-ignore` has those whose bytes are data.
 C_SOURCES := '*.c' '*.cc' '*.cl' '*.cpp' '*.cu' '*.cuh' '*.h' '*.hip' '*.hpp'
+
+docs: setup ## Make the picture of README from a run of its commands
+	$(BIN)/python scripts/readme_picture.py
 
 lint: setup-dev ## Check style, spelling, types and import contracts
 	$(BIN)/ruff check .

@@ -17,6 +17,7 @@ from cass_ray.architectures import (
 )
 from cass_ray.commands.waiting import waiting
 from cass_ray.exit_codes import EXIT_TOOL_MISSING
+from cass_ray.toolchain.archive.library_targets import targets_table
 from cass_ray.toolchain.inventory import ToolStatus, find_all
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -36,6 +37,7 @@ def doctor(
     if as_json:
         document = {
             "ready": not any(tool.required for tool in missing),
+            "library_targets": targets_table(),
             "tools": [tool.model_dump() for tool in tools],
         }
         typer.echo(json.dumps(document, indent=2))
@@ -50,6 +52,7 @@ def doctor(
                 if target.needs == needs
             ]
             console.print(f"  with {needs}: {', '.join(names)}", highlight=False)
+        console.print(library_table())
         console.print("Cards, as --arch takes them:", highlight=False)
         for name in (*AMD_ARCHITECTURES, *NVIDIA_ARCHITECTURES):
             if cards := cards_of(name):
@@ -60,6 +63,19 @@ def doctor(
             console.print(f"  {tool.remedy}", markup=False, highlight=False)
     if any(tool.required for tool in missing):
         raise typer.Exit(EXIT_TOOL_MISSING)
+
+
+def library_table() -> Table:
+    """Library x target: whether AMD's library, as `cass setup libraries` has it, holds code."""
+    made = targets_table()
+    result = Table(box=None, pad_edge=False, title="\nCode in libraries", title_justify="left")
+    result.add_column("library")
+    for target in next(iter(made.values())):
+        result.add_column(target)
+    for name, targets in made.items():
+        result.add_row(name, *("yes" if held else "no" for held in targets.values()))
+    result.add_row("rocfft", *("compiles" for _ in next(iter(made.values()))))
+    return result
 
 
 def table(tools: list[ToolStatus]) -> Table:

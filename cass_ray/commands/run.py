@@ -34,6 +34,7 @@ from cass_ray.corpus.reading.source_files import CUDA_SUFFIXES, Sources, gather
 from cass_ray.emulator.build import BuildFailed, runtime_library
 from cass_ray.emulator.execution import RunOptions, build, execute
 from cass_ray.exit_codes import EXIT_FAILED
+from cass_ray.toolchain.archive.library_targets import without_code
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.toolchain.sandbox.process import Completed, ProcessOutcome, Starved
 from cass_ray.toolchain.unit import Unit
@@ -126,6 +127,9 @@ def run(
         with _exit_codes(), waiting(f"compiling and running {source.name}"):
             unit = unit_of(source, root, include or [], define or [])
             sources = _sources(unit)
+            texts = (each.decode("utf-8", "replace") for each in sources.files.values())
+            if warning := without_code(texts, devices):
+                typer.echo(f"cass run: {warning}", err=True)
             library = runtime_library()
             toolchain = find_amd(architectures=devices)
             executable = build(

@@ -15,6 +15,7 @@ from cass_ray.toolchain.archive.library_root import (
     install_libraries,
     missing_packages,
 )
+from cass_ray.toolchain.archive.library_targets import HELD, LIBRARIES
 from cass_ray.toolchain.provided.packages_table import (
     HeaderPackage,
     package_of_header,
@@ -68,6 +69,7 @@ def libraries(
     except ArchiveError as error:
         fail("setup", f"{error}\nRun it again to go on from there.", EXIT_TOOL_MISSING)
     typer.echo(f"{root.path}: {', '.join(root.libraries)}")
+    typer.echo(f"code of {', '.join(LIBRARIES)}: for {', '.join(HELD)} (`cass doctor` has a table)")
 
 
 @app.command()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
@@ -34,9 +35,11 @@ from cass_ray.execute.shipped import shipped_subjects
 from cass_ray.execute.verify import PortVerification
 from cass_ray.exit_codes import EXIT_CANNOT_TELL, EXIT_DONE, EXIT_FAILED
 from cass_ray.public.verifying import Comparison, by_second_compiler, compare_programs
+from cass_ray.toolchain.archive.library_targets import without_code
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.rules.widths import width_findings
+from cass_ray.verbosity import next_step
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 selftest_app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -89,24 +92,23 @@ def verify_port(
     """Run a port and its reference on the same inputs and compare what they print.
 
     --with gives arguments, --inputs files and --stdin standard input, the last two to each run.
-    Without an Nvidia GPU the reference is what nvcc's machine code of the original prints, lifted
-    and executed on the CPU: no translator of source has a part in it. Where that cannot be had, the
-    original is translated and runs where the port does, which checks the port against the rules'
-    translation; the output says which it was, and why. With several
-    --arch the same port runs as each: `--arch gfx1100 --arch gfx942` shows what is right on
-    wavefronts of 32 lanes only. With --second-compiler a port that is right by one compiler and
-    wrong by the other is said to be so: its own undefined behaviour, or a compiler's fault.
-    Files without a main function get the same generated one on both sides: it launches each kernel
-    whose parameters can be made up, on arguments of several sizes (--with: elements, threads in a
-    block, blocks, seed).
-    The verdict is a grade: verified; agrees, independence not shown; cannot tell; differs. For the
-    first both programs run under the same changes of inputs, results and device memory, and go on
-    agreeing.
+    Without an Nvidia GPU cass lifts nvcc's machine code of the original and runs it on the CPU. No
+    translator of source takes part. If that fails, cass translates the original and runs it where
+    the port runs: a check against the rules' translation only. The output says which and why.
+    With several --arch the port runs as each: `--arch gfx1100 --arch gfx942` finds what is right
+    on wavefronts of 32 lanes only. --second-compiler compiles the port with another LLVM, too. A
+    port that is right with one of them only has undefined behaviour, or a compiler has a fault.
+    Files without a main function get the same generated one on both sides. It launches each kernel
+    whose parameters can be generated, on several sizes (--with: elements, threads in a block,
+    blocks, seed).
+    The verdict is a grade: verified; agrees, independence not shown; cannot tell; differs. A port
+    is verified if both programs agree under the same changes of inputs, results and device memory.
     Exit codes: 0 verified, 1 differs or one does not compile, 2 usage, 3 a tool is missing, 4 they
     agree without evidence, or nothing can be told.
     """
     with exit_codes(), waiting("compiling and running both sides"):
         programs = existing(reference), existing(candidate) if candidate else None
+        _warn_of_libraries(candidate or reference, arch or [])
         driven = not has_main([reference.read_text(errors="replace")])
         how = Comparison(
             inputs=[arguments_of(text) for text in arguments or [""]],
@@ -124,7 +126,21 @@ def verify_port(
     typer.echo(_as_json(results) if as_json else _report(results))
     if candidate is not None and not as_json:
         _advise(candidate, results)
-    raise typer.Exit(_exit_code(results))
+    status = _exit_code(results)
+    if not as_json:
+        _go_on(reference, candidate, status)
+    raise typer.Exit(status)
+
+
+def _go_on(reference: Path, candidate: Path | None, status: int) -> None:
+    """What comes after a verdict."""
+    port = candidate or reference
+    if status == EXIT_FAILED:
+        next_step(f"cass run {port} --check    # reports memory errors and races")
+    elif status == EXIT_CANNOT_TELL:
+        next_step("give inputs that the program reads: --with ARGUMENTS, --inputs FOLDER")
+    elif candidate is not None:
+        next_step(f"cass parity {reference} {port}    # its cost beside the original's")
 
 
 @selftest_app.command("verify-selftest")
@@ -182,6 +198,14 @@ def agree(original: Path, port: Path) -> bool:
     results = compare_programs(original, port, Comparison())
     typer.echo(_report(results), err=True)
     return not _first_difference(results)
+
+
+def _warn_of_libraries(port: Path, targets: list[str]) -> None:
+    """CUDA's names, too: the rules give each the library of ROCm that has its name."""
+    text = port.read_text(errors="replace")
+    hip = re.sub(r"\bcu(blas|rand|sparse|solver)(?=[A-Z])", r"hip\1", text)
+    if warning := without_code([hip], targets):
+        typer.echo(f"cass verify: {warning}", err=True)
 
 
 def _exit_code(results: Mapping[str, PortVerification]) -> int:

@@ -120,8 +120,8 @@ def port_project(
         raise ProjectError(str(error)) from error
     if not plan.build:
         raise ProjectError(
-            f"no command is known that builds a project of the kind {plan.system.value}: give"
-            " --build"
+            f"cass knows no command that builds this project (build system: {plan.system.value}):"
+            " give --build"
         )
     torch = _torch(port, toolchain, runtime, translator, say)
     reference = (

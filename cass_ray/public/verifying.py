@@ -129,7 +129,7 @@ class Comparison:
     folder: Path | None = None
     """``files`` of :func:`verify`."""
     bounds: Bounds = field(default_factory=Bounds)
-    """Of each run."""
+    """Limits of each run."""
     second_compiler: bool = False
     """Judge the port again with device code that another LLVM made."""
 
@@ -216,7 +216,7 @@ def _generated(
         return f"none: {failure.tool}: {failure.diagnostic.strip().partition(chr(10))[0]}"
     if found.reference.runs:
         return found
-    return f"none that means something to the original{_disputed(found)}"
+    return f"none: the original takes no generated arguments{_disputed(found)}"
 
 
 def _disputed(found: GeneratedRuns) -> str:

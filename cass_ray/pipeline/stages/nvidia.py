@@ -41,7 +41,7 @@ class NvidiaStage:
     cache: ContentCache | None = None
     cached_only: bool = False
     opencl: OpenclNvidia | None = None
-    """For OpenCL rows; found when the first of them comes."""
+    """The compiler of OpenCL rows; found when the first of them comes."""
     _results: CachedResults = field(init=False)
 
     def __post_init__(self) -> None:

@@ -188,7 +188,7 @@ async function translate() {
   const asked = draft();
   working(true);
   show.reset(request);
-  listings.clear("Compiled when the translation is here and you open this.");
+  listings.clear("The compiler runs when you open this, once the translation is there.");
   translation.setOriginal(null);
   translation.text = "";
   source.setDiagnostics([]);

@@ -174,7 +174,7 @@ function saidByCompiler({ verdict, translation, source }) {
   const made = translation.split("\n");
   return (verdict.compile?.diagnostics ?? []).map((each) => {
     const same = each.severity === "error" && originals.has((made[each.line - 1] ?? "").trim());
-    return { ...each, side: "translation", text: each.message + (same ? " — this line is the original's: does that compile?" : "") };
+    return { ...each, side: "translation", text: each.message + (same ? " — the original has the same line: check that it compiles" : "") };
   });
 }
 
@@ -234,6 +234,7 @@ function evidence(answer) {
     rows.push([each.architecture, `wavefronts of ${each.wavefront} lanes: ${each.label}`]);
   }
   if (execution) {
+    if (execution.grade) rows.push(["Grade", execution.grade + (execution.weakness ? `\n${execution.weakness}` : "")]);
     rows.push(["Ran on", execution.backend]);
     const kind = execution.reference ? `${compared(execution)}\n` : "";
     rows.push(["Compared with", kind + (execution.reference || "nothing: there is no output of the original")]);

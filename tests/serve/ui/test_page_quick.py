@@ -179,7 +179,7 @@ def test_an_error_in_a_line_of_the_original_says_so(page: Any) -> None:
     source, made = "  int a = 1\ncudaFree(p)\n", "int a = 1\nhipFree(p)\n"
     _shown(page, source, translation=made, engine="rules", verdict=verdict)
     first, second = page.locator("#panel-messages button").all_inner_texts()
-    assert "this line is the original's: does that compile?" in first
+    assert "the original has the same line: check that it compiles" in first
     assert "original" not in second
 
 
