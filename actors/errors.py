@@ -6,13 +6,42 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ray.exceptions import RayError
+from ray.exceptions import (
+    LocalRayletDiedError,
+    NodeDiedError,
+    ObjectLostError,
+    OutOfDiskError,
+    OutOfMemoryError,
+    RayActorError,
+    RayError,
+    RaySystemError,
+    RpcError,
+    WorkerCrashedError,
+)
 
 from cass_ray.exit_codes import no_room
 
 _OURS = "cass_ray."
 _RAYS_WORDS = re.compile(r"\nFailed to [^\n]* attempts \(total backoff .*", re.DOTALL)
 """What Ray Data adds to the message of whatever a function raises."""
+
+
+_LOST = (
+    *(LocalRayletDiedError, NodeDiedError, ObjectLostError, OutOfDiskError, OutOfMemoryError),
+    *(RayActorError, RaySystemError, RpcError, WorkerCrashedError),
+)
+
+
+def lost_processes(error: BaseException) -> str:
+    """Words for a job that ended because a process of Ray's did; empty for any other error.
+
+    A node ends with its dashboard's agent, a driver's calls with its node.
+    """
+    for each in _chain(error):
+        if isinstance(each, _LOST):
+            lines = str(each).strip().splitlines() or [""]
+            return f"Ray ended under the job ({type(each).__name__}): {lines[0]}"
+    return ""
 
 
 @contextmanager

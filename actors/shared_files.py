@@ -37,7 +37,7 @@ class RemoteFiles:
 
     @property
     def url(self) -> str:
-        """As the driver knows it."""
+        """The URL by which the driver knows the folder."""
         return self._url
 
     def put(self, path: str, content: bytes) -> None:

@@ -14,7 +14,7 @@ from actors.errors import plain_errors
 LATE_SECONDS = 60.0
 """No item is late before."""
 _LATE_TIMES = 3
-"""Nor before it took so many times as long as the longest that has ended."""
+"""An item is late when it has taken this many times as long as the longest that has ended."""
 _POLL_SECONDS = 2.0
 
 

@@ -22,5 +22,5 @@ def printable(name: str) -> str:
 
 
 def printable_text(text: str) -> str:
-    """As :func:`printable`, with lines and tabs as they are."""
+    """Like :func:`printable`, with lines and tabs as they are."""
     return _LINES.sub(lambda found: printable(found[0]), text.replace("\r\n", "\n"))

@@ -16,7 +16,7 @@ class Level(StrEnum):
 
 
 class Direction(StrEnum):
-    """From which vendor to which."""
+    """The vendor whose code is translated, and the one whose code comes out."""
 
     CUDA_TO_HIP = "cuda-to-hip"
     HIP_TO_CUDA = "hip-to-cuda"

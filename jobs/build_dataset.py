@@ -239,6 +239,16 @@ def build_dataset(
             "interrupted; finished rows are kept: run the same command with --resume",
             EXIT_INTERRUPTED,
         )
+    except Exception as error:
+        from actors.errors import lost_processes
+
+        if not (lost := lost_processes(error)):
+            raise
+        fail(
+            "build-dataset",
+            f"{lost}; finished rows are kept: run the same command with --resume",
+            EXIT_FAILED,
+        )
 
 
 if __name__ == "__main__":

@@ -83,6 +83,16 @@ def port_projects(
             "interrupted; projects that are done are kept: run the same command again",
             EXIT_INTERRUPTED,
         )
+    except Exception as error:
+        from actors.errors import lost_processes
+
+        if not (lost := lost_processes(error)):
+            raise
+        fail(
+            "port-projects",
+            f"{lost}; projects that are done are kept: run the same command again",
+            EXIT_FAILED,
+        )
     console.print(f"{page}", markup=False, highlight=False)
     if any(outcome.standing != "passed" for outcome in done):
         raise typer.Exit(EXIT_FAILED)

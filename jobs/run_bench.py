@@ -251,6 +251,12 @@ def run_bench(
             "interrupted; finished samples are kept: run the same with --resume",
             EXIT_INTERRUPTED,
         )
+    except Exception as error:
+        from actors.errors import lost_processes
+
+        if not (lost := lost_processes(error)):
+            raise
+        fail("bench", f"{lost}; finished samples are kept: run the same with --resume", EXIT_FAILED)
 
 
 if __name__ == "__main__":

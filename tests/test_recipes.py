@@ -54,7 +54,7 @@ def test_a_pass_of_the_rules_is_a_function_and_its_entry(monkeypatch: pytest.Mon
     new = engine.Pass("toys", rename_toys, "first: nothing else knows the name")
     monkeypatch.setattr(engine, "PASSES", (new, *engine.PASSES))
     after = RulesTranslator().translate(source)
-    assert after.findings == []
+    assert after.findings == ()
     assert after.source == before.source.replace("cudaToy", "hipToy")
 
 

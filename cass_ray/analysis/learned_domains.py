@@ -41,7 +41,7 @@ class LearnedDomains:
     accuracy: float
     """Share of benchmark programs labelled right by classifiers that did not see them."""
     by_chance: float
-    """Of always naming the most frequent category."""
+    """Accuracy of always naming the most frequent category."""
     programs: int
 
     def of(self, words: Sequence[dict[str, int]]) -> list[str]:

@@ -29,7 +29,7 @@ class AnalysisSettings(StrictModel):
     similarity_rows: int = Field(default=400, ge=0)
     """Rows whose texts are compared (chrF and edit similarity)."""
     similarity_characters: int = Field(default=8_000, ge=100)
-    """Of each text that is compared; from its beginning."""
+    """Characters of each text that are compared, from its beginning."""
     embedding_rows: int = Field(default=1_500, ge=0)
     """Rows whose device assembly is embedded; each gives a point for each vendor."""
     encoder: Path | None = None

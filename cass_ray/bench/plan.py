@@ -48,7 +48,7 @@ class BenchSettings(StrictModel):
     level: BenchLevel = BenchLevel.SOURCE
     direction: Direction = Direction.CUDA_TO_HIP
     architectures: list[str] = [DEFAULT_NVIDIA_ARCHITECTURE]
-    """Of the SASS, at the assembly level."""
+    """Processors whose SASS is asked about at the assembly level."""
     amd_architecture: str = DEFAULT_AMD_ARCHITECTURE
     """What answers are compiled for and run as. Other than the default it is also a tag (``amd``),
     so that reports have a column for each."""
@@ -59,7 +59,7 @@ class BenchSettings(StrictModel):
     """In place of our tasks: a data set on the hub such as ``MBZUAI/cass-bench``, or a Parquet
     file."""
     samples: int = Field(default=1, ge=1, le=1000)
-    """Of a system that samples, for each task."""
+    """Answers that a system which samples gives to each task."""
     temperature: float = Field(default=0.0, ge=0.0, le=2.0)
     seed: int = Field(default=0, ge=0)
     tags: dict[str, str] = {}

@@ -71,7 +71,7 @@ class ComparisonSettings(StrictModel):
     order_free: bool = False
 
     def tolerance(self, sources: Iterable[str]) -> Tolerance:
-        """For a program with the CUDA ``sources``."""
+        """The tolerance for a program with the CUDA ``sources``."""
         default = tolerance_for(sources)
         half = dict.fromkeys((BF16.name, F16.name), self.float16)
         given = {**half, F32.name: self.float32, F64.name: self.float64}
@@ -224,7 +224,7 @@ class BenchTask:
 
     @cached_property
     def tolerance(self) -> Tolerance:
-        """As declared, else by the types of the CUDA program."""
+        """The declared tolerance, else that of the types of the CUDA program."""
         texts = [content.decode("utf-8", "replace") for content in self.cuda.files.values()]
         return self.spec.comparison.tolerance(texts)
 

@@ -58,7 +58,7 @@ def sass_listing(text: str) -> Listing:
 
 
 def amd_listing(text: str) -> Listing:
-    """Of AMD device assembly as clang writes it."""
+    """The listing of AMD device assembly as clang writes it."""
     module = rdna3.parse(text)
     starts: dict[str, int] = {}
     places: dict[int, Place] = {}

@@ -37,7 +37,7 @@ class Pane(TextArea):
 
     @property
     def line(self) -> int:
-        """Of the cursor, from 0."""
+        """The line of the cursor, from 0."""
         return self.cursor_location[0]
 
     def show_lines(self, lines: list[int]) -> None:

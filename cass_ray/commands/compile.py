@@ -39,7 +39,7 @@ class Emit(StrEnum):
 
 
 class Cudart(StrEnum):
-    """As nvcc's option of this name."""
+    """Values of nvcc's option of this name."""
 
     STATIC = "static"
     SHARED = "shared"

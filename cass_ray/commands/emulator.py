@@ -77,7 +77,7 @@ def as_dictionary(found: EmulatorCoverage, state: str = "") -> dict[str, object]
 
 
 def text(found: EmulatorCoverage, state: str = "") -> str:
-    """For people: a line for each instruction, then the totals."""
+    """The coverage for people: a line for each instruction, then the totals."""
     lines = [f"{item.encoding:8} {item.mnemonic:40} {item.state}" for item in found.listed(state)]
     states = found.states()
     total = sum(states.values())

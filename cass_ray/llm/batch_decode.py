@@ -48,7 +48,7 @@ class _Layer:
     before: torch.Tensor
     behind: torch.Tensor
     q_norm: torch.Tensor | None
-    """Of each head; a Qwen2 has none."""
+    """The weights of each head's norm; a Qwen2 has none."""
     k_norm: torch.Tensor | None
 
     @classmethod

@@ -33,7 +33,7 @@ class GroupAsked:
     most: int
     """Tokens of an answer."""
     lines: int
-    """Of the question; an answer is a list of edits of these."""
+    """Lines of the question; an answer is a list of edits of these."""
 
 
 class ContinuousDecoder:

@@ -103,6 +103,7 @@ def as_json(result: ProjectResult, translator: Translator) -> dict[str, Any]:
                 "build": _step(target.build),
                 "test": _step(target.test),
                 "comparison": target.comparison and target.comparison.model_dump(mode="json"),
+                "grade": target.comparison and target.comparison.grade.value,
                 "violations": [asdict(item) for item in target.violations],
                 "advice": list(target.advice),
             }

@@ -19,7 +19,12 @@ def write_reports(result: ProjectResult, translator: Translator, folder: Path) -
     """Write :data:`REPORT_FILES` into ``folder``."""
     folder.mkdir(parents=True, exist_ok=True)
     document = json.dumps(as_json(result, translator), indent=1)
-    findings = json.dumps(sarif(result.translation, translator), indent=1)
+    grades = {
+        target.architecture: target.comparison.grade.value
+        for target in result.targets
+        if target.comparison is not None
+    }
+    findings = json.dumps(sarif(result.translation, translator, grades), indent=1)
     contents = (
         result.patch.encode("utf-8", "surrogateescape"),
         f"{document}\n".encode(),

@@ -130,7 +130,7 @@ class Comparison:
     folder: Path | None = None
     """``files`` of :func:`verify`."""
     bounds: Bounds = field(default_factory=Bounds)
-    """Of each run."""
+    """Limits of each run."""
     second_compiler: bool = False
     """Judge the port again with device code that another LLVM made."""
 

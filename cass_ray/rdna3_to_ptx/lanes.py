@@ -14,7 +14,7 @@ def _shuffle(wave: Wave, value: str, lane: str) -> str:
 
 @translates("v_readfirstlane_b32")
 def read_first(wave: Wave, i: Rdna3Instruction) -> None:
-    """From the lowest active lane; lane 0 if none is."""
+    """Read the lowest active lane; lane 0 if none is."""
     reversed_mask = wave.result("b32", "brev.b32 {d}, %exec")
     lane = wave.result("b32", f"clz.b32 {{d}}, {reversed_mask}")
     lane = wave.result("b32", f"and.b32 {{d}}, {lane}, 31")

@@ -36,7 +36,7 @@ class PartFile(BaseModel):
     bytes: int
     sha256: str
     rows: int | None = None
-    """Of a table."""
+    """Number of rows; None where the file is no table."""
 
 
 class ManifestEntry(BaseModel):

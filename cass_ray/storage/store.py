@@ -178,7 +178,7 @@ class Store:
 
     @property
     def url(self) -> str:
-        """As it was given."""
+        """The URL as it was given."""
         return self._url
 
     @property

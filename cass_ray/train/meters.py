@@ -23,7 +23,7 @@ PEAK_BF16 = {
 
 
 def peak_operations(device: torch.device) -> float | None:
-    """Of ``device``, or None where it is not known."""
+    """Peak operations a second of ``device``; None where they are not known."""
     if device.type != "cuda":
         return None
     name = torch.cuda.get_device_name(device)

@@ -402,7 +402,7 @@ class RejectionSettings(StrictModel):
     max_programs: int | None = Field(default=None, ge=1)
     max_new_tokens: int = Field(default=4096, ge=16)
     epochs: int = Field(default=1, ge=1)
-    """Of the second round."""
+    """Epochs of the second round."""
 
 
 class TrainSettings(StrictModel):

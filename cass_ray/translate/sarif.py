@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from cass_ray.translate.diagnostics import DIAGNOSTICS, OTHER, diagnostic_of
@@ -9,11 +11,18 @@ from cass_ray.translate.project.tree import TreeResult
 from cass_ray.translate.protocol import Finding, Translator
 from cass_ray.version import __version__
 
+NO_GRADES: Mapping[str, str] = MappingProxyType({})
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def sarif(result: TreeResult, translator: Translator) -> dict[str, Any]:
-    """The findings of ``result`` as one SARIF run; paths are relative to the translated tree."""
+def sarif(
+    result: TreeResult, translator: Translator, grades: Mapping[str, str] = NO_GRADES
+) -> dict[str, Any]:
+    """The findings of ``result`` as one SARIF run; paths are relative to the translated tree.
+
+    ``grades``: by architecture what a port that was run came to, in the words of
+    :class:`cass_ray.execute.grades.Grade`; a property of the run.
+    """
     rules = [
         {
             "id": item.code,
@@ -31,7 +40,13 @@ def sarif(result: TreeResult, translator: Translator) -> dict[str, Any]:
         "rules": rules,
     }
     results = [_result(file.path, item) for file in result.files for item in file.findings]
-    run = {"tool": {"driver": driver}, "results": results, "columnKind": "unicodeCodePoints"}
+    run: dict[str, Any] = {
+        "tool": {"driver": driver},
+        "results": results,
+        "columnKind": "unicodeCodePoints",
+    }
+    if grades:
+        run["properties"] = {"grades": dict(grades)}
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
 

@@ -152,22 +152,24 @@ def _label(
             return f"compiled, not executed{why}"
         case Verification.EXECUTED:
             if executed is not None and executed.weakness:
-                return f"compiled and ran; cannot tell whether it is right: {executed.weakness}"
+                return f"{Grade.CANNOT_TELL}: compiled and ran; {executed.weakness}"
             return "compiled and ran to its end; there is no output to compare with"
         case Verification.MATCHED:
             assert executed is not None
-            if executed.reference_kind == "given":
-                return "compiled, ran, and printed what the request expects"
-            if executed.reference_kind.startswith("lifted"):
-                return (
-                    "compiled, ran, and printed what the original's machine code prints "
-                    f"({executed.reference_kind})"
-                )
-            if executed.independent:
-                stored = executed.reference_kind == "stored"
-                how = " on an Nvidia GPU (a stored run)" if stored else " on an Nvidia GPU"
-                return f"compiled, ran, and printed what the original prints{how}"
-            return "compiled, ran, and printed what the rules' translation prints"
+            grade = f"{executed.grade}: " if executed.grade else ""
+            return f"{grade}compiled, ran, and printed what {_matched(executed)}"
+
+
+def _matched(executed: ExecutionReport) -> str:
+    if executed.reference_kind == "given":
+        return "the request expects"
+    if executed.reference_kind.startswith("lifted"):
+        return f"the original's machine code prints ({executed.reference_kind})"
+    if executed.independent:
+        stored = executed.reference_kind == "stored"
+        how = " on an Nvidia GPU (a stored run)" if stored else " on an Nvidia GPU"
+        return f"the original prints{how}"
+    return "the rules' translation prints"
 
 
 def _compared_with(executed: ExecutionReport) -> str:

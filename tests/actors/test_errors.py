@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import errno
+from pathlib import Path
 
 import pytest
 import ray
+from typer.testing import CliRunner
 
 from actors.build_pipeline import quiet_data
-from actors.errors import plain_errors
+from actors.errors import lost_processes, plain_errors
 from actors.piece_tasks import TaskRunner
-from cass_ray.exit_codes import no_room
+from cass_ray.exit_codes import EXIT_FAILED, no_room
 from cass_ray.storage.store import StorageError
 from cass_ray.toolchain.errors import ToolMissing
+from jobs import build_dataset
 
 
 def refuse(batch: object) -> object:
@@ -56,3 +59,26 @@ def test_an_error_of_ours_is_told_apart_without_a_cluster() -> None:
 def test_other_errors_say_where_they_happened(node: None) -> None:
     with pytest.raises(ray.exceptions.RayTaskError, match="in divide"):
         list(TaskRunner().each(divide, [0]))
+
+
+def test_what_ray_lost_is_said_in_one_line() -> None:
+    """The driver hears of the end of its node, which ends with its dashboard's agent."""
+    raylet = ray.exceptions.LocalRayletDiedError()
+    wrapped = RuntimeError("a batch failed")
+    wrapped.__cause__ = raylet
+    for error in (raylet, wrapped, ray.exceptions.NodeDiedError("the node died\nits log: x")):
+        said = lost_processes(error)
+        assert said.startswith("Ray ended under the job (") and "\n" not in said
+    assert lost_processes(ValueError("a bug of ours")) == ""
+
+
+def test_a_build_without_its_node_says_how_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ended(self: build_dataset.Build, resume: bool, *, overwrite: bool = False) -> None:
+        raise ray.exceptions.LocalRayletDiedError
+
+    monkeypatch.setattr(build_dataset.Build, "run", ended)
+    done = CliRunner().invoke(build_dataset.app, ["--source", "shipped", "--out", str(tmp_path)])
+    assert done.exit_code == EXIT_FAILED
+    assert "LocalRayletDiedError" in done.output and "--resume" in done.output

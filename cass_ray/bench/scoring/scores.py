@@ -170,7 +170,7 @@ def _undecided(sample: BenchSample) -> bool:
 
 
 def _pass_at(by_task: Mapping[str, Sequence[BenchSample]]) -> dict[int, float]:
-    """For every k that all tasks have samples for."""
+    """pass@k for every k that all tasks have samples for."""
     least = min(map(len, by_task.values()))
     test = MEASURES["passed"]
     return {
@@ -181,7 +181,7 @@ def _pass_at(by_task: Mapping[str, Sequence[BenchSample]]) -> dict[int, float]:
 
 
 def _best(group: Sequence[BenchSample]) -> BenchSample:
-    """By execution on the visible inputs alone."""
+    """The sample that is chosen by execution on the visible inputs alone."""
     ordered = sorted(group, key=lambda sample: sample.sample)
     for measure in ("exact", "numeric", "compiled"):
         for sample in ordered:

@@ -127,7 +127,7 @@ class Loader {
       }
       for (std::uint64_t at = 0; at + sizeof(Elf64_Sym) <= section.sh_size;
            at += sizeof(Elf64_Sym)) {
-        Elf64_Sym symbol;
+        Elf64_Sym symbol{};
         read(section.sh_offset + at, symbol);
         add_symbol(symbol, strings, all);
         if (section.sh_type == SHT_DYNSYM) {
@@ -144,7 +144,7 @@ class Loader {
     std::uint64_t size = 0;
     for (std::uint64_t at = 0; at + sizeof(Elf64_Dyn) <= dynamic_.p_filesz;
          at += sizeof(Elf64_Dyn)) {
-      Elf64_Dyn entry;
+      Elf64_Dyn entry{};
       read(dynamic_.p_offset + at, entry);
       if (entry.d_tag == DT_RELA) table = entry.d_un.d_ptr;
       if (entry.d_tag == DT_RELASZ) size = entry.d_un.d_val;
@@ -153,7 +153,7 @@ class Loader {
       return truncated(error_, "the relocation table");
     }
     for (std::uint64_t at = 0; at + sizeof(Elf64_Rela) <= size; at += sizeof(Elf64_Rela)) {
-      Elf64_Rela relocation;
+      Elf64_Rela relocation{};
       std::memcpy(&relocation, content_.image + table + at, sizeof relocation);
       if (!apply(relocation)) return false;
     }
@@ -182,7 +182,7 @@ class Loader {
     std::uint64_t at = segment.p_offset;
     const std::uint64_t end = segment.p_offset + segment.p_filesz;
     while (at + sizeof(Elf64_Nhdr) <= end) {
-      Elf64_Nhdr head;
+      Elf64_Nhdr head{};
       read(at, head);
       const std::uint64_t content = at + sizeof head + ((std::uint64_t{head.n_namesz} + 3) & ~3ULL);
       if (content > end || head.n_descsz > end - content) return;

@@ -78,7 +78,7 @@ class _Fork:
 def recognized_operations(
     blocks: Blocks, program: CubinCode
 ) -> dict[CodePlace, RecognizedOperation]:
-    """By the place of the branch."""
+    """Recognized operations by the place of the branch."""
     forks = list(_forks(blocks, program))
     if not forks:
         return {}

@@ -41,7 +41,7 @@ class MatrixUnit:
     is_mfma: bool
     """Whether a wave has 64 lanes, and intrinsics take the three modifiers of MFMA."""
     integers: Mapping[str, MatrixInstruction]
-    """By the type of the elements that are multiplied."""
+    """Instructions by the type of the elements that are multiplied."""
     floats: Mapping[str, MatrixInstruction]
     """The same; which order and precision they add in is not said."""
 

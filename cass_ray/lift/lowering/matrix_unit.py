@@ -171,7 +171,7 @@ class WarpProduct:
         signs: tuple[bool, bool],
         before: list[Value] | None,
     ) -> list[Value]:
-        """As many instructions, one after the other, as the depth takes."""
+        """Emit as many instructions, one after the other, as the depth takes."""
         element, count = self._instruction.element, self._unit.registers
         kind = f"<{count} x {element}>"
         result = Value(kind, "zeroinitializer")

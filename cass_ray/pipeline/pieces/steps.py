@@ -1,4 +1,4 @@
-"""The steps of a build in order, by whoever does the work of pieces; compilers are the caller's."""
+"""The steps of a build in order: the caller has the compilers and does the work of pieces."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ class BuildWork:
 
     @cached_property
     def read_counts(self) -> EntryCounts:
-        """Of :attr:`pieces`."""
+        """Counts of :attr:`pieces`."""
         return EntryCounts(self.pieces)
 
     @property
@@ -146,7 +146,7 @@ class BuildWork:
 
     @cached_property
     def duplicate_counts(self) -> EntryCounts:
-        """Of :attr:`duplicates`."""
+        """Counts of :attr:`duplicates`."""
         return EntryCounts(self.duplicates)
 
     @property
@@ -169,7 +169,7 @@ class BuildWork:
 
     @cached_property
     def fact_counts(self) -> EntryCounts:
-        """Of :attr:`facts`."""
+        """Counts of :attr:`facts`."""
         return EntryCounts(self.facts)
 
     @property
@@ -179,7 +179,7 @@ class BuildWork:
 
     @cached_property
     def structural_counts(self) -> EntryCounts:
-        """Of :attr:`structural`."""
+        """Counts of :attr:`structural`."""
         return EntryCounts(self.structural)
 
     @property

@@ -43,7 +43,7 @@ class AmdStage:
     cache: ContentCache | None = None
     cached_only: bool = False
     opencl: OpenclAmd | None = None
-    """For OpenCL rows; found when the first of them comes."""
+    """The compiler of OpenCL rows; found when the first of them comes."""
     _results: CachedResults = field(init=False)
 
     def __post_init__(self) -> None:

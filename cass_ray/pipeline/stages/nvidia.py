@@ -25,7 +25,7 @@ from cass_ray.pipeline.stages.base import (
     unit_of,
 )
 from cass_ray.pipeline.workspace import Workspace
-from cass_ray.toolchain.nvidia.toolchain import NvidiaOutput, NvidiaToolchain
+from cass_ray.toolchain.nvidia.toolchain import REMOVED, NvidiaOutput, NvidiaToolchain
 from cass_ray.toolchain.opencl.locate import find_opencl_nvidia
 from cass_ray.toolchain.opencl.toolchain import OpenclNvidia
 from cass_ray.toolchain.unit import CompileFailure
@@ -41,7 +41,7 @@ class NvidiaStage:
     cache: ContentCache | None = None
     cached_only: bool = False
     opencl: OpenclNvidia | None = None
-    """For OpenCL rows; found when the first of them comes."""
+    """The compiler of OpenCL rows; found when the first of them comes."""
     _results: CachedResults = field(init=False)
 
     def __post_init__(self) -> None:
@@ -59,6 +59,7 @@ class NvidiaStage:
                 self.toolchain.fingerprint,
                 self.settings.optimization,
                 *self.settings.nvidia_architectures,
+                *_removed(row),
                 *unit_key(row),
             ]
         )
@@ -160,6 +161,12 @@ class NvidiaStage:
                 for each in value.get("cubins", ())
             ],
         }
+
+
+def _removed(row: Row) -> list[str | bytes]:
+    """What the Nvidia side of a row that may have texture references depends on as well."""
+    may = row["tree"] or "texture" in row["cuda_source"]
+    return [REMOVED.read_bytes()] if may else []
 
 
 def _to_text(content: bytes) -> str:

@@ -9,6 +9,7 @@ from enum import StrEnum
 from pydantic import BaseModel, ConfigDict
 
 from cass_ray.execute.comparison.compare import Tolerance, compare
+from cass_ray.execute.grades import Grade
 from cass_ray.project.reference.recording import ProgramRun
 
 NO_REFERENCE = "none"
@@ -86,16 +87,24 @@ class ProjectComparison(BaseModel):
         return sum(run.verdict is verdict for run in self.runs)
 
     @property
+    def grade(self) -> Grade:
+        """Never ``verified``: no run is made under changes of data."""
+        if self.differing:
+            return Grade.DIFFERS
+        decided = self.reference != NO_REFERENCE and self.agreeing
+        return Grade.AGREES if decided else Grade.CANNOT_TELL
+
+    @property
     def summary(self) -> str:
-        """One line: the figures and the reference, or why there is none."""
+        """One line: the figures and the reference, or why there is none, and the grade."""
         if self.reference == NO_REFERENCE or not self.agreeing + self.differing:
-            return f"reference: none ({self.problem or self._reasons()})"
+            return f"reference: none ({self.problem or self._reasons()}): {self.grade}"
         text = f"{self.agreeing} of {len(self.runs)} runs print what the original prints"
         if self.differing:
             text += f", {self.differing} differ"
         if self.undecided:
             text += f", {self.undecided} undecided"
-        return f"{text} (reference: {self.reference})"
+        return f"{text} (reference: {self.reference}): {self.grade}"
 
     def _reasons(self) -> str:
         counted = Counter(run.why for run in self.runs)

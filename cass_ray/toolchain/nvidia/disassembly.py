@@ -16,7 +16,7 @@ from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
-from cass_ray.toolchain.nvidia.elf import Cubin, merge, without_marks
+from cass_ray.toolchain.nvidia.elf import Cubin, CubinError, merge, without_marks
 from cass_ray.toolchain.sandbox import process
 from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
 from cass_ray.toolchain.sandbox.process import Limits
@@ -40,7 +40,7 @@ _LABEL = re.compile(r"\.L_x_\d+\b")
 _LABEL_HERE = re.compile(r"^(\.L_x_\d+):", re.MULTILINE)
 
 
-class DisassemblyError(RuntimeError):
+class DisassemblyError(CubinError):
     """nvdisasm failed; the message is its own."""
 
 

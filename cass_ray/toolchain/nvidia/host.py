@@ -14,7 +14,13 @@ from functools import cached_property
 from pathlib import Path
 
 from cass_ray.toolchain.amd.precompiled import CompilationSide, PrecompiledHeaders
-from cass_ray.toolchain.nvidia.steps import WORK_FILES, CompilerWorkbench, NvccSteps, dry_run
+from cass_ray.toolchain.nvidia.steps import (
+    WORK_FILES,
+    CompilerWorkbench,
+    NvccSteps,
+    dry_run,
+    unit_arguments,
+)
 from cass_ray.toolchain.sandbox import process
 from cass_ray.toolchain.sandbox.process import ProcessOutcome
 from cass_ray.toolchain.unit import classify
@@ -104,7 +110,7 @@ class NvccHost:
         Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.
         """
         environment = self.steps.environment
-        bench.run(self.steps.first("g++"), environment, bench.unit.preprocessor_arguments())
+        bench.run(self.steps.first("g++"), environment, unit_arguments(bench.unit))
         bench.run(self.steps.first("cudafe++"), environment)
         stub = bench.output("cudafe1.stub.c", "cicc").decode("utf-8", "replace")
         bench.replace("cudafe1.stub.c", without_registration(stub).encode())

@@ -12,7 +12,12 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from cass_ray.toolchain.nvidia.steps import CompilerStep, CompilerWorkbench, NvccSteps
+from cass_ray.toolchain.nvidia.steps import (
+    CompilerStep,
+    CompilerWorkbench,
+    NvccSteps,
+    unit_arguments,
+)
 from cass_ray.toolchain.unit import Unit
 
 STAND_IN = "cass_program.cu"
@@ -48,7 +53,7 @@ def preprocess(steps: NvccSteps, bench: CompilerWorkbench) -> PreprocessedProgra
     None where header and program cannot be told apart. Raises
     :class:`~cass_ray.toolchain.unit.CompileFailure`.
     """
-    arguments = bench.unit.preprocessor_arguments()
+    arguments = unit_arguments(bench.unit)
     bench.run(steps.first("g++"), steps.environment, arguments)
     return split_header(bench.output("cpp1.ii", "g++"), str(bench.unit.main))
 

@@ -63,6 +63,12 @@ class CompilerStep:
         return word.replace(_FOLDER, folder).replace(_SOURCE, WORK_FILE_STEM)
 
 
+def unit_arguments(unit: Unit) -> list[str]:
+    """Of ``unit`` for the preprocessor's step: nvcc puts the runtime before forced headers."""
+    runtime = ["-include", "cuda_runtime.h"] if unit.forced else []
+    return [*runtime, *unit.preprocessor_arguments()]
+
+
 @dataclass(frozen=True)
 class NvccSteps:
     """What nvcc runs, in order, and the environment that it needs."""

@@ -10,8 +10,8 @@ import functools
 import re
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from pathlib import Path
 
 from cass_ray.architectures import DEFAULT_NVIDIA_ARCHITECTURE
@@ -38,6 +38,28 @@ _VARIANT = re.compile(r"(?<=\d)[af]$")
 
 _LANGUAGE_STANDARD = "-std=c++17"
 _LANGUAGE = (_LANGUAGE_STANDARD, "--expt-relaxed-constexpr", "--extended-lambda")
+
+
+REMOVED = Path(__file__).parent / "removed" / "cass_removed.h"
+"""What CUDA 12 took away from its headers, its compilers have still, and older programs need."""
+_NEEDS_REMOVED = re.compile(
+    r"error: (?:texture is not a template|identifier \"(?:texture|cuda(?:Unb|B)indTexture\w*)\")"
+)
+
+
+def needs_removed(diagnostic: str) -> bool:
+    """Whether nvcc says that a unit wants what is in :data:`REMOVED`."""
+    return _NEEDS_REMOVED.search(diagnostic) is not None
+
+
+def with_removed(unit: Unit) -> Unit:
+    """``unit`` with :data:`REMOVED` before it."""
+    folders = (*unit.system_directories, REMOVED.parent)
+    return replace(unit, system_directories=folders, forced=(REMOVED.name, *unit.forced))
+
+
+def _removed_flag(unit: Unit) -> tuple[str, ...]:
+    return ("-include", REMOVED.name) if REMOVED.name in unit.forced else ()
 
 
 def _standard_flag(standard: str) -> str:
@@ -136,7 +158,28 @@ class NvidiaToolchain:
         ``optimization`` is the host compiler's; nvcc has no optimization for size of device code,
         which gets its default, ``-O3``. Raises :class:`~cass_ray.toolchain.unit.CompileFailure`;
         its reason is ``NO_DEVICE_CODE`` where the unit compiles but holds no kernel.
+
+        A unit that has texture references is compiled with :data:`REMOVED` before it.
         """
+        made = partial(
+            self._compile, architectures=architectures, want_ptx=want_ptx,
+            optimization=optimization, limits=limits,
+        )  # fmt: skip
+        try:
+            return made(unit)
+        except CompileFailure as failure:
+            if failure.reason is not Reason.COMPILE_ERROR or not needs_removed(failure.diagnostic):
+                raise
+            return made(with_removed(unit))
+
+    def _compile(
+        self,
+        unit: Unit,
+        architectures: Sequence[str],
+        want_ptx: bool,
+        optimization: str,
+        limits: Limits,
+    ) -> NvidiaOutput:
         flags = self.flags(optimization, unit.standard)
         with private_folder() as folder:
             bench = CompilerWorkbench(unit, folder, self._view(unit, folder), limits)
@@ -153,7 +196,9 @@ class NvidiaToolchain:
             cubins={name: code.cubin for name, code in device.items()},
             ptx={name: code.ptx for name, code in device.items()} if want_ptx else {},
             cpu_seconds_by_tool=bench.cpu_seconds,
-            flags=" ".join(self._recorded_flags(optimization, unit.standard)),
+            flags=" ".join(
+                (*self._recorded_flags(optimization, unit.standard), *_removed_flag(unit))
+            ),
         )
 
     def disassemble(self, cubins: Sequence[bytes]) -> list[str]:

@@ -117,7 +117,7 @@ class ApiNames:
 
     @classmethod
     def of(cls, rows: Sequence[tuple[str, str, str]], excluded: frozenset[str]) -> ApiNames:
-        """From ``(cuda, hip, kind)``, without ``excluded`` CUDA names."""
+        """The names of rows ``(cuda, hip, kind)``, without ``excluded`` CUDA names."""
         kept = [row for row in rows if row[0] not in excluded]
         others: dict[str, list[str]] = {}
         for cuda, _, kind in kept:

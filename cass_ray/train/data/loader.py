@@ -24,7 +24,7 @@ class OptimizerStep:
     predicted: int
     """Answer tokens of the whole step, over all workers."""
     windows: Sequence[Window]
-    """Of all workers."""
+    """Windows of all workers."""
 
 
 class BatchLoader:

@@ -38,7 +38,7 @@ class TrainingSource(Protocol):
         ...
 
     def outline(self) -> str:
-        """What there is, in a line."""
+        """A line that says how much data there is."""
         ...
 
     def loader(self) -> StepLoader:

@@ -141,7 +141,7 @@ def _padded(rows: Sequence[torch.Tensor], filler: int, device: torch.device | st
 
 @dataclass(frozen=True)
 class TokenScores:
-    """Of each answer token of a batch."""
+    """Scores of each answer token of a batch."""
 
     log_probs: torch.Tensor
     """(tokens,), fp32, nats."""

@@ -29,7 +29,7 @@ class SamplingSettings(StrictModel):
     """Which questions are asked in a step, and how often."""
 
     questions: int = Field(default=64, ge=1)
-    """Of a step; with ``mixed`` at least."""
+    """Questions of a step; with ``mixed`` at least so many."""
     mixed: int = Field(default=0, ge=0)
     """Groups of different worth that a step is to have: as many questions are asked as have had
     them lately, ``most_questions`` at most (the dynamic sampling of DAPO, without waiting for a

@@ -264,6 +264,9 @@ def rename_closure_checks(unit: Rewrite) -> None:
                 unit.rename(offset, word, "__is_class")
 
 
+_OF_WMMA = re.compile(r"\bwmma\s*::\s*\Z")
+
+
 def rename_matrix_functions(unit: Rewrite) -> None:
     """``nvcuda::wmma`` is ``rocwmma``: the same functions, on the shapes of AMD's matrix units.
 
@@ -288,6 +291,10 @@ def rename_matrix_functions(unit: Rewrite) -> None:
             " and without rocWMMA, they are multiplied without matrix units"
         )
         unit.report(offset, "nvcuda::wmma", Severity.WARNING, message)
+    for offset in unit.words.get("experimental", ()):
+        if _OF_WMMA.search(code, max(0, offset - 64), offset):
+            message = "wmma::experimental (fragments of 1 and 4 bits) has no counterpart in HIP"
+            unit.report(offset, "wmma::experimental", Severity.ERROR, f"{message}'s libraries")
 
 
 _ALSO_OF_THE_HOST = frozenset(

@@ -234,6 +234,7 @@ function evidence(answer) {
     rows.push([each.architecture, `wavefronts of ${each.wavefront} lanes: ${each.label}`]);
   }
   if (execution) {
+    if (execution.grade) rows.push(["Grade", execution.grade + (execution.weakness ? `\n${execution.weakness}` : "")]);
     rows.push(["Ran on", execution.backend]);
     const kind = execution.reference ? `${compared(execution)}\n` : "";
     rows.push(["Compared with", kind + (execution.reference || "nothing: there is no output of the original")]);

@@ -35,7 +35,7 @@ OLDER = "__global__ void fill(int* p) { p[threadIdx.x] = BEFORE; }\n"
 def programs_of(folder: Path, options: str, source: str) -> tuple[list[Program], StoredTrees]:
     project = folder / "project"
     (project / "include").mkdir(parents=True)
-    (project / ".git").mkdir()
+    (project / ".git").mkdir(exist_ok=True)
     (project / "a.cu").write_text(source)
     (project / "include/before.h").write_text('#include "more.h"\n#define BEFORE cudaSuccess\n')
     (project / "include/more.h").write_text("#pragma once\n#define FEWEST 4\n")
@@ -75,6 +75,17 @@ def test_both_sides_have_the_units_own(standard: str, tmp_path: Path) -> None:
     files = row["gathered"].files.keys()
     assert files == {"a.cu", "include/before.h", "include/more.h"}
     assert row["gathered"].unit(tmp_path).standard == "c++20"
+
+
+def test_a_forced_header_may_use_cudas_words(tmp_path: Path) -> None:
+    source = "__global__ void fill(int* p) { p[threadIdx.x] = twice(BEFORE); }\n"
+    (program,), _ = programs_of(tmp_path / "first", "-include include/before.h", source)
+    assert program.forced == ("include/before.h",)
+    project = tmp_path / "second/project"
+    project.mkdir(parents=True)
+    (project / "twice.h").write_text("__device__ inline int twice(int a) { return 2 * a; }\n")
+    (row,) = rows_of(tmp_path / "second", "-include twice.h -include include/before.h", source)
+    assert not row["reason"], row["diagnostic"]
 
 
 def test_what_is_older_is_17(tmp_path: Path) -> None:

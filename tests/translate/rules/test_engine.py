@@ -901,3 +901,17 @@ def test_a_macro_that_a_program_defines_keeps_its_name(cuda: str, hip: str) -> N
     assert translate(f"{cuda}\nint i = __any(p);\n").source.endswith(
         f"{hip}\nint i = cass::any(0xffffffffu, p);\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("source", "errors_in"),
+    [
+        ("nvcuda::wmma::fragment<nvcuda::wmma::experimental::precision::b1> f;", [1]),
+        ("using namespace nvcuda;\nwmma::experimental::precision::u4 x;", [2]),
+        ("#if __CUDA_ARCH__ >= 730\nwmma::experimental::precision::b1 x;\n#endif\n", []),
+        ("namespace fs = std::experimental::filesystem;", []),
+        ("namespace own { namespace experimental {} }", []),
+    ],
+)
+def test_fragments_of_single_bits_are_errors(source: str, errors_in: list[int]) -> None:
+    assert [each.line for each in errors(source)] == errors_in

@@ -30,11 +30,11 @@ class StackV2Settings(StrictModel):
     skip_vendored: bool = False
     skip_generated: bool = False
     concurrency: int = Field(default=32, ge=1, le=512)
-    """Requests at a time."""
+    """The most requests at a time."""
     attempts: int = Field(default=6, ge=1)
     back_off_seconds: float = Field(default=0.5, ge=0.0)
-    """Before the second attempt; doubled for each further one, with jitter."""
+    """Wait before the second attempt; doubled for each further one, with jitter."""
     timeout_seconds: float = Field(default=60.0, gt=0.0)
-    """For one request."""
+    """Time limit of one request."""
     largest_object: int = Field(default=32 << 20, ge=1)
     """Bytes of one object, compressed and not."""

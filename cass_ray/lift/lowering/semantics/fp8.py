@@ -28,7 +28,7 @@ class SmallFloat:
     """Bits of a single-precision fraction that are lost."""
     bias: int
     least_normal: int
-    """As bits of single precision."""
+    """The least normal number, as bits of single precision."""
     step_of_denormals: int
     """Bits of the single-precision number whose last place is the distance of denormal numbers."""
     largest: int
@@ -100,7 +100,7 @@ class NarrowFloat:
     magnitude: int
     """Mask of exponent and fraction."""
     shift: int
-    """From there to where half precision has them."""
+    """How far these bits lie from where half precision has them."""
     scale: str
     """What the biases differ by, in half precision."""
 

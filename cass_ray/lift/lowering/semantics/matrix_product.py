@@ -96,7 +96,7 @@ class _TwoWays(Protocol):
 
     @property
     def by_lanes(self) -> Callable[[], list[Value]]:
-        """By ordinary arithmetic."""
+        """The product by ordinary arithmetic."""
 
 
 @dataclass(frozen=True)
