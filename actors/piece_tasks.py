@@ -38,17 +38,17 @@ class TaskRunner:
         shared = ray.put(work)
         most = _AHEAD_OF_A_CORE * max(1, int(ray.cluster_resources().get("CPU", 1)))
         alone = getattr(work, "alone", False)
-        under_way = SpeculativeTasks(
+        tasks = SpeculativeTasks(
             lambda item: _task(item).remote(shared, item),
             lambda item: not (alone or _is_bound(item)),
             self._late_seconds,
         )
         for item in items:
-            under_way.begin(item)
-            if len(under_way) >= most:
-                yield from under_way.finished(last=False)
-        while under_way:
-            yield from under_way.finished(last=True)
+            tasks.begin(item)
+            if len(tasks) >= most:
+                yield from tasks.finished(last=False)
+        while tasks:
+            yield from tasks.finished(last=True)
 
     def shards(self) -> Shards:
         """Actors, spread over the nodes."""

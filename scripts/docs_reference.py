@@ -22,7 +22,7 @@ SETTINGS = (
     ("cass synthesize", "cass_ray.corpus.synthetic.synthesis", "SynthesisSettings"),
     ("cass analyze", "cass_ray.analysis.settings", "AnalysisSettings"),
     ("cass publish", "cass_ray.publish.settings", "PublishSettings"),
-    ("cass port-projects", "cass_ray.project.batch", "ManySettings"),
+    ("cass port-projects", "cass_ray.project.batch", "BatchPortSettings"),
     ("cass bench", "cass_ray.bench.plan", "BenchSettings"),
     ("cass train", "cass_ray.train.settings", "TrainSettings"),
     ("cass serve", "serve.settings", "ServeSettings"),

@@ -141,3 +141,19 @@ def test_cards_of_a_processor() -> None:
     assert cards_of("gfx90a") == ("mi210", "mi250", "mi250x")
     assert cards_of("gfx1103") == ()
     assert len(CARDS) == len(set(CARDS))
+
+
+def test_settings_take_cards() -> None:
+    settings = {
+        "sources": ["shipped"],
+        "out": "x",
+        "nvidia_architectures": ["h100", "sm_80"],
+        "amd_architectures": ["rx7900xtx", "mi300x"],
+    }
+    made = validate(BuildSettings, settings, "settings")
+    assert made.nvidia_architectures == ["sm_90", "sm_80"]
+    assert made.amd_architectures == ["gfx1100", "gfx942"]
+    with pytest.raises(SettingsError, match="named twice"):
+        validate(BuildSettings, settings | {"amd_architectures": ["mi300x", "mi325x"]}, "settings")
+    with pytest.raises(SettingsError, match="did you mean `mi300"):
+        validate(BuildSettings, settings | {"amd_architectures": ["mi300z"]}, "settings")

@@ -75,7 +75,7 @@ def _build(folder: Path, rows: int, seconds: float, all_of_ray: bool) -> None:
     blocks = list(OpenBlocks(work, pieces, ROWS_PER_BLOCK))
     stage_workers.WORKERS.update(workers(recording))
     if all_of_ray:
-        mock.patch.object(session, "without_onlookers", lambda _: nullcontext()).start()
+        mock.patch.object(session, "minimal_head", lambda _: nullcontext()).start()
         mock.patch.object(build_pipeline, "without_reporters", nullcontext).start()
     done = sum(1 for _ in build_pipeline.compile_blocks(work, blocks))
     if done != len(blocks):

@@ -31,7 +31,12 @@ from cass_ray.agents.answers import (
     bounded,
 )
 from cass_ray.agents.workspace_root import WorkspaceRoot
-from cass_ray.architectures import AMD_ARCHITECTURES, known_architecture, wavefronts_of
+from cass_ray.architectures import (
+    AMD_ARCHITECTURES,
+    architecture_named,
+    known_architecture,
+    wavefronts_of,
+)
 from cass_ray.assembly import rdna3, sass
 from cass_ray.cache import default_directory
 from cass_ray.corpus.reading.source_files import CUDA_SUFFIXES, Sources, gather
@@ -231,7 +236,7 @@ class Tools:
                     stdin=stdin.encode(),
                     folder=self._files(files),
                 ),
-                list(dict.fromkeys(targets)),
+                list(dict.fromkeys(map(architecture_named, targets))),
             )
         return VerifyAnswer(
             passed=all(each.passed for each in result.values()),
@@ -304,8 +309,9 @@ class Tools:
         root, place = self.workspace.folder(folder), self.workspace.visible(reports)
         written = [self.workspace.visible(f"{reports}/{name}") for name in REPORT_FILES]
         check_outputs(written)
-        for name in targets:
-            known_architecture(name, AMD_ARCHITECTURES)
+        targets = tuple(
+            known_architecture(architecture_named(name), AMD_ARCHITECTURES) for name in targets
+        )
         if place.is_relative_to(root):
             raise ValueError("let the reports lie outside of the project")
         translator = make_translator()
@@ -337,6 +343,7 @@ def _gathered(file: Path) -> Sources:
 
 
 def _compiled(file: Path, arch: str) -> Assembly:
+    arch = architecture_named(arch)
     if arch.startswith("sm_") or file.suffix not in (*CUDA_SUFFIXES, ".hip"):
         return compiling.compile(file, arch)
     known_architecture(arch, AMD_ARCHITECTURES)

@@ -12,6 +12,7 @@ from cass_ray.architectures import (
     AMD_ARCHITECTURES,
     DEFAULT_AMD_ARCHITECTURE,
     DEFAULT_NVIDIA_ARCHITECTURE,
+    architecture_named,
     known_architecture,
 )
 from cass_ray.bench.authoring.index import SASS_ARCHITECTURES
@@ -79,14 +80,13 @@ class BenchSettings(StrictModel):
     @field_validator("architectures")
     @classmethod
     def _known(cls, value: list[str]) -> list[str]:
-        for name in value:
-            known_architecture(name, SASS_ARCHITECTURES)
-        return value
+        names = [architecture_named(name) for name in value]
+        return [known_architecture(name, SASS_ARCHITECTURES) for name in names]
 
     @field_validator("amd_architecture")
     @classmethod
     def _known_processor(cls, value: str) -> str:
-        return known_architecture(value, AMD_ARCHITECTURES)
+        return known_architecture(architecture_named(value), AMD_ARCHITECTURES)
 
     @model_validator(mode="after")
     def _one_way(self) -> BenchSettings:

@@ -12,6 +12,7 @@ from cass_ray.architectures import (
     DEFAULT_AMD_ARCHITECTURE,
     DEFAULT_NVIDIA_ARCHITECTURE,
     NVIDIA_ARCHITECTURES,
+    architecture_named,
     known_architecture,
 )
 from cass_ray.builds.settings import UnitSettings
@@ -129,7 +130,8 @@ class BuildSettings(ScreeningSettings):
         return _known(value, AMD_ARCHITECTURES)
 
 
-def _known(names: list[str], known: Sequence[str]) -> list[str]:
+def _known(given: list[str], known: Sequence[str]) -> list[str]:
+    names = [architecture_named(name) for name in given]
     for name in names:
         known_architecture(name, known)
     if len(set(names)) != len(names):

@@ -19,6 +19,7 @@ from pydantic import Field, ValidationError, field_validator
 
 from cass_ray.architectures import (
     DEFAULT_AMD_ARCHITECTURE,
+    architecture_named,
     emulated_architectures,
     known_architecture,
 )
@@ -89,7 +90,9 @@ class BatchPortSettings(StrictModel):
     @field_validator("architectures")
     @classmethod
     def _emulated(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(known_architecture(name, emulated_architectures()) for name in names)
+        return tuple(
+            known_architecture(architecture_named(name), emulated_architectures()) for name in names
+        )
 
     @field_validator("projects")
     @classmethod

@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE, DEFAULT_NVIDIA_ARCHITECTURE
+from cass_ray.architectures import (
+    DEFAULT_AMD_ARCHITECTURE,
+    DEFAULT_NVIDIA_ARCHITECTURE,
+    architecture_named,
+)
 from cass_ray.execute.backends.base import Assembly
 from cass_ray.public.kernels import KernelCode, both_sides, kernels_of, one_side
 from cass_ray.public.renderable import Renderable
@@ -77,7 +81,7 @@ def compile(path: Path | str, arch: str | None = None) -> CompileResult:
         IsolationUnavailableError: the sandbox does not work on this machine.
     """
     source = Path(path).resolve()
-    arch = arch or (
+    arch = (architecture_named(arch) if arch else None) or (
         DEFAULT_AMD_ARCHITECTURE if source.suffix == ".hip" else DEFAULT_NVIDIA_ARCHITECTURE
     )
     host, device = _texts(source, arch)

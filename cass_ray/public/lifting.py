@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import overload
 
+from cass_ray.architectures import architecture_named
 from cass_ray.lift import LiftedModule, LiftError, lift_listing, lift_text
 from cass_ray.lift.frontend.container import best_cubins, cubins_in
 from cass_ray.lift.frontend.listing import is_listing
@@ -81,7 +82,7 @@ def lift(
         ToolMissing: there is no nvdisasm or no clang for AMDGPU.
         OSError: the file cannot be read.
     """
-    path = Path(path)
+    path, arch = Path(path), architecture_named(arch)
     amd = find_amd()
     if is_listing(data := path.read_bytes()):
         text = data.decode("utf-8", "replace")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
+from cass_ray.architectures import architecture_named
 from cass_ray.corpus.reading.source_files import Sources, gather
 from cass_ray.execute import verify as judging
 from cass_ray.execute.backends.base import Backend, Inputs, RunMode
@@ -111,7 +112,7 @@ def verify(
     """
     folder = Path(files) if files is not None else None
     how = Comparison(inputs, backend, reference_backend, order_free, stdin, folder)
-    asked = [architecture] if architecture else []
+    asked = [architecture_named(architecture)] if architecture else []
     (result,) = compare_programs(original, port, how, asked).values()
     names = Path(original).name, Path(port if port is not None else original).name
     return VerifyResult(**dict(result), original_name=names[0], port_name=names[1])

@@ -1,5 +1,5 @@
-// Preloaded into a program's process: clocks that run at another speed from another start, and other
-// process numbers. All follow from the host's name, which is another one in each run.
+// Preloaded into a program's process: clocks that run at another speed from another start, and
+// other process numbers. All follow from the host's name, which is another one in each run.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sys/time.h>
@@ -16,7 +16,8 @@ static unsigned machine(void) {
   char name[256] = "";
   gethostname(name, sizeof name - 1);
   hash = 2166136261u;
-  for (const char* letter = name; *letter != 0; letter++) hash = (hash ^ (unsigned char)*letter) * 16777619u;
+  for (const char* letter = name; *letter != 0; letter++)
+    hash = (hash ^ (unsigned char)*letter) * 16777619u;
   return hash |= 1;
 }
 
