@@ -32,8 +32,8 @@ SOURCE = b"".join(
 """One after the other, they are one program."""
 
 _DEFINITION = re.compile(
-    r"(?:extern \"C\" __device__ (?:__attribute__\(\(noinline\)\) )?(?P<result>\w+)|^PRINTING) "
-    rf"{SUPPORT_PREFIX}(?P<name>\w+)(?P<family>##NAME)?\((?P<given>[^)]*)\) {{",
+    r"(?:extern\s+\"C\"\s+__device__\s+(?:__attribute__\(\(noinline\)\)\s+)?(?P<result>\w+)"
+    rf"|^PRINTING)\s+{SUPPORT_PREFIX}(?P<name>\w+)(?P<family>##NAME)?\((?P<given>[^)]*)\)\s*{{",
     re.MULTILINE,
 )
 _DECLARATION = re.compile(

@@ -330,6 +330,32 @@ int blocks(const cudaDeviceProp& device, const cudaFuncAttributes& function) {
 }
 """
 
+GRIDS = """\
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+__global__ void number(unsigned long long* out) {
+  auto grid = cg::this_grid();
+  out[0] = grid.block_rank() + grid.num_blocks() + grid.num_threads();
+  out[1] = grid.block_index().x + grid.dim_blocks().y + grid.group_dim().z;
+}
+"""
+
+MANAGED = """\
+#include <cuda_runtime.h>
+__managed__ int table[4] = {1, 2};
+__device__ __managed__ double total;
+int copies(cudaStream_t stream) {
+  int host = 3;
+  double* address = nullptr;
+  size_t size = 0;
+  return cudaMemcpyToSymbol(table, &host, sizeof host, sizeof host) +
+         cudaMemcpyToSymbolAsync(table, &host, 4, 0, cudaMemcpyHostToDevice, stream) +
+         cudaMemcpyFromSymbol(&host, table, sizeof host) +
+         cudaMemcpyFromSymbolAsync(&host, table, 4, 0, cudaMemcpyDeviceToHost, stream) +
+         cudaGetSymbolAddress((void**)&address, total) + cudaGetSymbolSize(&size, total);
+}
+"""
+
 SOURCES = {
     "attribute": ATTRIBUTE,
     "halves": HALVES,
@@ -348,6 +374,8 @@ SOURCES = {
     "occupancy": OCCUPANCY,
     "cub_warps": CUB_WARPS,
     "random": RANDOM,
+    "grids": GRIDS,
+    "managed": MANAGED,
 }
 
 

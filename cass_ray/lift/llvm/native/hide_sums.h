@@ -2,6 +2,9 @@
 // are made something of which LLVM does not know what it is:
 // cass_ray/toolchain/amd/hidden_operands.py. They are xored with a zero that comes from a scalar
 // register, by way of an empty assembler text.
+#pragma once
+
+#include "join_words.h"
 
 unsigned LLVMGetNumOperands(ValueRef value);
 unsigned LLVMGetIntTypeWidth(TypeRef type);

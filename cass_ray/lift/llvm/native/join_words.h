@@ -3,6 +3,7 @@
 //
 // SASS keeps a wide counter in two registers. LLVM finds their sum to be one where both come from
 // a sum of 64 bits, but not where the first value of the high word is another, mostly zero.
+#pragma once
 
 typedef struct Value *ValueRef;
 typedef struct Type *TypeRef;
