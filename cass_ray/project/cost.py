@@ -37,6 +37,8 @@ _HEADERS = {
     "nvml": "rocm_smi64 (another interface)",
     "npp": "none",
 }
+_PART_OF_RUNTIME = frozenset({"nvrtc"})
+"""What the emulator's runtime has itself."""
 _LIBRARY = re.compile(
     r"(?:#[ \t]*include[ \t]*[<\"]|-l|CUDA::)(?P<name>"
     + "|".join(sorted(map(re.escape, _HEADERS), key=len, reverse=True))
@@ -187,7 +189,8 @@ def _commands(path: Path, cost: Cost) -> list[str]:
     if not cost.files:
         return []
     shown = shlex.quote(str(path))
-    lines = ["cass setup libraries"] if set(cost.libraries) & set(LIBRARIES) else []
+    fetched = set(cost.libraries) & set(LIBRARIES) - _PART_OF_RUNTIME
+    lines = ["cass setup libraries"] if fetched else []
     if path.is_dir() and cost.build_system is not BuildSystem.NONE:
         return [*lines, f"cass project {shown}"]
     if path.is_dir():

@@ -119,3 +119,11 @@ def test_what_is_no_source(tmp_path: Path) -> None:
         result = run(path)
         assert result.exit_code == 2
         assert "give a CUDA file or a folder" in result.output
+
+
+def test_compilation_at_run_time_needs_no_library(tmp_path: Path) -> None:
+    program = tmp_path / "rtc.cu"
+    program.write_text("#include <nvrtc.h>\nnvrtcProgram program;\n")
+    cost, _ = cost_of(program, make_translator("rules"))
+    assert cost.libraries == {"nvrtc": "hiprtc"}
+    assert not any("setup libraries" in command for command in cost.commands)
