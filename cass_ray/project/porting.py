@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -33,6 +33,7 @@ from cass_ray.project.report import ProjectResult, TargetResult
 from cass_ray.project.steps import Step, StepOutcome, Workbench
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.archive.library_root import find_library_root
+from cass_ray.toolchain.archive.library_targets import without_code
 from cass_ray.translate.project import build_files
 from cass_ray.translate.project.shared import share_tree
 from cass_ray.translate.project.tree import (
@@ -123,6 +124,8 @@ def port_project(
             f"cass knows no command that builds this project (build system: {plan.system.value}):"
             " give --build"
         )
+    if warning := without_code(_sources(port), settings.architectures):
+        say(warning)
     torch = _torch(port, toolchain, runtime, translator, say)
     reference = (
         _reference(root, settings, toolchain, runtime, work / "reference", say)
@@ -145,6 +148,11 @@ def port_project(
         tuple(repairs.made),
         tools=toolchain.version,
     )
+
+
+def _sources(root: Path) -> Iterator[str]:
+    files = (each for each in source_files(root) if is_source(each.name))
+    return (each.read_text("utf-8", "replace") for each in files)
 
 
 def _reference(
