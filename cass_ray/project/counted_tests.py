@@ -21,6 +21,17 @@ class TestCount:
         return f"{self.passed} of {self.total} ({self.framework})"
 
 
+_NO_TESTS = re.compile(
+    r"^No tests were found!!!$|\[==========\] (?:Running )?0 tests from 0 test|^no tests ran in ",
+    re.MULTILINE,
+)
+
+
+def found_no_tests(log: str) -> bool:
+    """Whether a runner of tests had none to run, which CTest and GoogleTest call a success."""
+    return bool(_NO_TESTS.search(log)) and not any(each.total for each in counted_tests(log))
+
+
 def counted_tests(log: str) -> tuple[TestCount, ...]:
     """Counts of each framework that ``log`` shows; CTest's only where it is alone.
 

@@ -17,6 +17,7 @@ from cass_ray.project.built_by import drop_what_others_built, identity_of
 from cass_ray.project.checking import Violation, check_again
 from cass_ray.project.cloning import write_git
 from cass_ray.project.cmake import newer_cmake
+from cass_ray.project.counted_tests import found_no_tests
 from cass_ray.project.patch import make_patch
 from cass_ray.project.prefix import tell_dependencies, write_prefix
 from cass_ray.project.pytorch.backend import (
@@ -328,6 +329,8 @@ def _target(
     if not build.passed:
         return TargetResult(architecture, build, Step(plan.test, StepOutcome.SKIPPED))
     test, comparison = test_beside(bench, plan, reference, say)
+    if test.passed and found_no_tests(test.log):
+        test = replace(test, outcome=StepOutcome.SKIPPED)
     violations: tuple[Violation, ...] = ()
     if test.outcome is StepOutcome.FAILED and settings.check_seconds:
         say(f"{architecture}: {plan.test} (checking mode, at most {settings.check_seconds:.0f} s)")

@@ -9,6 +9,7 @@ from typing import Any
 
 from cass_ray.project.build_system import BuildPlan
 from cass_ray.project.checking import Violation
+from cass_ray.project.counted_tests import found_no_tests
 from cass_ray.project.missing import calls_nvcc, what_is_missing
 from cass_ray.project.reference.comparing import ProjectComparison
 from cass_ray.project.repairs import FileRepair
@@ -50,6 +51,8 @@ class TargetResult:
         """What to install for a step that failed, and what the patch does not hold."""
         failed = next((step for step in (self.build, self.test) if not step.passed), None)
         lines = what_is_missing(failed.log) if failed is not None else ()
+        if self.build.passed and found_no_tests(self.test.log):
+            lines += ("the command for tests found no tests: give one that does, by --test",)
         if calls_nvcc(self.build.log) or calls_nvcc(self.test.log):
             lines += (
                 "the build calls nvcc, for which it gets hipcc here; ROCm has no nvcc: the place"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cass_ray.project.counted_tests import counted_tests
+from cass_ray.project.counted_tests import counted_tests, found_no_tests
 
 GOOGLETEST = """\
 [----------] Global test environment tear-down
@@ -47,3 +47,19 @@ BOOST = "Running 4 test cases...\n\n*** No errors detected\n"
 )  # fmt: skip
 def test_counts(log: str, said: list[str]) -> None:
     assert [str(count) for count in counted_tests(log)] == said
+
+
+@pytest.mark.parametrize(
+    ("log", "none"),
+    [
+        ("Internal ctest changing into directory: build\nNo tests were found!!!\n", True),
+        ("[==========] Running 0 tests from 0 test suites.\n"
+         "[==========] 0 tests from 0 test suites ran. (0 ms)\n[  PASSED  ] 0 tests.\n", True),
+        ("no tests ran in 0.01s\n", True),
+        (GOOGLETEST, False),
+        (GOOGLETEST + "No tests were found!!!\n", False),
+        ("all 12 results are right\n", False),
+    ],
+)  # fmt: skip
+def test_no_tests_are_no_success(log: str, none: bool) -> None:
+    assert found_no_tests(log) == none
