@@ -33,9 +33,10 @@ def found_no_tests(log: str) -> bool:
 
 
 def counted_tests(log: str) -> tuple[TestCount, ...]:
-    """Counts of each framework that ``log`` shows; CTest's only where it is alone.
+    """Counts of each framework that ``log`` shows.
 
-    CTest runs programs of the other frameworks, whose counts are finer.
+    CTest runs programs of the other frameworks, whose counts are finer. It may show those of tests
+    that fail alone: then they are fewer, and CTest's own count is the one.
     """
     text = _ESCAPE.sub("", log)
     counts = []
@@ -45,7 +46,10 @@ def counted_tests(log: str) -> tuple[TestCount, ...]:
             passed, total = (sum(column) for column in zip(*runs, strict=True))
             counts.append(TestCount(framework, passed, total))
     finer = [count for count in counts if count.framework != "CTest"]
-    return tuple(finer or counts)
+    by_ctest = [count for count in counts if count.framework == "CTest"]
+    if by_ctest and sum(count.total for count in finer) < by_ctest[0].total:
+        return tuple(by_ctest)
+    return tuple(finer)
 
 
 def _googletest(text: str) -> Iterator[tuple[int, int]]:

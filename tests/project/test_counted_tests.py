@@ -24,6 +24,7 @@ CATCH_FAILED = "test cases: 10 |  9 passed | 1 failed\nassertions: 25 | 24 passe
 DOCTEST = "[doctest] test cases:  7 |  6 passed | 1 failed | 0 skipped\n"
 PYTEST = "======== 2 failed, 40 passed, 3 skipped in 12.31s ========\n"
 BOOST = "Running 4 test cases...\n\n*** No errors detected\n"
+BOOST_FAILED = "Running 1 test case...\n*** 1 test case out of 1 failed\n"
 
 
 @pytest.mark.parametrize(
@@ -35,6 +36,7 @@ BOOST = "Running 4 test cases...\n\n*** No errors detected\n"
          "\x1b[32m[  PASSED  ] \x1b[m1 test.\n", ["1 of 1 (GoogleTest)"]),
         (GOOGLETEST + CTEST_ONE, ["74 of 74 (GoogleTest)"]),
         (CTEST, ["1 of 2 (CTest)"]),
+        (BOOST_FAILED + CTEST, ["1 of 2 (CTest)"]),
         (CATCH, ["10 of 10 (Catch2)"]),
         (CATCH_FAILED, ["9 of 10 (Catch2)"]),
         (DOCTEST, ["6 of 7 (doctest)"]),
