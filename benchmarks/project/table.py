@@ -36,7 +36,7 @@ def table(rows: list[Seen]) -> str:
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for each in rows:
-        why = each.said.replace("|", "\\|").splitlines()
+        why = [line for line in each.said.replace("|", "\\|").splitlines() if line.strip()]
         cells = (
             each.project,
             each.commit[:8],
