@@ -194,7 +194,7 @@ _MAKERS = re.compile(r"^(amd|nvidia|radeon|instinct|geforce|tesla|pro|ai)+(?=[a-
 
 
 def architectures_and_cards() -> tuple[str, ...]:
-    """What may be given as a processor."""
+    """Names that ``--arch`` takes: each target, and each card whose processor is a target."""
     targets = (*AMD_ARCHITECTURES, *NVIDIA_ARCHITECTURES)
     return (*targets, *(card for card, has in CARDS.items() if has in targets))
 

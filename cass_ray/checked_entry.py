@@ -19,7 +19,7 @@ class DamagedEntry(ValueError):
 
 
 def seal(key: str, data: bytes) -> bytes:
-    """What goes behind ``data`` in the entry of ``key``."""
+    """The bytes that follow ``data`` in the entry of ``key``: a mark and a SHA-256 of both."""
     return _MARK + hashlib.sha256(_MARK + key.encode() + b"\0" + data).digest()
 
 
@@ -30,7 +30,10 @@ def sealed(key: str, value: bytes) -> bytes:
 
 
 def opened(key: str, entry: bytes) -> bytes:
-    """What :func:`sealed` was given. Raises :class:`DamagedEntry` for anything else."""
+    """The value that :func:`sealed` made ``entry`` of.
+
+    Raises :class:`DamagedEntry` where ``entry`` is not the one that was sealed for ``key``.
+    """
     packed = content(key, entry)
     try:
         return zstandard.ZstdDecompressor().decompress(packed)

@@ -16,12 +16,13 @@ class ProjectRow(StrictModel):
     project: str = Field(pattern=r"^[\w.-]+/[\w.-]+$")
     """Owner and name on GitHub."""
     commit: str = ""
-    """The newest one where it is not given."""
+    """Empty for the newest commit."""
     build: str = ""
     test: str = ""
     """Commands; empty ones are found by the build system."""
     dependencies: dict[str, str] = {}
-    """What the build would download: a repository (``owner/name``) or a folder of this machine."""
+    """Name of a download of the build -> a repository (``owner/name``) or a local folder that
+    replaces it."""
     submodules: dict[str, str] = {}
     """Folder -> what fills it where the clone's own submodules cannot be fetched: a repository,
     or a folder of this machine."""
@@ -30,7 +31,7 @@ class ProjectRow(StrictModel):
     seconds: int = 1800
     """Limit of the build, and of the tests."""
     expected: str = ""
-    """What its tests say where they pass, by the project's own record or a card's."""
+    """The output of tests that pass, as the project or a run on a card recorded it."""
 
 
 class ProjectList(StrictModel):

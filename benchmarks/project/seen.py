@@ -1,4 +1,4 @@
-"""What ``cass project`` made of a project, and when that was last seen."""
+"""Run ``cass project`` on the projects of a list; keep outcome and day of the last run of each."""
 
 from __future__ import annotations
 

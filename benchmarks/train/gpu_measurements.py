@@ -1,4 +1,4 @@
-"""What ``benchmarks.train.gpu`` measures of ours: throughput, the checks, and several GPUs.
+"""``benchmarks.train.gpu`` measures cass-ray's trainer here: throughput, checks, several GPUs.
 
 Without a GPU the parts run on toy shapes.
 """
@@ -101,7 +101,8 @@ def measure(
 
 
 def device_gib() -> float:
-    """What the device itself says is in use: the allocator's reserve, kernels, paged moments."""
+    """GiB in use on the device as the driver counts them: the allocator's reserve, kernels and
+    paged optimizer states. 0 without a GPU."""
     if REHEARSAL:
         return 0.0
     free, total = torch.cuda.mem_get_info()

@@ -14,7 +14,7 @@ from cass_ray.train.engines.muon import Muon
 from cass_ray.train.settings import OptimizerSettings
 
 LAYERS, WIDTH, INNER, KEYS = (2, 64, 176, 16) if REHEARSAL else (10, 1024, 2816, 256)
-"""Of ``jobs/configs/train_small.yaml``."""
+"""The model's shape in ``jobs/configs/train_small.yaml``; a toy in a rehearsal."""
 ROUNDS = 3 if REHEARSAL else 30
 
 

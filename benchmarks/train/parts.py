@@ -67,7 +67,7 @@ def _steps(shape: str) -> int:
 
 
 def labels(shape: str, title: str, task: str, kind: str, more: dict[str, Any]) -> dict[str, Any]:
-    """What the report knows a row by."""
+    """The columns that identify a row of the report."""
     bits = "8-bit" if kind.endswith("8bit") else "32-bit"
     rows = f"real lengths ({task})" if task else "whole windows"
     return {

@@ -19,7 +19,7 @@ from benchmarks.folders import RESULTS
 Row = dict[str, Any]
 
 PAYS = 1.03
-"""What a piece of ours has to gain on what it is for."""
+"""The least speed-up that justifies an optimization of our own, on the case it was made for."""
 
 MEASURE = """\
 Every row ran in a process of its own (in the third call, the next one not before all of its memory
@@ -94,7 +94,7 @@ beside one GPU of the same run with the same ZeRO stage and windows.
 
 
 def base_of(row: Row, rows: list[Row]) -> Row | None:
-    """What ``row`` is compared with: the faster of the part that it names and its variant."""
+    """The row that ``row`` is compared with: the faster of the part it names and its variant."""
     name = row.get("against")
     variants = {name, f"{name}-dynamic"} - {row["part"], None}
     known = [other for other in rows if other["part"] in variants]

@@ -73,6 +73,23 @@ class FileTree(Protocol):
         ...
 
 
+def readable_files(tree: FileTree, most_bytes: int) -> Iterator[tuple[str, bytes]]:
+    """Paths and contents of the files of at most ``most_bytes``, in the tree's order.
+
+    Repositories inside, and files with a problem, are passed over.
+    """
+    for listed in tree.walk():
+        if listed.problem is not None or listed.is_repository:
+            continue
+        try:
+            if tree.size(listed.path) > most_bytes:
+                continue
+            content = tree.read(listed.path)
+        except FileProblemError:
+            continue
+        yield listed.path, content
+
+
 def path_problem(path: str) -> FileProblemError | None:
     """Why ``path``, as listed by an archive or a folder, is not safe to use (None when it is)."""
     pure = PurePosixPath(path.replace("\\", "/"))

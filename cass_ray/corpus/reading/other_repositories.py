@@ -20,7 +20,12 @@ from urllib.parse import urljoin, urlsplit
 
 from cass_ray.builds.plans import DEPENDENCIES
 from cass_ray.corpus.program import SourceError
-from cass_ray.corpus.reading.filetree import DirectoryTree, FileProblemError, FileTree
+from cass_ray.corpus.reading.filetree import (
+    DirectoryTree,
+    FileProblemError,
+    FileTree,
+    readable_files,
+)
 from cass_ray.corpus.reading.git import GitTree, fetch_snapshot
 from cass_ray.printable import printable
 
@@ -257,18 +262,9 @@ class DependencySources:
     def _take(self, made: Dependencies, each: Dependency, tree: FileTree, origin: str) -> None:
         total = sum(map(len, made.files.values()))
         count = 0
-        for listed in tree.walk():
-            path = listed.path
-            if listed.problem is not None or listed.is_repository:
-                continue
+        for path, content in readable_files(tree, _FILE_BYTES):
             if count >= _MOST_FILES:
                 break
-            try:
-                if tree.size(path) > _FILE_BYTES:
-                    continue
-                content = tree.read(path)
-            except FileProblemError:
-                continue
             total += len(content)
             if total > _ALL_BYTES:
                 made.missing[each.path] = f"larger than {_ALL_BYTES >> 20} MiB: taken in part"

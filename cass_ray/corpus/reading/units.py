@@ -17,7 +17,7 @@ from cass_ray.builds.commands import UnitCommand, is_cuda, read_compile_commands
 from cass_ray.builds.recording import BuildRecorder, RecordedBuild
 from cass_ray.builds.settings import NOTHING, UnitSettings
 from cass_ray.cache import ContentCache, default_directory, digest
-from cass_ray.corpus.reading.filetree import FileProblemError, FileTree, path_problem
+from cass_ray.corpus.reading.filetree import FileTree, path_problem, readable_files
 from cass_ray.corpus.reading.includes import scan_includes
 from cass_ray.corpus.reading.other_repositories import (
     Dependencies,
@@ -236,16 +236,7 @@ def _export(tree: FileTree, root: Path) -> tuple[set[str] | None, set[str], str]
     headers, programs = set[str](), set[str]()
     parts: list[str] = []
     total, has_cuda = 0, False
-    for listed in tree.walk():
-        path = listed.path
-        if listed.problem is not None or listed.is_repository:
-            continue
-        try:
-            if tree.size(path) > _FILE_BYTES:
-                continue
-            content = tree.read(path)
-        except FileProblemError:
-            continue
+    for path, content in readable_files(tree, _FILE_BYTES):
         total += len(content)
         if total > _TREE_BYTES:
             break

@@ -1,1 +1,1 @@
-"""What is learned of SASS before it is lowered: live registers, waits, frames, parting warps."""
+"""Analyses of SASS before it is lowered: live registers, waits, frames."""

@@ -84,14 +84,14 @@ class _CollectivePlaces:
         """All of them."""
         return frozenset().union(*self._at_ends.values())
 
-    def are_in_branches(self, parting: Set[CodePlace]) -> bool:
-        """Whether, from a block of ``parting``, two of one kind are on two paths, before these join
-        again."""
+    def are_in_branches(self, branches: Set[CodePlace]) -> bool:
+        """Whether two collectives of one kind are on two paths of a block of ``branches``, before
+        the paths join again."""
         leading = (place for place in self.flow if place in self._leading)
         edges = {place: self._edges_to_collectives(place) for place in leading}
         after = immediate_postdominators(_with_ends(edges), _END)
         for branch, successors in edges.items():
-            if len(successors) < 2 or branch[1:] not in parting:
+            if len(successors) < 2 or branch[1:] not in branches:
                 continue
             if not self.code.may_diverge(branch[1:]) or self._tests_convergence(branch[1:]):
                 continue
