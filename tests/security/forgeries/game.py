@@ -28,6 +28,7 @@ from cass_ray.execute.evidence.exploits import source_findings
 from cass_ray.execute.originals import attempt
 from cass_ray.execute.references import ReferenceRuns
 from cass_ray.execute.selftest.mutants import Fault, source_mutants
+from cass_ray.execute.targets import translated_port
 from cass_ray.execute.verify import Policy, verify
 from cass_ray.toolchain.sandbox.executable import Bounds
 from cass_ray.toolchain.unit import CompileFailure
@@ -96,7 +97,10 @@ class Player:
             return Move(subject.name, name, "not built", name == HONEST, name == HONEST, said)
         findings = source_findings(sources.files, subject.original.files)
         policy = Policy(subject.tolerance, _BOUNDS, order_free=subject.order_free)
-        result = verify(self._reference, built, self._engine, policy, findings=findings)
+        another = translated_port(subject.original, sources, self._engine)
+        result = verify(
+            self._reference, built, self._engine, policy, findings=findings, another=another
+        )
         first = result.runs[0].numeric if result.runs else False
         return Move(
             subject.name,
