@@ -107,7 +107,7 @@ class _Largest:
             for kind in sizes:
                 if movement.data is None or movement.size % np.dtype(kind).itemsize:
                     continue
-                values = np.frombuffer(movement.data, kind).astype(np.float64)
+                values = _as_doubles(np.frombuffer(movement.data, np.uint8), np.dtype(kind))
                 values = values[np.isfinite(values)]
                 if len(values) and _plausible(values):
                     sizes[kind] = max(sizes[kind], float(np.abs(values).max()))
@@ -182,7 +182,7 @@ def _agree_as(
     size = kind.itemsize
     if len(one) % size:
         return False
-    a, b = (each.view(kind).astype(np.float64) for each in (one, two))
+    a, b = (_as_doubles(each, kind) for each in (one, two))
     skipped = free.reshape(-1, size).any(axis=1)
     a, b = a[~skipped], b[~skipped]
     finite = np.isfinite(a)
@@ -196,6 +196,11 @@ def _agree_as(
     scale = float(np.abs(a).max(initial=largest))
     allowed = np.maximum(np.abs(a) * tolerance.relative, scale * tolerance.absolute)
     return bool((np.abs(a - b) <= allowed).all())
+
+
+def _as_doubles(data: npt.NDArray[np.uint8], kind: np.dtype[Any]) -> npt.NDArray[np.float64]:
+    with np.errstate(invalid="ignore"):  # signaling numbers among what may be no floats
+        return data.view(kind).astype(np.float64)
 
 
 def _plausible(values: npt.NDArray[np.float64]) -> bool:
