@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from cass_ray.corpus.sources.shipped import SHIPPED_ROOT
+from cass_ray import corpus
 from cass_ray.emulator.launches import Launch
 from cass_ray.emulator.transcript import Transcript
 from cass_ray.execute.backends.base import Backend, BuiltProgram, Execution, Inputs, RunMode
@@ -27,7 +27,7 @@ from cass_ray.execute.stored_changes import (
     stored_changes,
 )
 
-STORED_FOLDER = SHIPPED_ROOT / "reference"
+STORED_FOLDER = Path(corpus.__file__).parent / "shipped" / "reference"
 """JSON files of ``benchmarks/execute/collect_references.py``."""
 
 CHANGES_FOLDER = "changes"
