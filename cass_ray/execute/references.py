@@ -57,6 +57,9 @@ class ReferenceRun:
     """What the original prints when data is changed on its way."""
     transcripts: tuple[Transcript, ...] = ()
     """What moved between host and device in each run, where that is recorded."""
+    made_up: bool = False
+    """Whether the inputs are ours (:mod:`cass_ray.execute.sizes`): the original runs on them in
+    checking mode without a report, and nobody asked for evidence on them."""
 
     @property
     def failed_launches(self) -> list[str]:
@@ -325,6 +328,7 @@ def to_json(reference: ReferenceRuns) -> str:
             "problem": run.problem,
             "seconds": run.seconds,
             "varied": run.varied,
+            "made_up": run.made_up,
             **changes_to_json(StoredChanges(run.perturbed, run.transcripts)),
         }
         for run in reference.runs
@@ -359,6 +363,7 @@ def from_json(text: str) -> ReferenceRuns:
                 problem=run["problem"],
                 seconds=run["seconds"],
                 varied=run["varied"],
+                made_up=run.get("made_up", False),
                 **vars(changes_from_json(run)),
             )
             for run in made.runs
