@@ -97,7 +97,7 @@ class Player:
             built = self._engine.build(sources)
         except CompileFailure as failure:
             said = failure.diagnostic[-300:]
-            return Move(subject.name, name, "not built", name == HONEST, name == HONEST, said)
+            return Move(subject.name, name, "not built", False, False, said)
         findings = source_findings(sources.files, subject.original.files)
         policy = Policy(subject.tolerance, _BOUNDS, order_free=subject.order_free)
         another = translated_port(subject.original, sources, self._engine)
