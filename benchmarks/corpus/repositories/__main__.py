@@ -7,8 +7,9 @@ python -m benchmarks.corpus.repositories page
 
 ``measure`` builds the repositories that are named, or those of the rule that were not tried yet, in
 the list's order; the result of each replaces its older one in repositories.json of
-benchmarks/results, and the page's tables are written from it. With ``--clones`` clones are the git directories
-DIR/OWNER+NAME/repo; with ``--out`` data sets are kept there, and unfinished ones resumed.
+benchmarks/results, and the page's tables are written from it. With ``--clones`` clones are the git
+directories DIR/OWNER+NAME/repo; with ``--out`` data sets are kept there, and unfinished ones
+resumed.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ class NvidiaStage:
         return row
 
     def _output(self, row: Row) -> NvidiaOutput:
-        unit, limits = unit_of(row, self.workspace, None), compiler_limits(self.settings)
+        unit, limits = unit_of(row, self.workspace, None), compiler_limits(self.settings, row)
         names = self.settings.nvidia_architectures
         if dialect_of(row) is OPENCL:
             return self._opencl().compile(unit, names, limits=limits)
