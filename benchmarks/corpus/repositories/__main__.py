@@ -28,10 +28,12 @@ from benchmarks.corpus.repositories.rule import (
     Repository,
     RepositoryList,
     choose,
+    dependencies_of,
     facts_of,
     git_directory_of,
 )
 from benchmarks.folders import RESULTS
+from benchmarks.project.cloning import CloneFailed
 from benchmarks.project.table import write_between_marks
 from cass_ray.corpus.program import SourceError
 
@@ -59,13 +61,16 @@ def main() -> int:
         for name, row in _to_build(listed, results, chosen, parser):
             try:
                 source = git_directory_of(row.repository, chosen.clones, Path(place))
-            except SourceError as error:
+                dependencies = dependencies_of(row, chosen.clones, Path(place))
+            except (SourceError, CloneFailed) as error:
                 print(f"not tried: {row.repository}: {error}")
                 failed = 1
                 continue
             out = (chosen.out or Path(place)) / row.repository.replace("/", "+")
             built = row.model_copy(update={"commit": facts_of(source).commit})
-            seen = build(name, built, f"repository:{source}", out, chosen.seconds, chosen.settings)
+            options = [word for each in chosen.settings for word in ("--set", each)]
+            options += [word for each in dependencies for word in ("--dependency", each)]
+            seen = build(name, built, f"repository:{source}", out, chosen.seconds, options)
             print(f"{seen.pairs} of {seen.rows}  {row.repository} ({seen.seconds:.0f} s)")
             results.replace(seen)
             results.write(chosen.results)

@@ -77,16 +77,15 @@ class Results(StrictModel):
 
 
 def build(
-    listed: str, row: Repository, source: str, out: Path, seconds: int, settings: list[str]
+    listed: str, row: Repository, source: str, out: Path, seconds: int, options: list[str]
 ) -> Measured:
     """Build a data set of ``source`` (as ``--source`` has it) in ``out``, ended after ``seconds``.
 
-    ``settings`` are arguments of ``--set``.
+    ``options`` are further ones of the command.
     """
     command = [*_CASS, "build-dataset", "--source", source, "--out", str(out)]
     command += ["--resume"] if (out / ".work").exists() else []
-    for setting in settings:
-        command += ["--set", setting]
+    command += options
     started = time.monotonic()
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)

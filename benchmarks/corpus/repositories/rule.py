@@ -12,6 +12,8 @@ import yaml
 from pydantic import Field
 
 from benchmarks.folders import REPOSITORY
+from benchmarks.project.cloning import clone
+from benchmarks.project.rows import ProjectRow
 from cass_ray.config import StrictModel
 from cass_ray.corpus.program import SourceError
 from cass_ray.corpus.reading.git import (
@@ -42,6 +44,9 @@ class Repository(StrictModel):
     kind: str = ""
     cu_files: int = 0
     """At ``commit``; the rule's order."""
+    dependencies: dict[str, str] = {}
+    """Name -> ``owner/name`` of what it takes from other repositories: with ``--clones``, where
+    nothing is fetched, their newest commits are given in place of the pinned ones."""
 
 
 class RepositoryList(StrictModel):
@@ -93,7 +98,7 @@ def choose(listed: RepositoryList, facts_of: Callable[[str], Facts]) -> Reposito
 
     ``facts_of`` raises :class:`SourceError` where no clone can be had.
     """
-    kinds = {each.repository: each.kind for each in listed.by_rule}
+    written = {each.repository: each for each in listed.by_rule}
     taken: list[Repository] = []
     not_had: list[str] = []
     for name in candidates([each.repository for each in listed.named]):
@@ -103,14 +108,9 @@ def choose(listed: RepositoryList, facts_of: Callable[[str], Facts]) -> Reposito
             not_had.append(name)
             continue
         if facts.fits:
-            taken.append(
-                Repository(
-                    repository=name,
-                    commit=facts.commit,
-                    kind=kinds.get(name, ""),
-                    cu_files=facts.cu_files,
-                )
-            )
+            row = written.get(name, Repository(repository=name))
+            known = {"commit": facts.commit, "cu_files": facts.cu_files}
+            taken.append(row.model_copy(update=known))
         if len(taken) == TAKEN:
             break
     taken.sort(key=lambda each: each.cu_files)  # stable: the hash's order among equals
@@ -128,6 +128,20 @@ def facts_of(directory: Path) -> Facts:
             cu_files += listed.path.endswith(".cu")
             hip_files += listed.path.endswith(".hip") or "hip" in folders
         return Facts(commit, license_of_tree(tree), cu_files, hip_files)
+
+
+def dependencies_of(row: Repository, clones: Path | None, place: Path) -> list[str]:
+    """``NAME=DIR`` for what ``row`` takes from repositories of ``clones``.
+
+    Raises :class:`~benchmarks.project.cloning.CloneFailed`.
+    """
+    given = []
+    for name, repository in row.dependencies.items() if clones is not None else ():
+        folder = place / "dependencies" / repository.replace("/", "+")
+        if not folder.exists():
+            clone(ProjectRow(project=repository), folder.parent, clones)
+        given.append(f"{name}={folder}")
+    return given
 
 
 def git_directory_of(name: str, clones: Path | None, place: Path) -> Path:
