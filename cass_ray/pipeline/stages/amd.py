@@ -110,7 +110,7 @@ class AmdStage:
         self, row: Row, architecture: str, device_only: bool
     ) -> tuple[AmdOutput, Toolchain]:
         """What the compiler of the row's language made, and the record of that compiler."""
-        limits, optimization = compiler_limits(self.settings), self.settings.optimization
+        limits, optimization = compiler_limits(self.settings, row), self.settings.optimization
         if dialect_of(row) is OPENCL:
             compiler = self._opencl()
             unit = unit_of(row, self.workspace, None)
