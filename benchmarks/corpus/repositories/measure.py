@@ -46,7 +46,7 @@ class Measured(StrictModel):
     no_device_code: int = 0
     duplicates: int = 0
     pairs: int = 0
-    stopped: list[Stopped] = []
+    stopped: tuple[Stopped, ...] = ()
     error: str = ""
     """The last line of a build that ended with an error."""
 
