@@ -19,7 +19,7 @@ _CASS = [sys.executable, "-m", "cass_ray.cli"]
 _REPORT = "report.json"
 _WHY_SHOWN = 6
 _ENDING_SECONDS = 60
-_LINE = re.compile(r"^rows (\d+)(?:/(\d+))?[^·]*· pairs (\d+)(.*)$", re.MULTILINE)
+_LINE = re.compile(r"(?:^|· )rows (\d+)(?:/(\d+))?[^·]*· pairs (\d+)(.*)$", re.MULTILINE)
 _REASON = re.compile(r"([a-z_]+) (\d+)[,)]")
 
 
