@@ -7,6 +7,7 @@ cuda_source, cuda_host, cuda_device, hip_source, hip_host, hip_device``); the re
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from typing import Any
 
@@ -103,6 +104,7 @@ DUPLICATE_REASONS = frozenset(
 )
 
 DIAGNOSTIC_CHARACTERS = 4000
+_INCLUDED_FROM = re.compile(r"^ *(?:In file included )?from [^\n]*[:,]\n", re.MULTILINE)
 """Diagnostics are cut to this many characters (head and tail kept)."""
 
 
@@ -185,6 +187,15 @@ _EVIDENCE = pa.struct(
         ("perturbations", pa.int64()),
     ]
 )
+_LIFTED_SIDE = pa.struct(
+    [
+        ("arch", pa.string()),
+        ("stage", pa.string()),
+        ("reason", pa.string()),
+        ("diagnostic", pa.string()),
+        ("only_lifted", pa.list_(pa.string())),
+    ]
+)
 AMD = "amd"
 """The vendor of an element of ``devices``."""
 
@@ -231,6 +242,8 @@ PAIR_SCHEMA = pa.schema(
         ("lifted", pa.list_(_LIFTED)),
         ("devices", pa.list_(_DEVICE)),
         ("portable", pa.bool_()),
+        ("level", pa.string()),
+        ("lifted_side", _LIFTED_SIDE),
     ]
 )
 """``cuda_device`` is the SASS of the first architecture in ``cuda_arch`` (normalized);
@@ -243,7 +256,14 @@ the same ``hip_host``; empty, with the reason as ``diagnostic``, where it could 
 the same ``hip_source`` and ``hip_host``; where it does not compile or its output differs, empty or
 not ``executed``, with the reason as ``diagnostic``. ``portable`` says of rows that were executed
 for wavefronts of 32 and of 64 lanes whether both agree with the Nvidia side, and is null for
-others."""
+others.
+
+``level`` is a :class:`~cass_ray.task.Level`: ``source`` where both sides are sources as well,
+``assembly`` where only machine code is on both sides (OpenCL, and rows without a port); null in
+older data sets, as good as ``source`` where ``hip_source`` is not empty. ``lifted_side`` is null
+unless ``hip_device`` is the lifter's, made of the machine code for ``arch`` because the source has
+no port: ``stage``, ``reason`` and ``diagnostic`` say what a reject would have said. Such rows have
+neither ``hip_source`` nor ``hip_host``: the CUDA program's host code launches their kernels."""
 
 REJECT_SCHEMA = pa.schema(
     [
@@ -257,8 +277,15 @@ REJECT_SCHEMA = pa.schema(
 
 
 def clip_diagnostic(text: str, limit: int = DIAGNOSTIC_CHARACTERS) -> str:
-    """``text`` cut to ``limit`` characters; head and tail are kept, the cut is marked."""
+    """``text`` cut to ``limit`` characters; head and tail are kept, the cut is marked.
+
+    Of a text that is too long the chains of includes go first: they can be longer than what a
+    compiler says behind them.
+    """
     text = text.strip()
+    if len(text) <= limit:
+        return text
+    text = _INCLUDED_FROM.sub("", text)
     if len(text) <= limit:
         return text
     marker = "\n[… cut …]\n"

@@ -126,7 +126,7 @@ def build(
         except CompileFailure as failure:
             if failure.reason is not Reason.NO_DEVICE_CODE or device_assembly is not None:
                 raise
-            _build_without_kernels(unit, toolchain, runtime_library, targets, optimization, program)
+            build_without_kernels(unit, toolchain, runtime_library, targets, optimization, program)
         else:
             assembly = output.device_assembly if device_assembly is None else device_assembly
             toolchain.recombine(
@@ -146,7 +146,7 @@ def build(
     return executable
 
 
-def _build_without_kernels(
+def build_without_kernels(
     unit: Unit,
     toolchain: AmdToolchain,
     runtime_library: Path,
@@ -199,6 +199,7 @@ def _assembly(
         command += ["-include", forced_header(unit), *unit.preprocessor_arguments()]
         command += [str(unit.main), "-o", folder / "text.s"]
         visible = (*toolchain.visible(), *visible_libraries(toolchain.cache), unit.root)
+        visible = (*visible, *unit.system_directories)
         view = View(read_only=visible, writable=(folder,))
         done = run(command, cwd=unit.root, limits=COMPILE_LIMITS, view=view)
         if not done.ok:

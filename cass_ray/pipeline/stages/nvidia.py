@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import functools
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,10 +26,13 @@ from cass_ray.pipeline.stages.base import (
     unit_of,
 )
 from cass_ray.pipeline.workspace import Workspace
-from cass_ray.toolchain.nvidia.toolchain import REMOVED, NvidiaOutput, NvidiaToolchain
+from cass_ray.toolchain.nvidia.removed_names import removed_headers
+from cass_ray.toolchain.nvidia.toolchain import NvidiaOutput, NvidiaToolchain
 from cass_ray.toolchain.opencl.locate import find_opencl_nvidia
 from cass_ray.toolchain.opencl.toolchain import OpenclNvidia
 from cass_ray.toolchain.unit import CompileFailure
+
+_MAY_NEED = re.compile(r"texture|cudaDeviceProp|(?:cuda|cu)Mem(?:Prefetch|Advise)|cuCtxCreate")
 
 
 @dataclass
@@ -51,11 +55,11 @@ class NvidiaStage:
         """Everything the Nvidia side of ``row`` depends on."""
         if dialect_of(row) is OPENCL:
             names = self.settings.nvidia_architectures
-            kind = "opencl with cubins" if self.settings.lift else "opencl"
+            kind = "opencl with cubins" if self.settings.keeps_cubins else "opencl"
             return digest([kind, self._opencl().fingerprint, *names, *unit_key(row)])
         return digest(
             [
-                "nvidia with cubins" if self.settings.lift else "nvidia",
+                "nvidia with cubins" if self.settings.keeps_cubins else "nvidia",
                 self.toolchain.fingerprint,
                 self.settings.optimization,
                 *self.settings.nvidia_architectures,
@@ -89,7 +93,7 @@ class NvidiaStage:
         return row
 
     def _output(self, row: Row) -> NvidiaOutput:
-        unit, limits = unit_of(row, self.workspace, None), compiler_limits(self.settings)
+        unit, limits = unit_of(row, self.workspace, None), compiler_limits(self.settings, row)
         names = self.settings.nvidia_architectures
         if dialect_of(row) is OPENCL:
             return self._opencl().compile(unit, names, limits=limits)
@@ -131,7 +135,7 @@ class NvidiaStage:
             "device": {name: sass.normalize(text) for name, text in texts.items()},
             "toolchain": self._record(row, output).model_dump(),
         }
-        if self.settings.lift:
+        if self.settings.keeps_cubins:
             value["cubins"] = [
                 {"arch": name, "cubin": _to_text(output.cubins[name]), "listing": text}
                 for name, text in texts.items()
@@ -164,9 +168,9 @@ class NvidiaStage:
 
 
 def _removed(row: Row) -> list[str | bytes]:
-    """What the Nvidia side of a row that may have texture references depends on as well."""
-    may = row["tree"] or "texture" in row["cuda_source"]
-    return [REMOVED.read_bytes()] if may else []
+    """What the Nvidia side of a row that may need removed names depends on as well."""
+    may = row["tree"] or _MAY_NEED.search(row["cuda_source"])
+    return [*removed_headers()] if may else []
 
 
 def _to_text(content: bytes) -> str:

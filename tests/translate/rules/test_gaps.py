@@ -228,3 +228,33 @@ def test_reciprocal_roots_are_replaced_in_host_code_alone() -> None:
     assert "cass" not in hip("__device__ float f(float x) { return rsqrtf(x); }\n")
     assert "return cass::rsqrtf(x); }" in hip("float f(float x) { return rsqrtf(x); }\n")
     assert "at::rsqrt(x)" in hip("Tensor f(Tensor x) { return at::rsqrt(x); }\n")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        # ATen/core/aten_interned_strings.h lists PyTorch's operators so.
+        "#define ALL(_) \\\n_(aten, abs) \\\n_(aten, rsqrt) \\\n_(aten, rcbrt)\n",
+        "#define X(n) k_##n,\nenum E { X(rsqrt) X(rcbrtf) last };\n",
+        "namespace n { enum class Q { abs, rcbrt }; }\n",
+        "enum Q { rcbrt = 1 };\n",
+        'const char* names[] = {"rsqrt", NAME_OF(rsqrtf)};\n',
+        "auto op = n::ops().find<rcbrt_op>(rcbrt);\n",
+    ],
+)
+def test_a_root_that_is_not_called_may_be_any_word(source: str) -> None:
+    assert "cass::" not in hip(source)
+
+
+@pytest.mark.parametrize(
+    ("source", "used"),
+    [
+        ("float f(float x) { return rsqrtf (x); }\n", "cass::rsqrtf (x)"),
+        (
+            "#define ROOT(x) rsqrt(x)\nfloat f(float x) { return ROOT(x); }\n",
+            "cass::rsqrt(x)",
+        ),
+    ],
+)
+def test_a_root_that_a_host_uses_is_given(source: str, used: str) -> None:
+    assert used in hip(source)
