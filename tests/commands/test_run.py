@@ -250,7 +250,9 @@ def test_json_holds_what_a_run_printed_and_how_it_ended(tmp_path: Path) -> None:
     program.write_text(
         '#include <cstdio>\nint main() { puts("out"); fputs("err", stderr); return 3; }\n'
     )
-    done = CliRunner().invoke(app, ["run", str(program), "--json", "--arch", "gfx1100", "--arch", "gfx942"])
+    done = CliRunner().invoke(
+        app, ["run", str(program), "--json", "--arch", "gfx1100", "--arch", "gfx942"]
+    )
     assert done.exit_code == 3
     runs = [json.loads(line) for line in done.stdout.splitlines()]
     assert [run["target"] for run in runs] == ["gfx1100", "gfx942"]
