@@ -154,7 +154,7 @@ class ProgramReader:
             license=_license_tag(source),
             tree=tree,
             include_directories=directories,
-            definitions=command.definitions if command else (),
+            definitions=self._units.definitions(path),
             forced=command.forced if command else (),
             standard=newer_standard(command.standard) if command else "",
             header_packages=tuple(x.key for x in self._units.packages(closure.unresolved)),
@@ -182,7 +182,7 @@ class ProgramReader:
             includes_of,
             lambda name: self._header(name) is not None,
             _FirstGiven(command.include_directories, self._paths) if command else self._paths,
-            command.definitions if command else (),
+            self._units.definitions(path),
             lambda name: package_of_header(name) is not None,
             command.forced if command else (),
         )
