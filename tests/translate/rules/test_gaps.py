@@ -278,3 +278,22 @@ def test_a_root_that_a_host_uses_is_given(source: str, used: str) -> None:
 )
 def test_elements_of_arrays_are_not_restricted(cuda: str, translated: str) -> None:
     assert hip(cuda + "\n") == translated + "\n"
+
+
+@pytest.mark.parametrize(
+    ("cuda", "translated"),
+    [
+        # cublas_v2.h: #define cublasCreate cublasCreate_v2, and so on.
+        ("cublasCreate_v2(&h);", "hipblasCreate(&h);"),
+        ("cublasDaxpy_v2(h, n, &a, x, 1, y, 1);", "hipblasDaxpy(h, n, &a, x, 1, y, 1);"),
+        ("auto f = &cublasSgemm_v2;", "auto f = &hipblasSgemm;"),
+    ],
+)
+def test_second_names_of_cublas(cuda: str, translated: str) -> None:
+    source = f"#include <cublas_v2.h>\nvoid f() {{ {cuda} }}\n"
+    assert hip(source).endswith(f"void f() {{ {translated} }}\n")
+
+
+def test_a_second_name_that_no_function_has_is_unknown() -> None:
+    source = "#include <cublas_v2.h>\nint f() { return cublasNoSuch_v2(); }\n"
+    assert ENGINE.translate(source).errors
