@@ -194,6 +194,7 @@ class RlWorker:
         leader.end()
 
     def _lead(self, leader: Any, model: Any, form: Any, source: str, done: int) -> None:
+        from cass_ray.train.data.examples import is_source_pair
         from cass_ray.train.data.prepare import pair_files, read_pairs
         from cass_ray.train.rl.guidance import reference_answer
         from cass_ray.train.rl.model_folder import save_policy
@@ -203,7 +204,10 @@ class RlWorker:
 
         settings = self.settings
         say = partial(write_line, settings.out / PROGRESS)
-        rows = read_pairs(pair_files(settings.pairs), ("id", "cuda_source", "hip_source"))
+        read = list(read_pairs(pair_files(settings.pairs), ("id", "cuda_source", "hip_source")))
+        rows = [row for row in read if is_source_pair(row)]
+        if len(rows) < len(read):
+            say(f"{len(read) - len(rows)} rows without a source on both sides skipped")
         questions = list(
             questions_of(
                 rows,

@@ -20,7 +20,13 @@ from actors.session import is_alone, join_submitted, start_local
 from cass_ray.dataset.parquet import of_one_storage, parquet_dataset
 from cass_ray.llm.pretrained import load_tokenizer
 from cass_ray.storage.location import below
-from cass_ray.train.data.examples import COLUMNS, LIFTED, DataError, ExampleGenerator
+from cass_ray.train.data.examples import (
+    COLUMNS,
+    LEVEL_COLUMNS,
+    LIFTED,
+    DataError,
+    ExampleGenerator,
+)
 from cass_ray.train.data.prepare import (
     by_data_set,
     is_prepared,
@@ -81,7 +87,10 @@ def prepare_data(settings: TrainSettings, say: Callable[[str], None]) -> None:
     if settings.data.recipe is not None:
         columns = ("id", "origin", "repository", "filename", "cuda_source", "hip_source")
         drawn = prepare_recipe(settings, files, read_pairs(files, columns))
-        say(f"{drawn['pairs']} pairs to draw from, {drawn['held_out']} held out")
+        say(
+            f"{drawn['pairs']} pairs to draw from, {drawn['held_out']} held out, "
+            f"{drawn['no_sources']} rows without a source on both sides skipped"
+        )
         return
     tokenizer = make_tokenizer(settings, files)
     tokenizer.save_pretrained(RunFiles(settings.out).tokenizer)
@@ -122,7 +131,9 @@ def pairs_dataset(files: list[str], columns: list[str]) -> ray.data.Dataset:
     read = []
     for some in by_data_set(files):
         filesystem, paths = of_one_storage(some)
-        read.append(ray.data.read_parquet(paths, filesystem=filesystem, columns=columns))
+        known = parquet_dataset(some).schema.names
+        names = columns + [name for name in LEVEL_COLUMNS if name in known]
+        read.append(ray.data.read_parquet(paths, filesystem=filesystem, columns=names))
     return read[0].union(*read[1:]) if len(read) > 1 else read[0]
 
 

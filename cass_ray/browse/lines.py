@@ -69,6 +69,8 @@ def sides_of(
     """Both sides of a pair. Raises :class:`LinesUnknown`."""
     architecture = next(iter(row["cuda_arch"] or ()), "") or DEFAULT_NVIDIA_ARCHITECTURE
     optimization = _optimization(row["amd_toolchain"])
+    if not row["hip_source"]:
+        raise LinesUnknown("there is no HIP source")
     try:
         cuda = Sources(PurePosixPath(_NAMES[0]), {_NAMES[0]: row["cuda_source"].encode()})
         hip = Sources(PurePosixPath(_NAMES[1]), {_NAMES[1]: row["hip_source"].encode()})

@@ -36,6 +36,7 @@ SUMMARY = (
     "kernels",
     "cuda_device_bytes",
     "hip_device_bytes",
+    "level",
     "verified",
 )
 REJECT_SUMMARY = ("filename", "stage", "reason", "diagnostic")

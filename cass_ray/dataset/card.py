@@ -22,6 +22,8 @@ COLUMNS = {
     "evidence": "what stands behind `executed`",
     "lifted": "RDNA3 assembly lifted from the SASS of each architecture, where asked for",
     "devices": "assembly for further AMD architectures, each with its evidence, where asked for",
+    "level": "`source`, or `assembly` where only machine code is on both sides",
+    "lifted_side": "why there is no HIP source, where `hip_device` is lifted from the SASS",
     "portable": "whether wavefronts of 32 and of 64 lanes both agree, where both were executed",
 }
 """What the columns hold that people ask about."""
@@ -51,6 +53,8 @@ class CardFacts:
     duplicates: int
     rejects: Mapping[tuple[str, str], int]
     """(stage, reason) -> rows."""
+    lifted: int = 0
+    """Of the pairs: those without a HIP source."""
 
 
 def _size_category(rows: int) -> str:
@@ -73,6 +77,12 @@ def card(facts: CardFacts) -> str:
         for (stage, reason), count in sorted(facts.rejects.items())
     )
     architectures = ", ".join(facts.nvidia_architectures)
+    lifted = (
+        f"\n{facts.lifted} of the pairs have no HIP source: their AMD device code is lifted from "
+        "the SASS\n(`level` is `assembly`, `lifted_side` says why).\n"
+        if facts.lifted
+        else ""
+    )
     return f"""---
 configs:
 - config_name: pairs
@@ -89,7 +99,7 @@ size_categories: [{_size_category(facts.pairs)}]
 ({", ".join(map(_code, facts.sources))}). Nvidia side: {architectures}; AMD side:
 {", ".join(facts.amd_architectures)}; optimization `{facts.optimization}`; translated by
 {_code(facts.translator)}.
-
+{lifted}
 | column | holds |
 |---|---|
 {columns}

@@ -187,6 +187,15 @@ _EVIDENCE = pa.struct(
         ("perturbations", pa.int64()),
     ]
 )
+_LIFTED_SIDE = pa.struct(
+    [
+        ("arch", pa.string()),
+        ("stage", pa.string()),
+        ("reason", pa.string()),
+        ("diagnostic", pa.string()),
+        ("only_lifted", pa.list_(pa.string())),
+    ]
+)
 AMD = "amd"
 """The vendor of an element of ``devices``."""
 
@@ -233,6 +242,8 @@ PAIR_SCHEMA = pa.schema(
         ("lifted", pa.list_(_LIFTED)),
         ("devices", pa.list_(_DEVICE)),
         ("portable", pa.bool_()),
+        ("level", pa.string()),
+        ("lifted_side", _LIFTED_SIDE),
     ]
 )
 """``cuda_device`` is the SASS of the first architecture in ``cuda_arch`` (normalized);
@@ -245,7 +256,14 @@ the same ``hip_host``; empty, with the reason as ``diagnostic``, where it could 
 the same ``hip_source`` and ``hip_host``; where it does not compile or its output differs, empty or
 not ``executed``, with the reason as ``diagnostic``. ``portable`` says of rows that were executed
 for wavefronts of 32 and of 64 lanes whether both agree with the Nvidia side, and is null for
-others."""
+others.
+
+``level`` is a :class:`~cass_ray.task.Level`: ``source`` where both sides are sources as well,
+``assembly`` where only machine code is on both sides (OpenCL, and rows without a port); null in
+older data sets, as good as ``source`` where ``hip_source`` is not empty. ``lifted_side`` is null
+unless ``hip_device`` is the lifter's, made of the machine code for ``arch`` because the source has
+no port: ``stage``, ``reason`` and ``diagnostic`` say what a reject would have said. Such rows have
+neither ``hip_source`` nor ``hip_host``: the CUDA program's host code launches their kernels."""
 
 REJECT_SCHEMA = pa.schema(
     [

@@ -199,6 +199,7 @@ def _assembly(
         command += ["-include", forced_header(unit), *unit.preprocessor_arguments()]
         command += [str(unit.main), "-o", folder / "text.s"]
         visible = (*toolchain.visible(), *visible_libraries(toolchain.cache), unit.root)
+        visible = (*visible, *unit.system_directories)
         view = View(read_only=visible, writable=(folder,))
         done = run(command, cwd=unit.root, limits=COMPILE_LIMITS, view=view)
         if not done.ok:

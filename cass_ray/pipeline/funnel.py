@@ -14,8 +14,12 @@ from rich.table import Table
 from cass_ray.dataset.schema import DUPLICATE_REASONS, Reason, Stage, Verified, is_rejected
 from cass_ray.toolchain.unit import unopened_file
 
-STEPS = ("units", "configured", "distinct", "translated", "cuda", "amd", "pairs", "executed")
-"""``configured``: with the project's own command. ``cuda``, ``amd``: compiled, with device code."""
+STEPS = (
+    *("units", "configured", "distinct", "translated", "cuda", "amd", "pairs", "executed"),
+    "lifted",
+)
+"""``configured``: with the project's own command. ``cuda``, ``amd``: compiled, with device code.
+``lifted``: no pairs of sources, and not counted as such: their AMD side is the lifter's."""
 
 UNIT_COLUMNS = ("configured", "header_packages", "dependencies", "lacks")
 """Working columns that are counted here."""
@@ -69,6 +73,10 @@ class Funnel:
         counts = self.steps.setdefault(name, Counter())
         counts["units"] += 1
         counts["configured"] += row["configured"] != "inferred"
+        if not is_rejected(row) and row.get("lifted_side"):
+            counts.update(("distinct", "cuda", "lifted"))
+            self.unlocks[name, what_stopped({**row, **row["lifted_side"]})] += 1
+            return
         if not is_rejected(row):
             counts.update(("distinct", "translated", "cuda", "amd", "pairs"))
             counts["executed"] += row["verified"] == Verified.EXECUTED.value

@@ -31,6 +31,7 @@ class Tally:
         self.origins: Counter[str] = Counter()
         self.domains: Counter[str] = Counter()
         self.verified: Counter[str] = Counter()
+        self.lifted = 0
         self.kernels = 0
         self.funnel = Funnel()
 
@@ -43,6 +44,7 @@ class Tally:
             self.kernels += len(row["kernels"])
             self.domains[row.get("domain") or "unknown"] += 1
             self.verified[row["verified"]] += 1
+            self.lifted += bool(row.get("lifted_side"))
         elif Reason(row["reason"]) in DUPLICATE_REASONS:
             self.duplicates[row["reason"]] += 1
         else:
@@ -53,6 +55,7 @@ class Tally:
         self.rows += other.rows
         self.pairs += other.pairs
         self.kernels += other.kernels
+        self.lifted += other.lifted
         self.rejects.update(other.rejects)
         self.duplicates.update(other.duplicates)
         self.origins.update(other.origins)
@@ -75,6 +78,7 @@ class Tally:
             "rows": self.rows,
             "pairs": self.pairs,
             "kernels": self.kernels,
+            "lifted": self.lifted,
             "duplicates": dict(sorted(self.duplicates.items())),
             "rejects": [
                 {"stage": stage, "reason": reason, "rows": count}
@@ -98,6 +102,7 @@ def card_facts(settings: BuildSettings, tally: Tally) -> CardFacts:
         rows=tally.rows,
         pairs=tally.pairs,
         kernels=tally.kernels,
+        lifted=tally.lifted,
         duplicates=tally.duplicates.total(),
         rejects=tally.rejects,
     )
@@ -118,6 +123,8 @@ def print_summary(console: Console, tally: Tally, seconds: float, out: Path | st
     table.add_row(
         str(tally.pairs), f"pairs, {tally.kernels} kernels ({by_level or 'none'})", style="green"
     )
+    if tally.lifted:
+        table.add_row(str(tally.lifted), "of them without a HIP source: their AMD side is lifted")
     for reason, count in sorted(tally.duplicates.items()):
         table.add_row(str(count), reason.replace("_", " "), style="dim")
     for (stage, reason), count in sorted(tally.rejects.items(), key=lambda item: -item[1]):

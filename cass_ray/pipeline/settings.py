@@ -90,6 +90,15 @@ class BuildSettings(ScreeningSettings):
     """Also lift each architecture's machine code to RDNA3 (column ``lifted``); with ``execute``,
     what was lifted runs too."""
 
+    lifted_rows: bool = False
+    """Rows with one side: where the source has no port (CUTLASS, inline PTX), the AMD side is
+    lifted from the machine code, and the row is of the level ``assembly``."""
+
+    @property
+    def keeps_cubins(self) -> bool:
+        """Whether the Nvidia side leaves its machine code for the lifter."""
+        return self.lift or self.lifted_rows
+
     @property
     def units(self) -> UnitSettings:
         """How much is found out about the way a project compiles its files."""
@@ -110,8 +119,8 @@ class BuildSettings(ScreeningSettings):
 
     @model_validator(mode="after")
     def _sources_alone(self) -> Self:
-        if not self.compile and (self.execute or self.lift):
-            raise ValueError("`execute` and `lift` need `compile`")
+        if not self.compile and (self.execute or self.keeps_cubins):
+            raise ValueError("`execute`, `lift` and `lifted_rows` need `compile`")
         if not self.compile and self.translator not in IN_PROCESS_ENGINES:
             raise ValueError(
                 f"`compile: false` translates as files are read, which `{self.translator}` is too "

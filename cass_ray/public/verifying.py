@@ -23,7 +23,7 @@ from cass_ray.execute.evidence.exploits import source_findings
 from cass_ray.execute.grades import Grade
 from cass_ray.execute.originals import measure_original, reference_backends
 from cass_ray.execute.references import ReferenceRuns
-from cass_ray.execute.targets import as_hip, usable_targets, wavefronts_on
+from cass_ray.execute.targets import as_hip, translated_port, usable_targets, wavefronts_on
 from cass_ray.execute.verify import Policy, PortVerification
 from cass_ray.public.renderable import Renderable
 from cass_ray.public.views import Block, Cells, Mark, View
@@ -180,7 +180,8 @@ def compare_programs(
             check=not engine.real_gpu,
         )
         built = engine.build(candidate)
-        result = judging.verify(made, built, engine, policy, findings=findings)
+        another = translated_port(reference, candidate, engine)
+        result = judging.verify(made, built, engine, policy, findings=findings, another=another)
         results[name] = _with_generated(result, candidate, generated, engine, policy)
     return results
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import posixpath
 import re
+import shlex
 import signal
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from cass_ray.dataset.schema import Reason, clip_diagnostic
@@ -60,6 +61,19 @@ class Unit:
             *(word for folder in self.system_directories for word in ("-idirafter", str(folder))),
             *(word for header in self.forced for word in ("-include", header)),
         ]
+
+    def nvcc_arguments(self) -> list[str]:
+        """:meth:`preprocessor_arguments` for nvcc's driver.
+
+        It knows no ``-idirafter`` and hands it to the host compiler, whose preprocessor is the one
+        that reads the sources.
+        """
+        result = replace(self, system_directories=()).preprocessor_arguments()
+        for folder in self.system_directories:
+            # nvcc divides the word at commas, and a shell reads what is left.
+            escaped = shlex.quote(str(folder)).replace(",", "\\,")
+            result += ["-Xcompiler", "-idirafter", "-Xcompiler", escaped]
+        return result
 
 
 class CompileFailure(Exception):

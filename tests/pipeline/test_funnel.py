@@ -32,25 +32,28 @@ def test_each_row_counts_as_far_as_it_came() -> None:
         row("compile_nvidia", "no_device_code"),
         row("compile_amd", "compile_error", "clang: a.cu:1:1: error: expected ';'"),
         row(configured=""),
+        row(lifted_side={"stage": "translate", "reason": "untranslatable", "diagnostic": "x"}),
     ):
         funnel.add(each)
 
     assert funnel.as_dict()["repositories"] == {
         "a/b": {
-            "units": 6,
-            "configured": 5,
-            "distinct": 5,
+            "units": 7,
+            "configured": 6,
+            "distinct": 6,
             "translated": 4,
-            "cuda": 3,
+            "cuda": 4,
             "amd": 2,
             "pairs": 2,
             "executed": 1,
+            "lifted": 1,
             "no device code": 1,
         }
     }
     assert {each["what"] for each in funnel.as_dict()["unlocks"]} == {
         "name cuX (translate)",
         "compile_amd: expected ';'",
+        "translate: untranslatable",
     }
 
 

@@ -40,6 +40,7 @@ def test_report_counts() -> None:
         "rows": 3,
         "pairs": 1,
         "kernels": 2,
+        "lifted": 0,
         "duplicates": {"exact_duplicate": 1},
         "rejects": [{"stage": "filter", "reason": "no_kernel", "rows": 1}],
         "origins": {"local": 3},

@@ -19,7 +19,7 @@ _CASS = [sys.executable, "-m", "cass_ray.cli"]
 _REPORT = "report.json"
 _WHY_SHOWN = 6
 _ENDING_SECONDS = 60
-_LINE = re.compile(r"^rows (\d+)(?:/(\d+))?[^·]*· pairs (\d+)(.*)$", re.MULTILINE)
+_LINE = re.compile(r"(?:^|· )rows (\d+)(?:/(\d+))?[^·]*· pairs (\d+)(.*)$", re.MULTILINE)
 _REASON = re.compile(r"([a-z_]+) (\d+)[,)]")
 
 
@@ -46,7 +46,7 @@ class Measured(StrictModel):
     no_device_code: int = 0
     duplicates: int = 0
     pairs: int = 0
-    stopped: list[Stopped] = []
+    stopped: tuple[Stopped, ...] = ()
     error: str = ""
     """The last line of a build that ended with an error."""
 

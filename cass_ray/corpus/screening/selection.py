@@ -21,6 +21,7 @@ from cass_ray.dataset.schema import Origin, Reason, Stage, is_rejected, rejected
 SELECTION_SCHEMA = pa.schema(
     [
         ("id", pa.string()),
+        ("level", pa.string()),
         ("split", pa.string()),
         ("origin", pa.string()),
         ("repository", pa.string()),
@@ -29,8 +30,9 @@ SELECTION_SCHEMA = pa.schema(
         ("assembly_tokens", pa.int64()),
     ]
 )
-"""``copies``: how often the pair is seen in one epoch; 0 for validation. Token counts are of both
-sides together; null without a tokenizer."""
+"""``level``: of the pair (``cass_ray.dataset.schema``). ``copies``: how often the pair is seen in
+one epoch; 0 for validation. Token counts are of both sides together; null without a tokenizer, and
+those of sources null where the AMD side is lifted."""
 
 Row = dict[str, Any]
 Count = Callable[[str], int]
@@ -121,6 +123,7 @@ class Selection:
         split = split_of(row, self._settings)
         return row, {
             "id": row["id"],
+            "level": row.get("level"),
             "split": split,
             "origin": row["origin"],
             "repository": row["repository"],
@@ -130,7 +133,7 @@ class Selection:
         }
 
     def _tokens(self, row: Row, level: str) -> int | None:
-        if self._count is None:
+        if self._count is None or (level == "source" and row.get("lifted_side")):
             return None
         columns = (
             ("cuda_source", "hip_source", "opencl_source")

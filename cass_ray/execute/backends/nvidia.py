@@ -129,8 +129,8 @@ class NvidiaBackend(Backend):
 
     def _compile(self, unit: Unit, output: Path) -> None:
         toolchain = self.toolchain
-        command = [str(toolchain.nvcc), *toolchain.flags(self.optimization)]
-        command += [*self.language_options(), *unit.preprocessor_arguments()]
+        command = [str(toolchain.nvcc), *toolchain.flags(self.optimization, unit.standard)]
+        command += [*self.language_options(), *unit.nvcc_arguments()]
         # nvcc 13 adds compute_90's PTX to -arch=sm_90a, which code that needs the variant has not.
         number = self.architecture.removeprefix("sm_")
         codes = f"[sm_{number},compute_{number}]"
@@ -138,7 +138,7 @@ class NvidiaBackend(Backend):
         command += [f"-L{directory}" for directory in toolchain.library_directories]
         with private_folder() as folder:
             view = View(
-                read_only=(*toolchain.visible(), *self.visible()),
+                read_only=(*toolchain.visible(), *self.visible(), *unit.system_directories),
                 mounts=(Mount(unit.root, SOURCE_TREE), Mount(folder, WORK_FOLDER, writable=True)),
             )
             made = folder / "program"

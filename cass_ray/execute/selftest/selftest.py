@@ -262,7 +262,10 @@ class _Trial:
         reference = generated.reference if generated else self._reference
         built = self._backend.build(program)
         findings = wait_findings(program.device)
-        return verify(reference, built, self._backend, policy, findings=findings)
+        another = None
+        if generated is None and program is not self.original:
+            another = functools.partial(self._backend.build, self.original)
+        return verify(reference, built, self._backend, policy, findings=findings, another=another)
 
     def mutants(self, generator: random.Random, per_fault: int) -> Iterator[MutantResult]:
         main = str(self._subject.sources.main)

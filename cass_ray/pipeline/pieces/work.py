@@ -32,7 +32,7 @@ WITHOUT_EFFECT = frozenset(
 """Settings that no row depends on: places, sizes, and what is chosen from all rows at the end."""
 OF_FINISHED_ROWS = frozenset(
     {"nvidia_architectures", "amd_architectures", "optimization", "translator", "execute"}
-    | {"lifted_reference", "lift"}
+    | {"lifted_reference", "lift", "lifted_rows"}
 )
 """Settings of stages. Every other one counts from reading on: a setting that nobody lists makes
 results of its own, and never takes those of another value."""

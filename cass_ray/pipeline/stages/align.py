@@ -2,29 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 from cass_ray.assembly.align import align_kernels
 from cass_ray.dataset.schema import Reason, Stage, Verified, rejected
 from cass_ray.pipeline.stages.base import Row, guarded
+from cass_ray.pipeline.stages.lifted_side import is_set_aside, set_aside
 
 
+@dataclass(frozen=True)
 class AlignStage:
-    """Fills ``kernels``; a row whose kernels differ is rejected, the others are ``compiled``."""
+    """Fills ``kernels``; a row whose kernels differ is rejected, the others are ``compiled``.
+
+    With ``lifted_rows`` it is set aside for the lifter instead.
+    """
+
+    lifted_rows: bool = False
 
     def run(self, rows: Sequence[Row]) -> list[Row]:
         """Rows with ``kernels`` and ``verified``, or rejected."""
-        return [guarded(Stage.ALIGN, row, _one) for row in rows]
+        leave = set_aside if self.lifted_rows else rejected
+        return [guarded(Stage.ALIGN, row, partial(_one, leave=leave)) for row in rows]
 
 
-def _one(row: Row) -> Row:
+def _one(row: Row, leave: Callable[[Row, Stage, Reason, str], Row]) -> Row:
+    if is_set_aside(row):
+        return row
     alignment = align_kernels(row["cuda_device"], row["hip_device"])
     if not alignment.common:
-        return rejected(
+        return leave(
             row, Stage.ALIGN, Reason.NO_COMMON_KERNEL, f"no kernel on both sides: {alignment}"
         )
     if alignment.kernels_differ:
-        return rejected(
+        return leave(
             row,
             Stage.ALIGN,
             Reason.KERNELS_DIFFER,

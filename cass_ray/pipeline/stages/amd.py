@@ -20,6 +20,7 @@ from cass_ray.pipeline.stages.base import (
     unit_key,
     unit_of,
 )
+from cass_ray.pipeline.stages.lifted_side import NO_COUNTERPART, is_set_aside, set_aside
 from cass_ray.pipeline.workspace import Workspace
 from cass_ray.toolchain.amd.toolchain import AmdOutput, AmdToolchain
 from cass_ray.toolchain.opencl.locate import find_opencl_amd
@@ -76,6 +77,17 @@ class AmdStage:
         return [guarded(Stage.COMPILE_AMD, row, self._one) for row in rows]
 
     def _one(self, row: Row) -> Row:
+        if is_set_aside(row):
+            return row
+        try:
+            return self._compiled(row)
+        except CompileFailure as failure:
+            if not self.settings.lifted_rows or failure.reason not in NO_COUNTERPART:
+                raise
+            said = f"{failure.tool}: {failure.diagnostic}"
+            return set_aside(row, Stage.COMPILE_AMD, failure.reason, said)
+
+    def _compiled(self, row: Row) -> Row:
         first, *others = self.settings.amd_architectures
         key = self.key(row, first)
         value = self._results.get(key)

@@ -38,10 +38,12 @@ Row = dict[str, Any]
 
 CUBINS_COLUMN = "cubins"
 BLOCK_COLUMN = "block"
+NO_PORT_COLUMN = "no_port"
 
 _CUBIN = pa.struct(
     [("arch", pa.string()), ("cubin", pa.large_binary()), ("listing", pa.large_string())]
 )
+_NO_PORT = pa.struct([(name, pa.string()) for name in ("stage", "reason", "diagnostic")])
 WORK_SCHEMA = pa.schema(
     [
         *REJECT_SCHEMA,
@@ -56,12 +58,14 @@ WORK_SCHEMA = pa.schema(
         ("lacks", pa.list_(pa.string())),
         ("configured", pa.string()),
         (CUBINS_COLUMN, pa.list_(_CUBIN)),
+        (NO_PORT_COLUMN, _NO_PORT),
     ]
 )
 """``block``: key of the block that the row is worked on in. ``tree``: digest of the archive that
 holds the program. ``include_directories``: relative to the tree. ``definitions`` to
 ``configured``: as of a :class:`~cass_ray.corpus.program.Program`. ``cubins``: for the lifter, with
-their listings."""
+their listings. ``no_port``: why the AMD side is to be lifted
+(:mod:`cass_ray.pipeline.stages.lifted_side`)."""
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 

@@ -7,7 +7,7 @@ The AMD side, where its code runs. What it is compared with is measured before, 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,6 +23,7 @@ from cass_ray.dataset.schema import (
     rejected,
 )
 from cass_ray.execute.backends.base import Assembly
+from cass_ray.execute.backends.original_host import OriginalHostBackend
 from cass_ray.execute.backends.rdna3 import HipBackend
 from cass_ray.execute.checks_version import checks_version
 from cass_ray.execute.comparison.tolerances import tolerance_for
@@ -32,8 +33,12 @@ from cass_ray.execute.programs import has_main, rdna3_instructions, sass_instruc
 from cass_ray.execute.verify import Policy, PortVerification, RunRecord, verify
 from cass_ray.pipeline.stages.base import Row, guarded
 from cass_ray.pipeline.stages.driven_rows import hip_program, kernels_to_drive
+from cass_ray.pipeline.stages.lifted_side import is_set_aside
 from cass_ray.pipeline.stages.reference import REFERENCE_COLUMN, reference_of
 from cass_ray.pipeline.workspace import Workspace
+from cass_ray.port.errors import PortError
+from cass_ray.port.replacement import OriginalProgram
+from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.sandbox.executable import Bounds
 from cass_ray.toolchain.unit import CompileFailure
 from cass_ray.translate.protocol import Translator
@@ -52,6 +57,8 @@ class ExecuteStage:
     Kernels without ``main`` run under a generated driver, given ``workspace`` and ``translator``
     and a reference that was made with the same driver. Made-up arguments may be ones that the
     kernels were not written for: where such a run does not agree, the row stays ``compiled``.
+
+    What was lifted because the source has no port runs under the CUDA program's own host code.
     """
 
     backend: HipBackend
@@ -59,6 +66,8 @@ class ExecuteStage:
     translator: Translator | None = None
     bounds: Bounds = field(default_factory=Bounds)
     cache: ContentCache | None = None
+    original_programs: Callable[[Row], OriginalProgram] | None = None
+    """The CUDA programs of rows whose AMD side is lifted; None: such rows are not run."""
     _backends: dict[str, HipBackend] = field(init=False, default_factory=dict)
 
     def key(self, row: Row, backend: HipBackend | None = None) -> str:
@@ -87,6 +96,8 @@ class ExecuteStage:
     def _one(self, row: Row) -> Row:
         if row["verified"] != Verified.COMPILED.value:
             return row
+        if is_set_aside(row):
+            return self._hosted(row)
         driven = not has_main([row["hip_source"]])
         if driven and not (row.get(REFERENCE_COLUMN) and self._may_drive):
             return row
@@ -102,6 +113,28 @@ class ExecuteStage:
         if not driven:
             verified = self._with_lifted(verified)
         return self._on_devices(verified, driven)
+
+    def _hosted(self, row: Row) -> Row:
+        """``row``, whose AMD side is lifted, run under the CUDA program's own host code.
+
+        Left as it is where that cannot be: it has no ``main``, or needs more than the CUDA runtime
+        over HIP has.
+        """
+        if self.original_programs is None or not has_main([row["cuda_source"] or ""]):
+            return row
+        hosted = OriginalHostBackend(self.backend)
+        key = digest(["hosted", self.key(row), row["cuda_host"]])
+        found = self.cache.get(key) if self.cache is not None else None
+        if found is not None:
+            return with_verification(row, PortVerification.model_validate_json(found))
+        try:
+            built = hosted.join(self.original_programs(row), row["hip_device"])
+        except (CompileFailure, PortError, ToolMissing):
+            return row
+        result = verify(reference_of(row), built, hosted, self._policy(row))
+        if self.cache is not None:
+            self.cache.put(key, result.model_dump_json().encode())
+        return with_verification(row, result)
 
     def _result(self, row: Row, backend: HipBackend, driven: bool) -> PortVerification:
         """The verification of the row's device code on ``backend``, from the cache if it is there.
@@ -201,14 +234,16 @@ class ExecuteStage:
             {path: row["hip_source"].encode()}, {path: row["cuda_source"].encode()}
         )
         findings += wait_findings(row["hip_device"])
+        return verify(reference_of(row), built, backend, self._policy(row), findings=findings)
+
+    def _policy(self, row: Row) -> Policy:
         sizes = rdna3_instructions(row["hip_device"]), sass_instructions(row["cuda_device"])
-        policy = Policy(
+        return Policy(
             tolerance=tolerance_for([row["cuda_source"]]),
             bounds=self.bounds,
             device_instructions=sizes,
-            counters=not backend.real_gpu,
+            counters=not self.backend.real_gpu,
         )
-        return verify(reference_of(row), built, backend, policy, findings=findings)
 
 
 def _program(row: Row) -> Assembly:

@@ -23,14 +23,10 @@ from cass_ray.toolchain.nvidia.elf import Cubin, CubinError
 
 
 @dataclass
-class LiftStage:
-    """Fills ``lifted``: RDNA3 assembly of every Nvidia architecture's cubin, or why there is none.
+class CubinLifter:
+    """Lifts the cubins of rows through the cache.
 
-    Beside it, the forms of its instructions that are neither proven nor tested
-    (docs/lift/evidence.md).
-
-    A program that cannot be lifted is still a pair. What could not be lifted because of the time
-    limit is tried again by the next run.
+    What could not be lifted because of the time limit is tried again by the next run.
     """
 
     toolchain: AmdToolchain
@@ -41,18 +37,13 @@ class LiftStage:
     def __post_init__(self) -> None:
         self._version = lift.fingerprint()
 
-    def run(self, rows: Sequence[Row]) -> list[Row]:
-        """``rows`` with the column filled in; needs their cubins and ``hip_device``."""
-        return [guarded(Stage.COMPILE_AMD, row, self._one) for row in rows]
+    def lifted(
+        self, cubin: Mapping[str, Any], architecture: str, names: Mapping[str, str]
+    ) -> dict[str, Any]:
+        """An element of the column ``lifted``; ``cubin`` is one of the column ``cubins``.
 
-    def _one(self, row: Row) -> Row:
-        result = [self._cubin(row, cubin) for cubin in row[CUBINS_COLUMN] or ()]
-        return {**row, "lifted": result}
-
-    def _cubin(self, row: Row, cubin: Mapping[str, Any]) -> dict[str, Any]:
-        architecture = self.settings.amd_architectures[0]
-        parsed = Cubin.parse(cubin["cubin"])
-        names = lift.names_for_host(parsed, row["hip_device"])
+        ``names`` as of :func:`cass_ray.lift.lift_listing`.
+        """
         renamed = json.dumps(names, sort_keys=True)
         key = digest(
             [
@@ -71,6 +62,7 @@ class LiftStage:
             raise NotCached(key)
         value = {"rdna3": "", "verified": Verified.NONE.value, "diagnostic": ""}
         try:
+            parsed = Cubin.parse(cubin["cubin"])
             made = lift.lift_listing(
                 parsed, cubin["listing"], self.toolchain, architecture, names=names
             )
@@ -80,6 +72,33 @@ class LiftStage:
         if self.cache is not None:
             self.cache.put(key, json.dumps(value, sort_keys=True).encode())
         return _finished(cubin, value)
+
+
+@dataclass
+class LiftStage:
+    """Fills ``lifted``: RDNA3 assembly of every Nvidia architecture's cubin, or why there is none.
+
+    Beside it, the forms of its instructions that are neither proven nor tested
+    (docs/lift/evidence.md). A program that cannot be lifted is still a pair.
+    """
+
+    lifter: CubinLifter
+
+    def run(self, rows: Sequence[Row]) -> list[Row]:
+        """``rows`` with the column filled in; needs their cubins and ``hip_device``."""
+        return [guarded(Stage.COMPILE_AMD, row, self._one) for row in rows]
+
+    def _one(self, row: Row) -> Row:
+        architecture = self.lifter.settings.amd_architectures[0]
+        result = [
+            self.lifter.lifted(
+                cubin,
+                architecture,
+                lift.names_for_host(Cubin.parse(cubin["cubin"]), row["hip_device"]),
+            )
+            for cubin in row[CUBINS_COLUMN] or ()
+        ]
+        return {**row, "lifted": result}
 
 
 def _finished(cubin: Mapping[str, Any], value: Mapping[str, str]) -> dict[str, Any]:

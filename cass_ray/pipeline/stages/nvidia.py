@@ -57,11 +57,11 @@ class NvidiaStage:
         """Everything the Nvidia side of ``row`` depends on."""
         if dialect_of(row) is OPENCL:
             names = self.settings.nvidia_architectures
-            kind = "opencl with cubins" if self.settings.lift else "opencl"
+            kind = "opencl with cubins" if self.settings.keeps_cubins else "opencl"
             return digest([kind, self._opencl().fingerprint, *names, *unit_key(row)])
         return digest(
             [
-                "nvidia with cubins" if self.settings.lift else "nvidia",
+                "nvidia with cubins" if self.settings.keeps_cubins else "nvidia",
                 self.toolchain.fingerprint,
                 self.settings.optimization,
                 *self.settings.nvidia_architectures,
@@ -137,7 +137,7 @@ class NvidiaStage:
             "device": {name: sass.normalize(text) for name, text in texts.items()},
             "toolchain": self._record(row, output).model_dump(),
         }
-        if self.settings.lift:
+        if self.settings.keeps_cubins:
             value["cubins"] = [
                 {"arch": name, "cubin": _to_text(output.cubins[name]), "listing": text}
                 for name, text in texts.items()

@@ -22,7 +22,8 @@ from cass_ray.pipeline.stages.align import AlignStage
 from cass_ray.pipeline.stages.amd import AmdStage
 from cass_ray.pipeline.stages.base import Needs, Row, RowStage
 from cass_ray.pipeline.stages.execute import ExecuteStage
-from cass_ray.pipeline.stages.lift import LiftStage
+from cass_ray.pipeline.stages.lift import CubinLifter, LiftStage
+from cass_ray.pipeline.stages.lifted_side import LiftedSideStage, OriginalPrograms
 from cass_ray.pipeline.stages.nvidia import NvidiaStage
 from cass_ray.pipeline.stages.reference import ReferenceStage
 from cass_ray.pipeline.stages.translate import SourcePairStage, TranslateStage
@@ -118,7 +119,11 @@ def _make_amd(given: StageContext) -> RowStage:
 
 
 def _make_lift(given: StageContext) -> RowStage:
-    return LiftStage(find_amd(), given.settings, given.cache, given.cached_only)
+    return LiftStage(_lifter(given))
+
+
+def _lifter(given: StageContext) -> CubinLifter:
+    return CubinLifter(find_amd(), given.settings, given.cache, given.cached_only)
 
 
 def _make_reference(given: StageContext) -> RowStage:
@@ -135,7 +140,14 @@ def _make_execute(given: StageContext) -> RowStage:
         text = f"A backend to execute {architecture} on"
         raise ToolMissing(text, "Run without --execute, or name an emulated one first.")
     backend = replace(backend, architecture=architecture)
-    return ExecuteStage(backend, given.workspace, given.translator, cache=given.cache)
+    originals = OriginalPrograms(given.workspace, given.settings)
+    return ExecuteStage(
+        backend,
+        given.workspace,
+        given.translator,
+        cache=given.cache,
+        original_programs=originals if given.settings.lifted_rows else None,
+    )
 
 
 @functools.cache
@@ -172,7 +184,7 @@ STAGES: tuple[StageEntry, ...] = (
         "translate",
         Pool.TRANSLATOR,
         Needs.NOTHING,
-        lambda given: TranslateStage(given.translator, given.workspace),
+        lambda given: TranslateStage(given.translator, given.workspace, given.settings.lifted_rows),
         _always,
     ),
     StageEntry(
@@ -186,7 +198,20 @@ STAGES: tuple[StageEntry, ...] = (
         "compile Nvidia", Pool.NVIDIA_COMPILER, Needs.NVIDIA_TOOLCHAIN, _make_nvidia, _compile
     ),
     StageEntry("compile AMD", Pool.AMD_COMPILER, Needs.AMD_TOOLCHAIN, _make_amd, _compile),
-    StageEntry("align", Pool.AMD_COMPILER, Needs.NOTHING, lambda given: AlignStage(), _compile),
+    StageEntry(
+        "align",
+        Pool.AMD_COMPILER,
+        Needs.NOTHING,
+        lambda given: AlignStage(given.settings.lifted_rows),
+        _compile,
+    ),
+    StageEntry(
+        "lifted side",
+        Pool.AMD_COMPILER,
+        Needs.AMD_TOOLCHAIN,
+        lambda given: LiftedSideStage(_lifter(given)),
+        lambda settings: settings.lifted_rows,
+    ),
     StageEntry("lift", Pool.AMD_COMPILER, Needs.AMD_TOOLCHAIN, _make_lift, _lift),
     StageEntry(
         "reference",

@@ -26,6 +26,7 @@ from cass_ray.execute.references import (
 )
 from cass_ray.pipeline.stages.base import Row, guarded, unit_of
 from cass_ray.pipeline.stages.driven_rows import cuda_program, kernels_to_drive
+from cass_ray.pipeline.stages.lifted_side import is_set_aside
 from cass_ray.pipeline.workspace import Workspace
 from cass_ray.toolchain.sandbox.executable import Bounds
 from cass_ray.toolchain.unit import CompileFailure
@@ -66,8 +67,8 @@ class ReferenceStage:
     def _one(self, row: Row) -> Row:
         if not self.stand_in:
             return self._measured(row)
-        if self._problem:
-            return row
+        if self._problem or is_set_aside(row):
+            return row  # what is lifted is no reference for what is lifted
         reference = reference_of(row)
         try:
             if reference is None:

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from cass_ray.corpus.dialect import OPENCL, dialect_of
 from cass_ray.dataset.schema import Reason, Stage, Verified, is_rejected, rejected
 from cass_ray.pipeline.stages.base import Row, guarded
+from cass_ray.pipeline.stages.lifted_side import set_aside
 from cass_ray.pipeline.workspace import Workspace
+from cass_ray.task import Level
 from cass_ray.translate.project.refusals import left_to_the_compiler
 from cass_ray.translate.protocol import Translator, TranslatorError
 
@@ -17,11 +19,13 @@ from cass_ray.translate.protocol import Translator, TranslatorError
 class TranslateStage:
     """Fills ``hip_source``. A construct with no translation rejects the row with every finding.
 
-    OpenCL compiles for both sides as it is and passes through.
+    OpenCL compiles for both sides as it is and passes through. With ``lifted_rows`` what has no
+    translation is set aside for the lifter instead.
     """
 
     translator: Translator
     workspace: Workspace
+    lifted_rows: bool = False
 
     def run(self, rows: Sequence[Row]) -> list[Row]:
         """Rows with ``hip_source``, or rejected."""
@@ -29,7 +33,7 @@ class TranslateStage:
 
     def _one(self, row: Row) -> Row:
         if dialect_of(row) is OPENCL:
-            return {**row, "hip_source": ""}
+            return {**row, "hip_source": "", "level": Level.ASSEMBLY.value}
         try:
             translation = self.translator.translate(
                 row["cuda_source"], filename=row["path"], context=self.workspace.context(row)
@@ -42,8 +46,9 @@ class TranslateStage:
             errors = [each for each in errors if not left_to_the_compiler(each, source)]
         if errors:
             listing = "\n".join(finding.format(row["path"]) for finding in errors)
-            return rejected(row, Stage.TRANSLATE, Reason.UNTRANSLATABLE, listing)
-        return {**row, "hip_source": translation.source}
+            leave = set_aside if self.lifted_rows else rejected
+            return leave(row, Stage.TRANSLATE, Reason.UNTRANSLATABLE, listing)
+        return {**row, "hip_source": translation.source, "level": Level.SOURCE.value}
 
 
 class SourcePairStage:

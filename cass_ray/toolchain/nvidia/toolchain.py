@@ -234,7 +234,7 @@ class NvidiaToolchain:
         Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.
         """
         command = [str(self.nvcc), *self.flags(optimization, unit.standard)]
-        command += unit.preprocessor_arguments()
+        command += unit.nvcc_arguments()
         for architecture in architectures:
             number = architecture.removeprefix("sm_")
             command += ["-gencode", f"arch=compute_{number},code={architecture}"]

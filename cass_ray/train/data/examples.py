@@ -31,6 +31,8 @@ COLUMNS = (
 """Columns of a pair that examples are made of."""
 LIFTED = "lifted"
 """Needed too where the lifter's assembly is learned; older data sets do not have it."""
+LEVEL_COLUMNS = ("level", "lifted_side")
+"""Say which rows have a port; older data sets have such rows only."""
 
 _LEVELS = {"none": 0, "compiled": 1, "executed": 2}
 
@@ -56,7 +58,7 @@ class ExampleGenerator:
         """Rows of ``EXAMPLE_SCHEMA``, also for what is dropped."""
         for task in self.settings.parsed_tasks:
             for code in codes(pair, task, self.settings):
-                row = self._example(task, code.question, code.answer)
+                row = self._example(task, code)
                 if _LEVELS.get(code.verified, 0) < _LEVELS[self.settings.require]:
                     row |= _dropped(f"not {self.settings.require}")
                 executed = code.verified == Verified.EXECUTED
@@ -67,9 +69,10 @@ class ExampleGenerator:
                     "held_out": is_held_out(pair["id"], self.settings.held_out),
                 }
 
-    def _example(self, task: Task, question: str, answer: str) -> dict[str, Any]:
+    def _example(self, task: Task, code: Code) -> dict[str, Any]:
+        question, answer = code.question, code.answer
         if not question.strip() or not answer.strip():
-            return _dropped("no code")
+            return _dropped(code.why_none)
         style: PromptFormat = prompt_format(self.settings.prompt)
         try:
             asked, said = style.messages(task, question), style.answer(task, answer)
@@ -93,6 +96,8 @@ class Code:
     question: str
     answer: str
     verified: str
+    why_none: str = "no code"
+    """Why there is no example, where a side is empty."""
 
 
 def codes(pair: Mapping[str, Any], task: Task, settings: DataSettings) -> Iterator[Code]:
@@ -100,19 +105,30 @@ def codes(pair: Mapping[str, Any], task: Task, settings: DataSettings) -> Iterat
     question, answer = task.columns
     verified = pair["verified"] or Verified.NONE.value
     if task.level is Level.SOURCE:
-        yield Code("", pair[question] or "", pair[answer] or "", verified)
+        why = "no source on both sides" if pair.get("level") == Level.ASSEMBLY else "no code"
+        yield Code("", pair[question] or "", pair[answer] or "", verified, why)
         return
     listings = {item["arch"]: item["sass"] for item in pair["cuda_device_by_arch"] or ()}
     lifted = {item["arch"]: item for item in pair.get(LIFTED) or ()}
+    side = pair.get("lifted_side")
+    if side is not None:
+        here = {"rdna3": pair["hip_device"], "verified": verified}
+        lifted = {side["arch"]: here, **lifted}
+    why = "lifted, and data.rdna3 is compiled" if side and settings.rdna3 != LIFTED else "no code"
     for name in [name for name in settings.architectures if name in listings] or [""]:
         nvidia = sass.normalize(listings[name] if name else pair["cuda_device"] or "")
-        amd = pair["hip_device"] or ""
+        amd = "" if side else pair["hip_device"] or ""
         if settings.rdna3 == LIFTED:
             # Without a name it is the first architecture's, as `cuda_device` is.
             made = lifted.get(name) if name else next(iter(lifted.values()), None)
             amd, verified = (made["rdna3"], made["verified"]) if made else ("", verified)
         sides = {"cuda_device": nvidia, "hip_device": amd}
-        yield Code(f":{name}" if name else "", sides[question], sides[answer], verified)
+        yield Code(f":{name}" if name else "", sides[question], sides[answer], verified, why)
+
+
+def is_source_pair(row: Mapping[str, Any]) -> bool:
+    """Whether ``row`` has a source on both sides."""
+    return bool(row.get("cuda_source") and row.get("hip_source"))
 
 
 def split_rows(

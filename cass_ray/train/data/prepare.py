@@ -17,7 +17,7 @@ from cass_ray.llm.chat_format import check_tokenizer
 from cass_ray.llm.pretrained import ModelError, load_config, load_tokenizer, positions
 from cass_ray.llm.prompts import prompt_format
 from cass_ray.task import Level
-from cass_ray.train.data.examples import COLUMNS, LIFTED, DataError, split_rows
+from cass_ray.train.data.examples import COLUMNS, LEVEL_COLUMNS, LIFTED, DataError, split_rows
 from cass_ray.train.data.token_store import write_examples
 from cass_ray.train.run_files import RunFiles
 from cass_ray.train.settings import TrainSettings
@@ -47,7 +47,7 @@ def by_data_set(files: Iterable[str]) -> Iterator[list[str]]:
 
 
 def read_pairs(
-    files: list[str], columns: tuple[str, ...] = (*COLUMNS, LIFTED)
+    files: list[str], columns: tuple[str, ...] = (*COLUMNS, LIFTED, *LEVEL_COLUMNS)
 ) -> Iterator[dict[str, Any]]:
     """Rows of ``files``; ``columns`` that a file does not have, for it is older, are None."""
     for some in by_data_set(files):

@@ -15,7 +15,7 @@ from cass_ray.llm.line_edits import MARKS
 from cass_ray.llm.pretrained import load_tokenizer
 from cass_ray.llm.translation_format import TranslationFormat, special_tokens
 from cass_ray.train.data.augment import ApiNames
-from cass_ray.train.data.examples import DataError
+from cass_ray.train.data.examples import DataError, is_source_pair
 from cass_ray.train.data.prepare import token_inputs
 from cass_ray.train.data.recipe import ExampleRecipe, RecipePair, recipe_pairs
 from cass_ray.train.data.token_store import write_examples
@@ -82,12 +82,18 @@ def prepare_recipe(
     paths = RunFiles(settings.out)
     apart = frozenset(recipe.held_out_repositories)
     learned, held_out = list[Mapping[str, Any]](), list[Mapping[str, Any]]()
+    skipped = 0
     for given in rows:
+        if not is_source_pair(given):
+            skipped += 1
+            continue
         row = {**given, "kind": kind_of(given)}
         (held_out if row.get("repository") in apart else learned).append(row)
     if not learned:
-        raise DataError("no pairs to draw from: data.pairs holds held-out repositories only")
+        why = f"; {skipped} rows have no source on both sides" if skipped else ""
+        raise DataError(f"no pairs to draw from: data.pairs holds held-out repositories only{why}")
     counts = {"pairs": write_pairs(learned, paths.recipe_pairs), "held_out": len(held_out)}
+    counts["no_sources"] = skipped
     write_pairs(held_out, paths.recipe_held_out)
     _tokenizer(settings, learned).save_pretrained(paths.tokenizer)
     made = load_recipe(settings)

@@ -18,7 +18,7 @@ from cass_ray.dataset.schema import Verified, is_rejected
 from cass_ray.pipeline.stages.align import AlignStage
 from cass_ray.pipeline.stages.execute import ExecuteStage
 from cass_ray.pipeline.stages.reference import reference_of
-from cass_ray.task import Task
+from cass_ray.task import Level, Task
 from cass_ray.temporary import temporary_prefix
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.unit import CompileFailure, Unit
@@ -65,6 +65,8 @@ class ExecutionJudge:
             "hip_source": hip_source,
             "hip_host": output.host_assembly,
             "hip_device": output.device_assembly,
+            "level": Level.SOURCE.value,
+            "lifted_side": None,
         }
         [candidate] = AlignStage().run([{**row, **made}])
         if not is_rejected(candidate):

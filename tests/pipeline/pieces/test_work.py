@@ -41,6 +41,7 @@ def test_a_setting_that_nobody_lists_makes_results_of_its_own(tmp_path: Path) ->
         {"translator": "rules-hip-to-cuda"},
         {"execute": True},
         {"lift": True},
+        {"lifted_rows": True},
         {"lifted_reference": False},
     ],
 )

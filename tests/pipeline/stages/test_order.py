@@ -29,6 +29,7 @@ def test_order_pools_and_needs() -> None:
         ("compile Nvidia", "NVIDIA_COMPILER", "NVIDIA_TOOLCHAIN"),
         ("compile AMD", "AMD_COMPILER", "AMD_TOOLCHAIN"),
         ("align", "AMD_COMPILER", "NOTHING"),
+        ("lifted side", "AMD_COMPILER", "AMD_TOOLCHAIN"),
         ("lift", "AMD_COMPILER", "AMD_TOOLCHAIN"),
         ("reference", "NVIDIA_EXECUTOR", "NVIDIA_GPU"),
         ("lifted reference", "AMD_EXECUTOR", "AMD_TOOLCHAIN"),
@@ -50,6 +51,7 @@ EXECUTING = ["reference", "lifted reference", "execute"]
     [
         ({}, COMPILING),
         ({"lift": True}, [*COMPILING, "lift"]),
+        ({"lifted_rows": True}, [*COMPILING, "lifted side"]),
         ({"execute": True}, [*COMPILING, *EXECUTING]),
         (
             {"execute": True, "lifted_reference": False},

@@ -439,6 +439,22 @@ def test_an_executable_links(toolchain: NvidiaToolchain, tree: Path, tmp_path: P
     assert "EXEC" in needed or "DYN" in needed
 
 
+def test_an_executable_is_linked_with_headers_from_outside(
+    toolchain: NvidiaToolchain, tree: Path, tmp_path: Path
+) -> None:
+    first, second = tmp_path / "a, b", tmp_path / "later"
+    for folder, value in ((first, 7), (second, 8)):
+        folder.mkdir()
+        (folder / "outside.h").write_text(f"#define VALUE {value}\n")
+    (tree / "outside.cu").write_text(
+        '#include "outside.h"\n__global__ void f(int* p) { *p = VALUE; }\n'
+        "int main() { f<<<1, 1>>>(nullptr); return VALUE; }\n"
+    )
+    unit = Unit(tree, PurePosixPath("outside.cu"), system_directories=(first, second))
+    built = toolchain.build_executable(unit, tmp_path / "built")
+    assert subprocess.run([built], check=False).returncode == 7
+
+
 def test_without_a_sandbox_on_request(
     toolchain: NvidiaToolchain, tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -59,3 +59,27 @@ def test_what_has_no_compact_form_is_dropped_with_the_reason() -> None:
     other = pair(hip_device=RDNA3.replace("\t\t.amdhsa_wavefront_size32 1\n", ""))
     (example,) = ExampleGenerator(settings(), tokenizer).examples(other)
     assert example["dropped"] == "assembly that has no compact form"
+
+
+SIDE = {"arch": "sm_90", "stage": "translate", "reason": "untranslatable", "diagnostic": "x"}
+
+
+def dropped_of(row: dict[str, Any], **changes: Any) -> list[str]:
+    tokenizer = train_tokenizer([COMPACT.answer(TASK, RDNA3)], 1500, assembly=True)
+    examples = ExampleGenerator(settings(**changes), tokenizer).examples(row)
+    return [example["dropped"] for example in examples]
+
+
+def test_a_lifted_side_is_no_answer_of_a_compiler() -> None:
+    lifted = pair(level="assembly", lifted_side=SIDE, lifted=None, hip_source="", cuda_source="x")
+    assert dropped_of(lifted) == ["lifted, and data.rdna3 is compiled"]
+    assert dropped_of(lifted, rdna3="lifted") == [""]
+    assert dropped_of(lifted, rdna3="lifted", architectures=["sm_90"]) == [""]
+    assert dropped_of(pair(level="source", lifted_side=None)) == [""]
+    assert dropped_of(pair()) == [""]
+
+
+def test_a_row_without_a_port_is_no_example_of_sources() -> None:
+    lifted = pair(level="assembly", lifted_side=SIDE, cuda_source="__global__ void f() {}")
+    given = {"tasks": ["source"], "prompt": "ours"}
+    assert dropped_of(lifted, **given) == ["no source on both sides"]

@@ -17,6 +17,7 @@ from cass_ray.task import Direction
 from cass_ray.train.checkpoint.store import CheckpointStore
 from cass_ray.train.data.augment import part, respell, with_foreign_text
 from cass_ray.train.data.collate import Batch, padded
+from cass_ray.train.data.examples import DataError
 from cass_ray.train.data.loader import OptimizerStep
 from cass_ray.train.data.recipe import DrawnExample, lay_out
 from cass_ray.train.data.recipe_files import api_names, load_recipe, prepare_recipe
@@ -86,8 +87,19 @@ def rows() -> list[dict[str, Any]]:
 def prepared(tmp_path: Path) -> TrainSettings:
     made = settings(tmp_path)
     counts = prepare_recipe(made, [], rows())
-    assert counts == {"pairs": 10, "held_out": 2, "held_out_examples": 4}
+    assert counts == {"pairs": 10, "held_out": 2, "no_sources": 0, "held_out_examples": 4}
     return made
+
+
+def test_rows_without_a_port_are_skipped_and_counted(tmp_path):
+    made = settings(tmp_path)
+    without = [{**row, "hip_source": ""} for row in rows()[:3]] + [
+        {**rows()[0], "hip_source": None}
+    ]
+    counts = prepare_recipe(made, [], [*rows(), *without])
+    assert (counts["pairs"], counts["no_sources"]) == (10, 4)
+    with pytest.raises(DataError, match="4 rows have no source on both sides"):
+        prepare_recipe(made, [], without)
 
 
 def test_a_step_number_fixes_its_batch(prepared):
