@@ -80,6 +80,7 @@ _SNIPPETS = (
         "barrier",
         "functional",
         "versions",
+        "blas",
     ),
     *(
         "group_tiles",
