@@ -32,7 +32,9 @@ from cass_ray.toolchain.opencl.locate import find_opencl_nvidia
 from cass_ray.toolchain.opencl.toolchain import OpenclNvidia
 from cass_ray.toolchain.unit import CompileFailure
 
-_MAY_NEED = re.compile(r"texture|cudaDeviceProp|(?:cuda|cu)Mem(?:Prefetch|Advise)|cuCtxCreate")
+_MAY_NEED = re.compile(
+    r"texture|cudaDeviceProp|(?:cuda|cu)Mem(?:Prefetch|Advise)|cuCtxCreate|__(?:shfl|any|all|ballot)\b"
+)
 
 
 @dataclass

@@ -150,7 +150,7 @@ class NvidiaToolchain:
                 return made(unit)
             except CompileFailure as failure:
                 given = with_removed(unit, failure.diagnostic)
-                if failure.reason is not Reason.COMPILE_ERROR or given == unit:
+                if given == unit:
                     raise
                 unit = given
 
