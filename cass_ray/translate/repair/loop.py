@@ -402,6 +402,35 @@ def _list_no_arguments(
     return f"give the template on line {item.line} an empty list of arguments"
 
 
+_SHARED = re.compile(
+    r"__shared__\s+(?P<type>(?:const\s+)?[\w:]+(?:\s*<[^;{}()]{0,200}>)?)\s+"
+    r"(?P<name>\w+)\s*(?P<extents>(?:\[[^;\[\]]{0,200}\]\s*)*);"
+)
+
+
+def _leave_shared_memory(
+    text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int
+) -> str:
+    """nvcc leaves out what a constructor would store in shared memory, and warns of it."""
+    if "initialization is not supported for __shared__ variables" not in item.message:
+        return ""
+    start = text.code.rfind("__shared__", 0, offset)
+    found = _SHARED.match(text.code, start) if start >= 0 else None
+    if found is None or not found.start("name") <= offset < found.end("name"):
+        return ""
+    kind, name, extents = (text.text[slice(*found.span(part))] for part in found.groupdict())
+    extents = extents.strip()
+    memory = f"cass_memory_of_{name}"
+    reference = f"(&{name}){extents}" if extents else f"&{name}"
+    edits.replace(
+        start,
+        found.end(),
+        f"alignas({kind}) __shared__ unsigned char {memory}[sizeof({kind}{extents})]; "
+        f"{kind} {reference} = reinterpret_cast<{kind} (&){extents}>({memory});",
+    )
+    return f"leave shared memory on line {item.line} as it is"
+
+
 def _name_types(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
     return name_types(text, edits, item.message, item.notes, offset)
 
@@ -412,6 +441,7 @@ _RULES: tuple[Fix, ...] = (
     _list_no_arguments,
     _shift_positive,
     _hide_default,
+    _leave_shared_memory,
     _widen_specialization,
     _add_keyword,
     _cast_argument,

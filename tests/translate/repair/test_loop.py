@@ -71,6 +71,19 @@ def test_errors_are_read_with_their_notes() -> None:
             "template <class T> int C<T>::f(int a, int b /* = g(1, 2) */) { return a; }",
         ),
         (
+            "__shared__ Z s[4][n + 1]; s[0][0] = 1;",
+            "a.cu:1:14: error: initialization is not supported for __shared__ variables",
+            "alignas(Z) __shared__ unsigned char cass_memory_of_s[sizeof(Z[4][n + 1])]; "
+            "Z (&s)[4][n + 1] = reinterpret_cast<Z (&)[4][n + 1]>(cass_memory_of_s); s[0][0] = 1;",
+        ),
+        (
+            "{ __shared__ a::V<float, 4> w ; }",
+            "a.cu:1:29: error: initialization is not supported for __shared__ variables",
+            "{ alignas(a::V<float, 4>) __shared__ unsigned char "
+            "cass_memory_of_w[sizeof(a::V<float, 4>)]; "
+            "a::V<float, 4> &w = reinterpret_cast<a::V<float, 4> (&)>(cass_memory_of_w); }",
+        ),
+        (
             "template <int k> float C<k>::f() { return decode(x[0]); }",
             "a.cu:1:43: error: explicit qualification required to use member 'decode' from"
             " dependent base class",
