@@ -19,6 +19,7 @@ from cass_ray.translate.repair.template_arguments import name_types
 from cass_ray.translate.rules import thrust_headers
 from cass_ray.translate.rules.edits import Edits
 from cass_ray.translate.rules.text import SourceText
+from cass_ray.translate.rules.vectors import GUARD, definition_start
 
 Compile = Callable[[str], str]
 """Compiles a source; returns the compiler's messages, or nothing when it compiled."""
@@ -402,6 +403,28 @@ def _list_no_arguments(
     return f"give the template on line {item.line} an empty list of arguments"
 
 
+_AGAIN = re.compile(
+    r"redefinition of 'atomic\w+'"
+    r"|functions that differ only in their return type cannot be overloaded"
+)
+
+
+def _leave_own_atomic(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
+    """HIP has atomic functions for ``unsigned long`` and others that programs add to CUDA's."""
+    name = re.compile(r"atomic[A-Z]\w*").match(text.code, offset)
+    if name is None or not _AGAIN.search(item.message) or "/hip/amd_detail/" not in item.notes:
+        return ""
+    parameters = text.closing(text.code.find("(", name.end()))
+    body = re.compile(r"\s*(\{|;)").match(text.code, parameters + 1) if parameters >= 0 else None
+    end = text.closing(body.end() - 1) if body and body[1] == "{" else body and body.end() - 1
+    if not end or end < 0:
+        return ""
+    start = definition_start(text.code, offset)
+    edits.insert(start, f"{text.newline}#ifndef {GUARD}  // HIP has it{text.newline}")
+    edits.insert(end + 1, f"{text.newline}#endif{text.newline}")
+    return f"leave {name[0]} on line {item.line} to HIP"
+
+
 _SHARED = re.compile(
     r"__shared__\s+(?P<type>(?:const\s+)?[\w:]+(?:\s*<[^;{}()]{0,200}>)?)\s+"
     r"(?P<name>\w+)\s*(?P<extents>(?:\[[^;\[\]]{0,200}\]\s*)*);"
@@ -442,6 +465,7 @@ _RULES: tuple[Fix, ...] = (
     _shift_positive,
     _hide_default,
     _leave_shared_memory,
+    _leave_own_atomic,
     _widen_specialization,
     _add_keyword,
     _cast_argument,

@@ -71,6 +71,13 @@ def test_errors_are_read_with_their_notes() -> None:
             "template <class T> int C<T>::f(int a, int b /* = g(1, 2) */) { return a; }",
         ),
         (
+            "int a;\nD T atomicCAS(T* p, T a, T b) { if (a) {} return f(p); }\nint b;\n",
+            "a.cu:2:5: error: redefinition of 'atomicCAS'\n"
+            "/r/include/hip/amd_detail/amd_hip_atomic.h:9:1: note: previous definition is here",
+            "int a;\n\n#ifndef __HIP_PLATFORM_AMD__  // HIP has it\n"
+            "D T atomicCAS(T* p, T a, T b) { if (a) {} return f(p); }\n#endif\n\nint b;\n",
+        ),
+        (
             "__shared__ Z s[4][n + 1]; s[0][0] = 1;",
             "a.cu:1:14: error: initialization is not supported for __shared__ variables",
             "alignas(Z) __shared__ unsigned char cass_memory_of_s[sizeof(Z[4][n + 1])]; "
