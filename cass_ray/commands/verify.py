@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -30,16 +30,16 @@ from cass_ray.execute.backends.registry import BACKENDS, make_backend
 from cass_ray.execute.grades import Grade
 from cass_ray.execute.programs import has_main
 from cass_ray.execute.references import TRANSLATION
-from cass_ray.execute.selftest.selftest import SelfTest, run_selftest, summarize
-from cass_ray.execute.shipped import shipped_subjects
 from cass_ray.execute.verify import PortVerification
 from cass_ray.exit_codes import EXIT_CANNOT_TELL, EXIT_DONE, EXIT_FAILED
 from cass_ray.public.verifying import Comparison, by_second_compiler, compare_programs
 from cass_ray.toolchain.archive.library_targets import without_code
 from cass_ray.toolchain.errors import ToolMissing
-from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.rules.widths import width_findings
 from cass_ray.verbosity import next_step, verbose
+
+if TYPE_CHECKING:
+    from cass_ray.execute.selftest.selftest import SelfTest
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 selftest_app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -168,6 +168,11 @@ def selftest(
 
     Exit codes: 0 no false alarm, 1 a correct program did not pass, 3 a tool is missing.
     """
+    # They take long to import, and a verdict on a port needs none of them.
+    from cass_ray.execute.selftest.selftest import run_selftest, summarize
+    from cass_ray.execute.shipped import shipped_subjects
+    from cass_ray.translate.engines.registry import make_translator
+
     with exit_codes(), waiting("planting faults") as say:
         engine = Rdna3Backend(threads=1)
         if problem := engine.problem():

@@ -70,6 +70,8 @@ class RunRecord(BaseModel):
     stdin_bytes: int = 0
     folder: str = ""
     """Name of the folder whose files it found where it ran, if it was given one."""
+    made_up: bool = False
+    """Whether the arguments are ours: a size for a program that takes one and was given none."""
     kernel: str = ""
     """The one kernel that was launched, where the arguments were made up for it."""
     verdict: SandboxVerdict
@@ -110,7 +112,7 @@ class RunRecord(BaseModel):
         arguments = " ".join(self.arguments) or "no arguments"
         if self.kernel:
             return f"{self.kernel} alone, generated arguments {arguments}"
-        parts = [arguments]
+        parts = [f"the size {arguments}, which fills no block" if self.made_up else arguments]
         if self.stdin_bytes:
             parts.append(f"{self.stdin_bytes} bytes on standard input")
         if self.folder:
@@ -263,15 +265,16 @@ def _graded(
             message = f"with {each.given}: each launch of {names} fails in the original, too"
             return Grade.CANNOT_TELL, message
     launching = [each for each in records if each.launches or each.reference_launches]
-    if not launching:
+    asked = [each for each in launching if not each.made_up]
+    if not asked:
         return Grade.CANNOT_TELL, _NOTHING_LAUNCHED
     if not independent:
         return Grade.AGREES, "the reference is a translation of the original"
-    weak = [each for each in launching if not each.perturbations and not each.same_data]
+    weak = [each for each in asked if not each.perturbations and not each.same_data]
     if not weak:
         return Grade.VERIFIED, ""
     message = f"with {weak[0].given}: {weak[0].undecided or _UNDECIDED}"
-    return (Grade.CANNOT_TELL if len(weak) == len(launching) else Grade.AGREES), message
+    return (Grade.CANNOT_TELL if len(weak) == len(asked) else Grade.AGREES), message
 
 
 _UNDECIDED = (
@@ -356,16 +359,18 @@ class _Session:
         record = _record(reference.inputs, execution, comparison, kept)
         record = record.model_copy(
             update={
+                "made_up": reference.made_up,
                 "reference_launches": reference.launch_count,
                 "failed_launches": reference.failed_launches,
                 "same_data": data.compared if same else 0,
             }
         )
-        if record.numeric and self._policy.counterfactual:
+        changes = self._policy.counterfactual and not reference.made_up
+        if record.numeric and changes:
             record = self._under_changes(reference, execution, record)
             if data.verdict is DataVerdict.DIFFERENT:
                 self._find(Exploit.RETURNED_DATA, f"with {record.given}: {data.difference}")
-        if record.numeric and self._policy.counterfactual and not self.records:
+        if record.numeric and changes and not self.records:
             self._elsewhere(reference)
         self._keep(execution, record, reference.launch_count)
         if self._policy.check and record.numeric:
@@ -513,11 +518,16 @@ class _Session:
             comparison = self._compare(reference, execution)
             if not comparison.numeric:
                 # Device memory does not start as zeros there.
-                self.device_faults.append(f"prints something else: {comparison.difference}")
+                self._fault(f"prints something else: {comparison.difference}", reference)
             elif _WARNING in message and message not in self.warnings:
                 self.warnings.append(message)
             return
-        self.device_faults.append(message or f"{ended.verdict} (status {ended.status})")
+        self._fault(message or f"{ended.verdict} (status {ended.status})", reference)
+
+    def _fault(self, message: str, reference: ReferenceRun) -> None:
+        self.device_faults.append(message)
+        if reference.made_up:
+            self._find(Exploit.DEVICE_FAULT, f"with {self.records[-1].given}: {message}")
 
     @staticmethod
     def _launch_findings(execution: Execution, launches: int | None) -> list[ExploitFinding]:

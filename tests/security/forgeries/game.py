@@ -31,6 +31,7 @@ from cass_ray.execute.selftest.mutants import Fault, source_mutants
 from cass_ray.execute.targets import translated_port
 from cass_ray.execute.verify import Policy, verify
 from cass_ray.toolchain.sandbox.executable import Bounds, SandboxVerdict
+from cass_ray.toolchain.sandbox.process import Starved
 from cass_ray.toolchain.unit import CompileFailure
 from tests.security.forgeries.honest import ORIGINS, RightPort, of_task
 from tests.security.forgeries.tricks import TRICKS, Material, Outputs
@@ -38,6 +39,8 @@ from tests.security.forgeries.tricks import TRICKS, Material, Outputs
 HONEST = "honest port"
 NO_REFERENCE = "reference"
 NO_FAULT = "fault"
+STARVED = "machine"
+"""Another run with the same journal plays what is left."""
 _MUTANTS = 12
 _BOUNDS = Bounds(wall_seconds=30.0)
 _IN_KERNELS = (Fault.OPERATOR, Fault.CONSTANT, Fault.BOUND)
@@ -94,7 +97,7 @@ class Player:
             built = self._engine.build(sources)
         except CompileFailure as failure:
             said = failure.diagnostic[-300:]
-            return Move(subject.name, name, "not built", name == HONEST, name == HONEST, said)
+            return Move(subject.name, name, "not built", False, False, said)
         findings = source_findings(sources.files, subject.original.files)
         policy = Policy(subject.tolerance, _BOUNDS, order_free=subject.order_free)
         another = translated_port(subject.original, sources, self._engine)
@@ -172,14 +175,17 @@ def play(
         left = [] if NO_FAULT in done else [each for each in tricks if each not in done]
         if NO_REFERENCE in done or (HONEST in done and not left):
             continue
-        player = Player(subject, lifted, engine)
-        if player.problem:
-            yield Move(subject.name, NO_REFERENCE, "none", False, False, player.problem[:300])
-            continue
-        if HONEST not in done:
-            yield player.honest()
-        if left:
-            yield from player.moves(left, random.Random(f"{seed} {subject.name}"))
+        try:
+            player = Player(subject, lifted, engine)
+            if player.problem:
+                yield Move(subject.name, NO_REFERENCE, "none", False, False, player.problem[:300])
+                continue
+            if HONEST not in done:
+                yield player.honest()
+            if left:
+                yield from player.moves(left, random.Random(f"{seed} {subject.name}"))
+        except Starved as error:
+            yield Move(subject.name, STARVED, "none", False, False, str(error))
 
 
 def drawn(count: int, seed: int) -> list[RightPort]:
