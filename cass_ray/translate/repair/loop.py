@@ -379,9 +379,16 @@ def _shift_positive(text: SourceText, edits: Edits, item: CompilerDiagnostic, of
     return f"shift a positive number on line {item.line}"
 
 
+_ONE_LITERAL = re.compile(
+    "C\\+\\+11 requires a space between literal and identifier"
+    "|string literal with user-defined suffix cannot be used here"
+)
+
+
 def _part_literal(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
-    """``"%"PRId64``: nvcc and g++ warn of it, clang takes the macro for a suffix."""
-    if "C++11 requires a space between literal and identifier" not in item.message:
+    """``"%"PRId64``, ``extern "C"__global__``: nvcc and g++ warn of it, clang takes the word for a
+    suffix."""
+    if not _ONE_LITERAL.search(item.message):
         return ""
     edits.insert(offset, " ")
     return f"part a literal from the name behind it on line {item.line}"
@@ -426,7 +433,8 @@ def _leave_own_atomic(text: SourceText, edits: Edits, item: CompilerDiagnostic, 
 
 
 _SHARED = re.compile(
-    r"__shared__\s+(?P<type>(?:const\s+)?[\w:]+(?:\s*<[^;{}()]{0,200}>)?)\s+"
+    r"__shared__\s+(?P<aligned>(?:(?:__align__|alignas)\s*\([^();]{0,99}\)\s*)?)"
+    r"(?P<type>(?:const\s+)?[\w:]+(?:\s*<[^;{}()]{0,200}>)?)\s+"
     r"(?P<name>\w+)\s*(?P<extents>(?:\[[^;\[\]]{0,200}\]\s*)*);"
 )
 
@@ -441,14 +449,14 @@ def _leave_shared_memory(
     found = _SHARED.match(text.code, start) if start >= 0 else None
     if found is None or not found.start("name") <= offset < found.end("name"):
         return ""
-    kind, name, extents = (text.text[slice(*found.span(part))] for part in found.groupdict())
-    extents = extents.strip()
+    parts = (text.text[slice(*found.span(part))].strip() for part in found.groupdict())
+    aligned, kind, name, extents = parts
     memory = f"cass_memory_of_{name}"
     reference = f"(&{name}){extents}" if extents else f"&{name}"
     edits.replace(
         start,
         found.end(),
-        f"alignas({kind}) __shared__ unsigned char {memory}[sizeof({kind}{extents})]; "
+        f"alignas({kind}) {aligned}{' ' if aligned else ''}__shared__ unsigned char {memory}[sizeof({kind}{extents})]; "
         f"{kind} {reference} = reinterpret_cast<{kind} (&){extents}>({memory});",
     )
     return f"leave shared memory on line {item.line} as it is"

@@ -33,7 +33,7 @@ BOTH = '#include "table.h"\nenum { low = -1 << 4 };\n' + DEFAULT.partition("\n")
 SHARED = """
 struct Z { short v; __host__ __device__ constexpr Z() : v(0) {} };
 __global__ void k(int* p) {
-  __shared__ Z s[2][33];
+  __shared__ __align__(16) Z s[2][33];
   s[1][threadIdx.x].v = p[threadIdx.x];
   __syncthreads();
   p[threadIdx.x] = s[1][threadIdx.x ^ 1].v + sizeof(s);
