@@ -16,6 +16,7 @@ from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.base import (
     CUBINS_COLUMN,
     CachedResults,
+    NotCached,
     Row,
     compiler_limits,
     guarded,
@@ -25,7 +26,8 @@ from cass_ray.pipeline.stages.base import (
     unit_of,
 )
 from cass_ray.pipeline.workspace import Workspace
-from cass_ray.toolchain.nvidia.toolchain import REMOVED, NvidiaOutput, NvidiaToolchain
+from cass_ray.toolchain.nvidia.older_names import REMOVED, lacks_cccl, older_cccl
+from cass_ray.toolchain.nvidia.toolchain import NvidiaOutput, NvidiaToolchain
 from cass_ray.toolchain.opencl.locate import find_opencl_nvidia
 from cass_ray.toolchain.opencl.toolchain import OpenclNvidia
 from cass_ray.toolchain.unit import CompileFailure
@@ -77,16 +79,33 @@ class NvidiaStage:
 
     def _one(self, row: Row, index: int, fresh: dict[int, NvidiaOutput]) -> Row:
         key = self.key(row)
-        value = self._results.get(key)
+        value = self._known(key)
         if value is not None:
             return self._filled(row, value)
         try:
             output = self._output(row)
         except CompileFailure as failure:
-            self._results.put_failure(key, failure)
+            where = _with_older(key) if lacks_cccl(failure) else key
+            self._results.put_failure(where, failure)
             raise
         fresh[index] = output
         return row
+
+    def _known(self, key: str) -> dict[str, Any] | None:
+        """What the cache has of ``key``.
+
+        That CUB or Thrust lacks something says nothing of what CUDA 12's have: such failures have
+        a key of their own, which those do not have that were kept before CUDA 12's were tried.
+        """
+        value = None
+        try:
+            value = self._results.get(key)
+        except NotCached:
+            pass
+        except CompileFailure as failure:
+            if not lacks_cccl(failure):
+                raise
+        return value if value is not None else self._results.get(_with_older(key))
 
     def _output(self, row: Row) -> NvidiaOutput:
         unit, limits = unit_of(row, self.workspace, None), compiler_limits(self.settings)
@@ -94,7 +113,11 @@ class NvidiaStage:
         if dialect_of(row) is OPENCL:
             return self._opencl().compile(unit, names, limits=limits)
         return self.toolchain.compile(
-            unit, names, optimization=self.settings.optimization, limits=limits
+            unit,
+            names,
+            optimization=self.settings.optimization,
+            limits=limits,
+            fetch_headers=self.settings.headers == "auto",
         )
 
     def _opencl(self) -> OpenclNvidia:
@@ -161,6 +184,10 @@ class NvidiaStage:
                 for each in value.get("cubins", ())
             ],
         }
+
+
+def _with_older(key: str) -> str:
+    return digest([key, older_cccl().key])
 
 
 def _removed(row: Row) -> list[str | bytes]:

@@ -10,7 +10,7 @@ import functools
 import re
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from cass_ray.dataset.schema import Reason, Toolchain
 from cass_ray.toolchain.nvidia.device import DeviceCompiler, compile_device
 from cass_ray.toolchain.nvidia.disassembly import DisassemblyError, disassemble
 from cass_ray.toolchain.nvidia.host import SHIM, ClangHost, NvccHost, clang_flags
+from cass_ray.toolchain.nvidia.older_names import recorded_flags, with_older_names
 from cass_ray.toolchain.nvidia.resident_cicc import ResidentPool, build_library
 from cass_ray.toolchain.nvidia.steps import SOURCE_TREE, CompilerWorkbench, NvccError
 from cass_ray.toolchain.sandbox import process
@@ -38,28 +39,6 @@ _VARIANT = re.compile(r"(?<=\d)[af]$")
 
 _LANGUAGE_STANDARD = "-std=c++17"
 _LANGUAGE = (_LANGUAGE_STANDARD, "--expt-relaxed-constexpr", "--extended-lambda")
-
-
-REMOVED = Path(__file__).parent / "removed" / "cass_removed.h"
-"""What CUDA 12 took away from its headers, its compilers have still, and older programs need."""
-_NEEDS_REMOVED = re.compile(
-    r"error: (?:texture is not a template|identifier \"(?:texture|cuda(?:Unb|B)indTexture\w*)\")"
-)
-
-
-def needs_removed(diagnostic: str) -> bool:
-    """Whether nvcc says that a unit wants what is in :data:`REMOVED`."""
-    return _NEEDS_REMOVED.search(diagnostic) is not None
-
-
-def with_removed(unit: Unit) -> Unit:
-    """``unit`` with :data:`REMOVED` before it."""
-    folders = (*unit.system_directories, REMOVED.parent)
-    return replace(unit, system_directories=folders, forced=(REMOVED.name, *unit.forced))
-
-
-def _removed_flag(unit: Unit) -> tuple[str, ...]:
-    return ("-include", REMOVED.name) if REMOVED.name in unit.forced else ()
 
 
 def _standard_flag(standard: str) -> str:
@@ -152,6 +131,7 @@ class NvidiaToolchain:
         want_ptx: bool = False,
         optimization: str = "-Os",
         limits: Limits = COMPILE_LIMITS,
+        fetch_headers: bool = True,
     ) -> NvidiaOutput:
         """Compile ``unit`` to host assembly and to a cubin for each of ``architectures``.
 
@@ -159,18 +139,14 @@ class NvidiaToolchain:
         which gets its default, ``-O3``. Raises :class:`~cass_ray.toolchain.unit.CompileFailure`;
         its reason is ``NO_DEVICE_CODE`` where the unit compiles but holds no kernel.
 
-        A unit that has texture references is compiled with :data:`REMOVED` before it.
+        A unit that has what CUDA 12 or 13 took away gets it back (:mod:`.older_names`);
+        ``fetch_headers`` says whether its headers may be fetched.
         """
         made = partial(
             self._compile, architectures=architectures, want_ptx=want_ptx,
             optimization=optimization, limits=limits,
         )  # fmt: skip
-        try:
-            return made(unit)
-        except CompileFailure as failure:
-            if failure.reason is not Reason.COMPILE_ERROR or not needs_removed(failure.diagnostic):
-                raise
-            return made(with_removed(unit))
+        return with_older_names(made, unit, self.cache, fetch=fetch_headers)
 
     def _compile(
         self,
@@ -197,7 +173,7 @@ class NvidiaToolchain:
             ptx={name: code.ptx for name, code in device.items()} if want_ptx else {},
             cpu_seconds_by_tool=bench.cpu_seconds,
             flags=" ".join(
-                (*self._recorded_flags(optimization, unit.standard), *_removed_flag(unit))
+                (*self._recorded_flags(optimization, unit.standard), *recorded_flags(unit))
             ),
         )
 
@@ -251,6 +227,21 @@ class NvidiaToolchain:
 
         Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.
         """
+        link = partial(
+            self._link, output=output, architectures=architectures,
+            optimization=optimization, limits=limits, shared_runtime=shared_runtime,
+        )  # fmt: skip
+        return with_older_names(link, unit, self.cache, fetch=True)
+
+    def _link(
+        self,
+        unit: Unit,
+        output: Path,
+        architectures: Sequence[str],
+        optimization: str,
+        limits: Limits,
+        shared_runtime: bool,
+    ) -> Path:
         command = [str(self.nvcc), *self.flags(optimization, unit.standard)]
         command += unit.nvcc_arguments()
         for architecture in architectures:
@@ -298,7 +289,7 @@ class NvidiaToolchain:
 
     def _view(self, unit: Unit, folder: Path) -> View:
         mounts = (Mount(unit.root, SOURCE_TREE), Mount(folder, WORK_FOLDER, writable=True))
-        return View(read_only=(*self._visible, *unit.system_directories), mounts=mounts)
+        return View(read_only=(*self._visible, *unit.outside_directories), mounts=mounts)
 
     @cached_property
     def _visible(self) -> tuple[Path, ...]:
