@@ -38,6 +38,8 @@ class Unit:
     forced: tuple[str, ...] = ()
     standard: str = ""
     before_toolchain: tuple[Path, ...] = ()
+    replaced: tuple[tuple[str, str], ...] = ()
+    """Files of the tree that compilers see with another text: (path, text)."""
 
     def __post_init__(self) -> None:
         for path in (self.main, *self.include_directories, *self.forced):

@@ -16,7 +16,7 @@ from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.base import (
     CUBINS_COLUMN,
     CachedResults,
-    NotCached,
+    Remedy,
     Row,
     compiler_limits,
     guarded,
@@ -47,7 +47,8 @@ class NvidiaStage:
     _results: CachedResults = field(init=False)
 
     def __post_init__(self) -> None:
-        self._results = CachedResults(self.cache, self.cached_only)
+        remedy = Remedy(older_cccl().key, lacks_cccl)
+        self._results = CachedResults(self.cache, self.cached_only, remedy)
 
     def key(self, row: Row) -> str:
         """Everything the Nvidia side of ``row`` depends on."""
@@ -79,33 +80,16 @@ class NvidiaStage:
 
     def _one(self, row: Row, index: int, fresh: dict[int, NvidiaOutput]) -> Row:
         key = self.key(row)
-        value = self._known(key)
+        value = self._results.get(key)
         if value is not None:
             return self._filled(row, value)
         try:
             output = self._output(row)
         except CompileFailure as failure:
-            where = _with_older(key) if lacks_cccl(failure) else key
-            self._results.put_failure(where, failure)
+            self._results.put_failure(key, failure)
             raise
         fresh[index] = output
         return row
-
-    def _known(self, key: str) -> dict[str, Any] | None:
-        """What the cache has of ``key``.
-
-        That CUB or Thrust lacks something says nothing of what CUDA 12's have: such failures have
-        a key of their own, which those do not have that were kept before CUDA 12's were tried.
-        """
-        value = None
-        try:
-            value = self._results.get(key)
-        except NotCached:
-            pass
-        except CompileFailure as failure:
-            if not lacks_cccl(failure):
-                raise
-        return value if value is not None else self._results.get(_with_older(key))
 
     def _output(self, row: Row) -> NvidiaOutput:
         unit, limits = unit_of(row, self.workspace, None), compiler_limits(self.settings)
@@ -184,10 +168,6 @@ class NvidiaStage:
                 for each in value.get("cubins", ())
             ],
         }
-
-
-def _with_older(key: str) -> str:
-    return digest([key, older_cccl().key])
 
 
 def _removed(row: Row) -> list[str | bytes]:
