@@ -23,7 +23,7 @@ from cass_ray.pipeline.stages.base import (
 )
 from cass_ray.pipeline.stages.lifted_side import NO_COUNTERPART, is_set_aside, set_aside
 from cass_ray.pipeline.workspace import Workspace
-from cass_ray.toolchain.amd.host_functions import names_host_functions
+from cass_ray.toolchain.amd.remedies import has_remedy
 from cass_ray.toolchain.amd.toolchain import AmdOutput, AmdToolchain
 from cass_ray.toolchain.opencl.locate import find_opencl_amd
 from cass_ray.toolchain.opencl.toolchain import OpenclAmd
@@ -50,7 +50,7 @@ class AmdStage:
     _results: CachedResults = field(init=False)
 
     def __post_init__(self) -> None:
-        remedy = Remedy("host functions are made callable", names_host_functions)
+        remedy = Remedy("host functions callable, overload of hlog", has_remedy)
         self._results = CachedResults(self.cache, self.cached_only, remedy)
 
     def key(self, row: Row, architecture: str) -> str:

@@ -10,24 +10,21 @@ did not have. The program's file stays as it is: headers of its tree are replace
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
 
-from cass_ray.dataset.schema import Reason
 from cass_ray.toolchain.sandbox.isolation import Mount, private_folder
-from cass_ray.toolchain.unit import CompileFailure, Unit, escapes
+from cass_ray.toolchain.unit import Unit, escapes
 
 _ATTRIBUTES = "__host__ __device__ "
-_ROUNDS = 6
 _ERROR = re.compile(r"^\S.*?: (?:fatal )?error: (?P<said>.*)$", re.MULTILINE)
 _WRONG_SIDE = re.compile(
     r"no matching (?:function for call|member function for call|constructor for init)"
     r"|reference to __host__ (?:function|constructor|destructor) |too many errors emitted"
 )
-_NAMED = re.compile(
+NAMED = re.compile(
     r"^(?P<path>[^/:\n][^:\n]*):(?P<line>\d+):(?P<column>\d+): note: (?:candidate .*not viable: "
     r"call to __host__ function from __(?:device|global)__ function|'[^\n]*' declared here)",
     re.MULTILINE,
@@ -39,39 +36,6 @@ _OPAQUE = re.compile(
 )
 _BEFORE = re.compile(r"[;{}]|\b(?:public|private|protected)\s*:(?!:)|\x01")
 _TEMPLATE = re.compile(r"\s*template\s*(?=<)")
-
-T = TypeVar("T")
-
-
-def with_callable_functions(make: Callable[[Unit], T], unit: Unit) -> T:
-    """``make(unit)``, with host functions of its headers made callable where that is all it lacks.
-
-    Raises :class:`~cass_ray.toolchain.unit.CompileFailure`: the first, where that does not help.
-    """
-    first: CompileFailure | None = None
-    for _ in range(_ROUNDS):
-        try:
-            return make(unit)
-        except CompileFailure as failure:
-            first = first or failure
-            if failure.reason is not Reason.COMPILE_ERROR:
-                raise first from None
-            further = _more_callable(unit, failure.diagnostic)
-            if further is None:
-                raise first from None
-            unit = further
-    assert first is not None
-    raise first
-
-
-def names_host_functions(failure: CompileFailure) -> bool:
-    """Whether clang says that device code may not call a host function."""
-    return failure.reason is Reason.COMPILE_ERROR and bool(_NAMED.search(failure.diagnostic))
-
-
-def recorded_flags(unit: Unit) -> tuple[str, ...]:
-    """What a row's flags say of the headers that were replaced."""
-    return tuple(f"[host functions callable: {path}]" for path, _ in unit.replaced)
 
 
 @contextmanager
@@ -89,13 +53,13 @@ def replaced_files(unit: Unit, tree: Path) -> Iterator[list[Mount]]:
         yield mounts
 
 
-def _more_callable(unit: Unit, stderr: str) -> Unit | None:
+def more_callable(unit: Unit, stderr: str) -> Unit | None:
     """``unit`` with the functions callable that ``stderr`` names; None where it says more."""
     errors = [match["said"] for match in _ERROR.finditer(stderr)]
     if not errors or not all(_WRONG_SIDE.match(said) for said in errors):
         return None
     places: dict[str, set[tuple[int, int]]] = {}
-    for match in _NAMED.finditer(stderr):
+    for match in NAMED.finditer(stderr):
         place = int(match["line"]), int(match["column"])
         places.setdefault(match["path"].removeprefix("./"), set()).add(place)
     texts = dict(unit.replaced)
@@ -125,10 +89,10 @@ def made_callable(text: str, places: set[tuple[int, int]]) -> str:
         starts.append(starts[-1] + len(line))
     code = _OPAQUE.sub(_blank, text)
     at = set()
-    for line, column in places:
-        if line >= len(starts):
+    for row, column in places:
+        if row >= len(starts):
             continue
-        offset = starts[line - 1] + column - 1
+        offset = starts[row - 1] + column - 1
         if offset < len(code) and code[offset] not in "\x01 \n":
             at.add(_declaration(code, offset))
     for start in sorted(at, reverse=True):

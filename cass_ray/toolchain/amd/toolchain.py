@@ -18,12 +18,9 @@ from cass_ray.cache import digest
 from cass_ray.dataset.schema import Reason, Toolchain
 from cass_ray.toolchain.amd import hidden_operands, link, lost_exits, spilled_lanes
 from cass_ray.toolchain.amd.code_generation import generate
-from cass_ray.toolchain.amd.host_functions import (
-    recorded_flags,
-    replaced_files,
-    with_callable_functions,
-)
+from cass_ray.toolchain.amd.host_functions import replaced_files
 from cass_ray.toolchain.amd.precompiled import CompilationSide, PrecompiledHeaders
+from cass_ray.toolchain.amd.remedies import recorded_flags, with_remedies
 from cass_ray.toolchain.amd.workarounds import (
     KEEPS_EXITS,
     WAYS_TO_SPILL,
@@ -150,7 +147,7 @@ class AmdToolchain:
             self._both_sides, architecture=architecture, optimization=optimization,
             flags=flags, limits=limits, at_once=at_once,
         )  # fmt: skip
-        return with_callable_functions(both, unit)
+        return with_remedies(both, unit)
 
     def _both_sides(
         self,
@@ -193,7 +190,7 @@ class AmdToolchain:
             self._device_side, architecture=architecture, optimization=optimization,
             flags=flags, limits=limits,
         )  # fmt: skip
-        return with_callable_functions(device, unit)
+        return with_remedies(device, unit)
 
     def _device_side(
         self,

@@ -121,3 +121,28 @@ def test_where_the_attributes_go(text: str, name: str, expected: str) -> None:
     line = text.count("\n", 0, offset) + 1
     column = offset - (text.rfind("\n", 0, offset) + 1) + 1
     assert made_callable(text, {(line, column)}) == expected
+
+
+BESIDE = """
+namespace other {
+struct half : public __half_raw {
+  __device__ operator float() const { return 0.0f; }
+  __device__ operator __half() const { return __half(static_cast<const __half_raw&>(*this)); }
+};
+__device__ inline __half log(const half& a) { return ::hlog(a); }
+}
+"""
+
+
+@pytest.mark.amd
+def test_a_half_of_the_programs_own_beside_bfloat16(tmp_path: Path) -> None:
+    """As Eigen has it: the code is that of hip_fp16.h's function, which is taken without bfloat16."""
+    toolchain = find_amd()
+    body = "__global__ void l(other::half* p, __half* q) { *q = other::log(*p); }"
+    alone = "#include <hip/hip_fp16.h>\n" + BESIDE
+    plain = toolchain.compile(unit(tmp_path, alone, body))
+    assert "cass_half_log" not in plain.flags
+    made = toolchain.compile(unit(tmp_path, "#include <hip/hip_bf16.h>\n" + alone, body))
+    assert "-include cass_half_log.h" in made.flags
+    assert made.device_assembly == plain.device_assembly
+    assert "v_log_f32" in made.device_assembly
