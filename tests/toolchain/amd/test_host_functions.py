@@ -136,7 +136,7 @@ __device__ inline __half log(const half& a) { return ::hlog(a); }
 
 @pytest.mark.amd
 def test_a_half_of_the_programs_own_beside_bfloat16(tmp_path: Path) -> None:
-    """As Eigen has it: the code is that of hip_fp16.h's function, which is taken without bfloat16."""
+    """As Eigen has it: the code is that of hip_fp16.h's function, taken without bfloat16."""
     toolchain = find_amd()
     body = "__global__ void l(other::half* p, __half* q) { *q = other::log(*p); }"
     alone = "#include <hip/hip_fp16.h>\n" + BESIDE
