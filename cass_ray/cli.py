@@ -35,6 +35,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "compile": "Compile a CUDA, HIP or OpenCL file.",
         "run": "Compile and run a program in the sandbox.",
         "verify": "Run both sides of a program and compare.",
+        "explain": "What a finding means, and what to do.",
         "verify-selftest": "Mutation test of the verifier.",
         "parity": "Compare cost of a port with its reference.",
     },

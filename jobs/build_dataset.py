@@ -13,6 +13,7 @@ continues with ``--resume``.
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
@@ -203,10 +204,13 @@ def build_dataset(
         list[str] | None,
         typer.Option("--set", help="KEY=VALUE, any setting, e.g. filters.max_lines=500."),
     ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the report as JSON; progress: standard error.")
+    ] = False,
     overwrite: Overwrite = False,
 ) -> None:
     """Build a data set of aligned CUDA / HIP / SASS / RDNA3 pairs."""
-    console = Console()
+    console = Console(stderr=as_json)
     amd = [name for name in arch or [] if name.startswith("gfx")]
     nvidia = [name for name in arch or [] if name not in amd]
     flags: dict[str, object] = {
@@ -222,7 +226,10 @@ def build_dataset(
         overrides = {key: value for key, value in flags.items() if value is not None}
         settings = load(BuildSettings, config, {**overrides, **parse_overrides(set_ or [])})
         settings = settings.model_copy(update={"out": absolute(settings.out)})
-        Build(settings, console).run(resume, overwrite=overwrite)
+        build = Build(settings, console)
+        build.run(resume, overwrite=overwrite)
+        if as_json:
+            sys.stdout.write(build.output.store.read(REPORT).decode())
     except (SettingsError, SourceError, StorageError, OutputOccupied) as error:
         fail("build-dataset", error, EXIT_USAGE)
     except (OutputBusy, EmptyBuildError) as error:

@@ -22,8 +22,11 @@ python3 -m venv "$HOME_OF/tools"
 "$HOME_OF/tools/bin/pip" install --quiet uv
 "$HOME_OF/tools/bin/uv" pip compile --quiet --resolution lowest-direct --no-header --no-annotate \
   "${EXTRAS[@]/#/--extra=}" pyproject.toml --output-file "$HOME_OF/resolved.txt"
-# What torch brings depends on where its file comes from: with or without CUDA's libraries.
-grep -vE '^(nvidia-cu|nvidia-n[cv]|triton|cuda-)' "$HOME_OF/resolved.txt" >"$HOME_OF/lowest.txt"
+# What torch brings depends on where its file comes from: with or without CUDA's libraries. Its own
+# lowest version is what the tests marked `gpu` run with (2.11); here it is that of constraints.txt.
+grep -vE '^(nvidia-cu|nvidia-n[cv]|triton|cuda-|torch==)' "$HOME_OF/resolved.txt" \
+  >"$HOME_OF/lowest.txt"
+grep '^torch==' constraints.txt >>"$HOME_OF/lowest.txt"
 python3 -m venv --clear "$HOME_OF/venv"
 "$HOME_OF/venv/bin/pip" install --quiet --constraint "$HOME_OF/lowest.txt" \
   --editable ".[$(IFS=,; echo "${EXTRAS[*]}")]" hypothesis 'moto[s3]' pytest

@@ -14,14 +14,22 @@ def write_table(results: Results, listed: str, page: Path) -> None:
 
     Raises ``ValueError`` for a page without them.
     """
+    rows = [each for each in results.seen if each.list == listed]
+    write_between_marks(page, listed, table(rows))
+
+
+def write_between_marks(page: Path, listed: str, table: str) -> None:
+    """Put ``table`` between the marks of ``listed`` in ``page``.
+
+    Raises ``ValueError`` for a page without them.
+    """
     text = page.read_text("utf-8")
     begin, end = _BEGIN.format(listed), _END.format(listed)
     head, found, rest = text.partition(begin)
     _, ended, tail = rest.partition(end)
     if not found or not ended:
         raise ValueError(f"{page} has no lines {begin} and {end} for the table")
-    rows = [each for each in results.seen if each.list == listed]
-    page.write_text(f"{head}{begin}\n{table(rows)}{end}{tail}", "utf-8")
+    page.write_text(f"{head}{begin}\n{table}{end}{tail}", "utf-8")
 
 
 def table(rows: list[Seen]) -> str:

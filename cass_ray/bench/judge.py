@@ -112,7 +112,14 @@ class Judge:
             return _not_compiled(failure)
         findings = _findings(task, question, answer, made.texts)
         policy = self._policy(task, _device_sizes(task, made.texts))
-        result = verify(truth.reference, made.built, made.backend, policy, findings=findings)
+        result = verify(
+            truth.reference,
+            made.built,
+            made.backend,
+            policy,
+            findings=findings,
+            another=lambda: made.backend.build(task.hip),
+        )
         return judgement_of(task, result, truth).model_copy(update={"host": made.host})
 
     def _judge_for_nvidia(

@@ -124,7 +124,8 @@ def _autotools(place: Path, folder: str) -> Iterator[BuildCommands]:
         prepare = ("NOCONFIGURE=1 sh ./autogen.sh",) if (place / "autogen.sh").is_file() else ()
         prepare = (*prepare, "test -f configure || autoreconf -fi")
     cuda = "--with-cuda=/cass/cuda"
-    configure = f"sh ./configure {cuda} || sh ./configure"
+    shell = "bash" if "bash" in _text(place / "configure").partition("\n")[0] else "sh"
+    configure = f"{shell} ./configure {cuda} || {shell} ./configure"
     yield BuildCommands("autotools", folder, (*prepare, configure, "make -k -i -j2"))
 
 

@@ -25,7 +25,7 @@ from cass_ray.commands.program_options import (
     memory_bytes,
     standard_input,
 )
-from cass_ray.commands.run import finish, within_time
+from cass_ray.commands.program_run import Finish, RunJson, within_time
 from cass_ray.commands.waiting import waiting
 from cass_ray.emulator.build import BuildFailed, runtime_library
 from cass_ray.emulator.execution import RunOptions
@@ -74,6 +74,7 @@ def port_command(
         ),
     ] = None,
     native_matrices: NativeMatrices = False,
+    as_json: RunJson = False,
 ) -> None:
     """Lift an executable's kernels to AMD's code and run it against a CUDA runtime over HIP.
 
@@ -100,6 +101,7 @@ def port_command(
         inputs=inputs,
         stdin=standard_input(stdin),
     )
+    finish = Finish("cass run-binary", seconds, as_json=as_json)
     status = 0
     try:
         program = read_executable(executable)
@@ -116,7 +118,7 @@ def port_command(
             options = replace(common, devices=(name,))
             with waiting(f"running {executable.name}"), within_time(seconds, "cass run-binary"):
                 completed = execute(ported, arguments or [], runtime_library(), options)
-            status = finish(completed, seconds, "cass run-binary") or status
+            status = finish(completed, name) or status
     except (PortError, LiftError, BuildFailed) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(EXIT_FAILED) from None

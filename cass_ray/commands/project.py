@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -77,6 +78,9 @@ def project(
             help="Compare what its programs print with the original's: built by nvcc, lifted."
         ),
     ] = True,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print report.json on standard output.")
+    ] = False,
     overwrite: Overwrite = False,
 ) -> None:
     """Port a project: translate it, build it with ROCm's tools, run its tests on each target.
@@ -124,7 +128,10 @@ def project(
         fail("project", error, EXIT_FAILED)
     write_reports(made, translator, folder)
     remember(written)
-    _summary(made, folder)
+    if as_json:
+        sys.stdout.write((folder / "report.json").read_text())
+    else:
+        _summary(made, folder)
     if not made.passed:
         raise typer.Exit(EXIT_FAILED)
 

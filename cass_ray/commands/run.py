@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -28,6 +27,7 @@ from cass_ray.commands.program_options import (
     standard_input,
     unit_of,
 )
+from cass_ray.commands.program_run import Finish, RunJson, within_time
 from cass_ray.commands.tool_errors import tool_errors
 from cass_ray.commands.waiting import waiting
 from cass_ray.corpus.reading.source_files import CUDA_SUFFIXES, Sources, gather
@@ -36,7 +36,6 @@ from cass_ray.emulator.execution import RunOptions, build, execute
 from cass_ray.exit_codes import EXIT_FAILED
 from cass_ray.toolchain.archive.library_targets import without_code
 from cass_ray.toolchain.locate import find_amd
-from cass_ray.toolchain.sandbox.process import Completed, ProcessOutcome, Starved
 from cass_ray.toolchain.unit import Unit
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.project.program import translate_program
@@ -46,9 +45,6 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 _ASSEMBLY_SUFFIX = ".s"
 _SOURCE_SUFFIXES = frozenset({".cu", ".hip", ".cpp"})
-_TIME_LIMIT_STATUS = 124  # as timeout(1)
-_LIMIT_STATUS = 125
-_SIGNAL_STATUS = 128
 
 
 class RunBackend(StrEnum):
@@ -105,6 +101,7 @@ def run(
     memory: Memory = MEMORY_GIB,
     file_size: FileSize = FILES_MIB,
     optimization: Annotated[str, typer.Option("-O", help="Level: 0, 1, 2, 3 or s.")] = "3",
+    as_json: RunJson = False,
 ) -> None:
     """Compile a program and run it; a CUDA program is translated to HIP first.
 
@@ -120,6 +117,7 @@ def run(
     if counters is not None and len(runs) > 1:
         raise typer.BadParameter("the counters are of one run: give one --arch")
     given = standard_input(stdin)
+    finish = Finish("cass run", seconds, as_json=as_json)
     status = 0
     for devices in runs:
         if len(runs) > 1:
@@ -152,9 +150,9 @@ def run(
                 compiler=toolchain,
                 devices=devices,
             )
-            with within_time(seconds):
+            with within_time(seconds, "cass run"):
                 completed = execute(executable, arguments or [], library, options)
-        status = finish(completed, seconds) or status
+        status = finish(completed, ",".join(devices)) or status
     raise typer.Exit(status)
 
 
@@ -190,42 +188,6 @@ def _sources(unit: Unit) -> Sources:
     for finding in result.findings:
         typer.echo(finding.format(str(unit.main)), err=True)
     return result.sources
-
-
-@contextmanager
-def within_time(seconds: float, command: str = "cass run") -> Iterator[None]:
-    """End as at the time limit where the machine had no processor for the program."""
-    try:
-        yield
-    except Starved as error:
-        typer.echo(f"{command}: ended after {seconds:g} s (--seconds): {error}", err=True)
-        raise typer.Exit(_TIME_LIMIT_STATUS) from None
-
-
-_OPTIONS = {
-    ProcessOutcome.MEMORY_LIMIT: "memory limit (--memory)",
-    ProcessOutcome.OUTPUT_LIMIT: "limit of output, or of files (--file-size)",
-}
-
-
-def finish(completed: Completed, seconds: float, command: str = "cass run") -> int:
-    """Pass on what the program wrote; the exit code to end with."""
-    sys.stdout.buffer.write(completed.stdout)
-    sys.stdout.buffer.flush()
-    sys.stderr.buffer.write(completed.stderr)
-    sys.stderr.buffer.flush()
-    match completed.outcome:
-        case ProcessOutcome.TIME_LIMIT:
-            typer.echo(f"{command}: ended after {seconds:g} s (--seconds)", err=True)
-            return _TIME_LIMIT_STATUS
-        case ProcessOutcome.MEMORY_LIMIT | ProcessOutcome.OUTPUT_LIMIT:
-            typer.echo(f"{command}: ended by its {_OPTIONS[completed.outcome]}", err=True)
-            return _LIMIT_STATUS
-        case ProcessOutcome.SIGNAL:
-            typer.echo(f"{command}: ended by signal {completed.signal}", err=True)
-            return _SIGNAL_STATUS + completed.signal
-        case _:
-            return completed.returncode
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -30,16 +30,16 @@ from cass_ray.execute.backends.registry import BACKENDS, make_backend
 from cass_ray.execute.grades import Grade
 from cass_ray.execute.programs import has_main
 from cass_ray.execute.references import TRANSLATION
-from cass_ray.execute.selftest.selftest import SelfTest, run_selftest, summarize
-from cass_ray.execute.shipped import shipped_subjects
 from cass_ray.execute.verify import PortVerification
 from cass_ray.exit_codes import EXIT_CANNOT_TELL, EXIT_DONE, EXIT_FAILED
 from cass_ray.public.verifying import Comparison, by_second_compiler, compare_programs
 from cass_ray.toolchain.archive.library_targets import without_code
 from cass_ray.toolchain.errors import ToolMissing
-from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.rules.widths import width_findings
-from cass_ray.verbosity import next_step
+from cass_ray.verbosity import next_step, verbose
+
+if TYPE_CHECKING:
+    from cass_ray.execute.selftest.selftest import SelfTest
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 selftest_app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -121,22 +121,25 @@ def verify_port(
             second_compiler=second_compiler,
         )
         results = compare_programs(*programs, how, list(dict.fromkeys(arch or [])))
+    typer.echo(_as_json(results) if as_json else _report(results))
     if driven and not as_json:
         typer.echo(_DRIVER)
-    typer.echo(_as_json(results) if as_json else _report(results))
     if candidate is not None and not as_json:
         _advise(candidate, results)
     status = _exit_code(results)
     if not as_json:
-        _go_on(reference, candidate, status)
+        kinds = {each.reference_kind for each in results.values()}
+        _go_on(reference, candidate, status, kinds)
     raise typer.Exit(status)
 
 
-def _go_on(reference: Path, candidate: Path | None, status: int) -> None:
-    """What comes after a verdict."""
+def _go_on(reference: Path, candidate: Path | None, status: int, kinds: set[str]) -> None:
+    """What comes after a verdict against references of these ``kinds``."""
     port = candidate or reference
     if status == EXIT_FAILED:
         next_step(f"cass run {port} --check    # reports memory errors and races")
+    elif status == EXIT_CANNOT_TELL and kinds == {TRANSLATION}:
+        next_step("run this where an Nvidia GPU is: the original runs there")
     elif status == EXIT_CANNOT_TELL:
         next_step("give inputs that the program reads: --with ARGUMENTS, --inputs FOLDER")
     elif candidate is not None:
@@ -165,6 +168,11 @@ def selftest(
 
     Exit codes: 0 no false alarm, 1 a correct program did not pass, 3 a tool is missing.
     """
+    # They take long to import, and a verdict on a port needs none of them.
+    from cass_ray.execute.selftest.selftest import run_selftest, summarize
+    from cass_ray.execute.shipped import shipped_subjects
+    from cass_ray.translate.engines.registry import make_translator
+
     with exit_codes(), waiting("planting faults") as say:
         engine = Rdna3Backend(threads=1)
         if problem := engine.problem():
@@ -267,32 +275,41 @@ def _as_json(results: Mapping[str, PortVerification]) -> str:
 def _report(results: Mapping[str, PortVerification]) -> str:
     if len(results) == 1:
         return _describe(next(iter(results.values())))
-    parts = [f"{name}\n{_describe(result)}\n" for name, result in results.items()]
     difference = _first_difference(results)
     names = ", ".join(results)
     grades = dict.fromkeys(result.grade.value for result in results.values())
-    last = f"first difference: {difference}" if difference else f"{'; '.join(grades)}: {names}"
-    return "\n".join([*parts, last])
+    first = f"first difference: {difference}" if difference else f"{'; '.join(grades)}: {names}"
+    return "\n\n".join([first, *(f"{name}: {_describe(each)}" for name, each in results.items())])
 
 
 def _describe(result: PortVerification) -> str:
-    lines = [f"reference  {result.reference_kind} ({result.reference})"]
-    lines += [f"           not {each}" for each in result.passed_over]
+    """The verdict, then what speaks against the port; all evidence under ``--verbose``."""
+    lines = [_verdict(result)]
     if result.reference_kind == TRANSLATION:
+        lines += [f"           not {_first_line(each)}" for each in result.passed_over]
         lines.append("           so this compares with the rules' translation, not with CUDA")
-    lines.append(f"candidate  {result.candidate}")
-    lines.append(f"tolerance  {result.tolerance}")
+    elif verbose():
+        lines += [f"           not {_first_line(each)}" for each in result.passed_over]
+    if verbose():
+        lines.append(f"reference  {result.reference_kind} ({result.reference})")
+        lines.append(f"candidate  {result.candidate}")
+        lines.append(f"tolerance  {result.tolerance}")
     for run in result.runs:
-        verdict = "exact" if run.exact else "numeric" if run.numeric else "differs"
-        error = f", max error {run.max_error:.2g}" if run.floats else ""
-        lines.append(f"{verdict:<10} {run.given}{error} {run.difference}".rstrip())
-    if result.generated:
+        if verbose() or not (run.numeric or run.difference in lines[0]):
+            verdict = "exact" if run.exact else "numeric" if run.numeric else "differs"
+            error = f", max error {run.max_error:.2g}" if run.floats else ""
+            lines.append(f"{verdict:<10} {run.given}{error} {run.difference}".rstrip())
+    if result.generated and verbose():
         lines.append(f"generated  {result.generated}")
     lines += [f"finding    {finding.exploit}: {finding.message}" for finding in result.findings]
     lines += [f"check      {fault}" for fault in result.device_faults]
-    if result.coverage.kernels:
+    if result.coverage.kernels and verbose():
         lines.append(f"coverage   {result.coverage.share:.0%} of the device code that was launched")
-    return "\n".join([*lines, _verdict(result)])
+    return "\n".join(lines)
+
+
+def _first_line(text: str) -> str:
+    return text.strip().partition("\n")[0]
 
 
 def _verdict(result: PortVerification) -> str:

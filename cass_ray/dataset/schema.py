@@ -7,6 +7,7 @@ cuda_source, cuda_host, cuda_device, hip_source, hip_host, hip_device``); the re
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from typing import Any
 
@@ -104,6 +105,7 @@ DUPLICATE_REASONS = frozenset(
 )
 
 DIAGNOSTIC_CHARACTERS = 4000
+_INCLUDED_FROM = re.compile(r"^ *(?:In file included )?from [^\n]*[:,]\n", re.MULTILINE)
 """Diagnostics are cut to this many characters (head and tail kept)."""
 
 
@@ -276,8 +278,15 @@ REJECT_SCHEMA = pa.schema(
 
 
 def clip_diagnostic(text: str, limit: int = DIAGNOSTIC_CHARACTERS) -> str:
-    """``text`` cut to ``limit`` characters; head and tail are kept, the cut is marked."""
+    """``text`` cut to ``limit`` characters; head and tail are kept, the cut is marked.
+
+    Of a text that is too long the chains of includes go first: they can be longer than what a
+    compiler says behind them.
+    """
     text = text.strip()
+    if len(text) <= limit:
+        return text
+    text = _INCLUDED_FROM.sub("", text)
     if len(text) <= limit:
         return text
     marker = "\n[… cut …]\n"

@@ -126,7 +126,7 @@ def build(
         except CompileFailure as failure:
             if failure.reason is not Reason.NO_DEVICE_CODE or device_assembly is not None:
                 raise
-            _build_without_kernels(unit, toolchain, runtime_library, targets, optimization, program)
+            build_without_kernels(unit, toolchain, runtime_library, targets, optimization, program)
         else:
             assembly = output.device_assembly if device_assembly is None else device_assembly
             toolchain.recombine(
@@ -146,7 +146,7 @@ def build(
     return executable
 
 
-def _build_without_kernels(
+def build_without_kernels(
     unit: Unit,
     toolchain: AmdToolchain,
     runtime_library: Path,

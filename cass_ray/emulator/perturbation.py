@@ -20,7 +20,7 @@ class Where(StrEnum):
     IN = "in"
     """Some of what the host sends, on its way to the device."""
     IN_ALL = "in-all"
-    """All of it becomes zero."""
+    """All of it becomes something else."""
     BETWEEN = "between"
     """Some of what kernels wrote, in device memory, before a launch."""
 
@@ -29,7 +29,7 @@ _PHRASES = {
     Where.OUT: "some results changed on their way to the host",
     Where.OUT_ALL: "all results set to zero on their way to the host",
     Where.IN: "some inputs changed on their way to the device",
-    Where.IN_ALL: "all inputs set to zero on their way to the device",
+    Where.IN_ALL: "all inputs changed on their way to the device",
     Where.BETWEEN: "some device memory changed before launch {launch}",
 }
 

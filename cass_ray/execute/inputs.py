@@ -18,6 +18,8 @@ _READ = re.compile(
     r"(?P<how>\b(?:std\s*::\s*)?(?:atoi|atol|atoll|atof|strto\w+|sto\w+))\s*\(\s*"
     r"(?:\w+\s*\[\s*(?P<index>[1-9])\s*\]|\*\s*\(\s*\w+\s*\+\s*(?P<offset>[1-9])\s*\))"
 )
+_HELPER = re.compile(r"\b(?!if\b|while\b)\w+\s*\(\s*argc\s*,\s*argv\s*,\s*(?P<index>[1-9])\s*[,)]")
+"""A function of the program's that reads one."""
 _FLOATING = frozenset({"atof", "strtod", "strtof", "stof", "stod"})
 
 _SIZES = (1, 7, 31, 32, 33, 63, 64, 100, 127, 255, 256, 257, 500, 777, 1000, 1023, 1024, 1025)
@@ -34,6 +36,8 @@ def argument_positions(source: str) -> dict[int, bool]:
         position = int(match["index"] or match["offset"])
         how = match["how"].rpartition(":")[2].strip()
         found[position] = found.get(position, False) or how in _FLOATING
+    for match in _HELPER.finditer(source):
+        found.setdefault(int(match["index"]), False)
     return found
 
 

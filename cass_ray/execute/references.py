@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from cass_ray.corpus.sources.shipped import SHIPPED_ROOT
+from cass_ray import corpus
 from cass_ray.emulator.launches import Launch
 from cass_ray.emulator.transcript import Transcript
 from cass_ray.execute.backends.base import Backend, BuiltProgram, Execution, Inputs, RunMode
@@ -27,7 +27,7 @@ from cass_ray.execute.stored_changes import (
     stored_changes,
 )
 
-STORED_FOLDER = SHIPPED_ROOT / "reference"
+STORED_FOLDER = Path(corpus.__file__).parent / "shipped" / "reference"
 """JSON files of ``benchmarks/execute/collect_references.py``."""
 
 CHANGES_FOLDER = "changes"
@@ -57,6 +57,9 @@ class ReferenceRun:
     """What the original prints when data is changed on its way."""
     transcripts: tuple[Transcript, ...] = ()
     """What moved between host and device in each run, where that is recorded."""
+    made_up: bool = False
+    """Whether the inputs are ours (:mod:`cass_ray.execute.sizes`): the original runs on them in
+    checking mode without a report, and nobody asked for evidence on them."""
 
     @property
     def failed_launches(self) -> list[str]:
@@ -325,6 +328,7 @@ def to_json(reference: ReferenceRuns) -> str:
             "problem": run.problem,
             "seconds": run.seconds,
             "varied": run.varied,
+            "made_up": run.made_up,
             **changes_to_json(StoredChanges(run.perturbed, run.transcripts)),
         }
         for run in reference.runs
@@ -359,6 +363,7 @@ def from_json(text: str) -> ReferenceRuns:
                 problem=run["problem"],
                 seconds=run["seconds"],
                 varied=run["varied"],
+                made_up=run.get("made_up", False),
                 **vars(changes_from_json(run)),
             )
             for run in made.runs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from cass_ray.architectures import wavefronts_of
 from cass_ray.corpus.reading.source_files import CUDA_SUFFIXES, Sources
@@ -10,6 +10,7 @@ from cass_ray.execute.backends.base import Backend, BuiltProgram, Language
 from cass_ray.execute.backends.rdna3 import HipBackend
 from cass_ray.execute.backends.registry import candidate_backend, make_backend
 from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.unit import CompileFailure
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.project.program import translated
 from cass_ray.translate.project.refusals import RefusingTranslator
@@ -34,6 +35,28 @@ def build_for(backend: Backend, original: Sources) -> BuiltProgram:
     if backend.language is Language.CUDA:
         return backend.build(original)
     return backend.build(as_hip(original, wavefronts_on([backend])))
+
+
+def translated_port(
+    original: Sources, candidate: Sources, backend: Backend
+) -> Callable[[], BuiltProgram | None]:
+    """Makes the rules' port of ``original``, to be asked beside ``candidate``.
+
+    There is none where that is the candidate itself, or where the rules or a compiler refuse it.
+    """
+
+    def make() -> BuiltProgram | None:
+        if backend.language is not Language.HIP:
+            return None
+        try:
+            port = as_hip(original, wavefronts_on([backend]))
+            if port.files == candidate.files:
+                return None
+            return backend.build(port)
+        except CompileFailure:
+            return None
+
+    return make
 
 
 def wavefronts_on(backends: Iterable[Backend]) -> tuple[int, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,7 +13,7 @@ from cass_ray.emulator.perturbation import Perturbation, Where
 from cass_ray.emulator.transcript import Transcript
 from cass_ray.execute.backends.base import Backend, BuiltProgram, Execution, Inputs, RunMode
 from cass_ray.execute.comparison.compare import F32, OutputComparison, Tolerance, compare
-from cass_ray.execute.differential import Agreement, agreement
+from cass_ray.execute.differential import Agreement, PerturbedRun, agreement
 from cass_ray.execute.evidence.counters import KernelCoverage, coverage_of, disagreement
 from cass_ray.execute.evidence.exploits import (
     Exploit,
@@ -69,6 +70,8 @@ class RunRecord(BaseModel):
     stdin_bytes: int = 0
     folder: str = ""
     """Name of the folder whose files it found where it ran, if it was given one."""
+    made_up: bool = False
+    """Whether the arguments are ours: a size for a program that takes one and was given none."""
     kernel: str = ""
     """The one kernel that was launched, where the arguments were made up for it."""
     verdict: SandboxVerdict
@@ -95,6 +98,9 @@ class RunRecord(BaseModel):
     """Bytes that kernels wrote and both programs brought back alike."""
     undecided: str = ""
     """Why nothing shows that its output comes from the device."""
+    disputed: list[str] = []
+    """Changes under which it differs from the original and so does another port, or which other
+    changes of inputs speak against: what the original then does is not defined."""
     stdout: str = ""
     """The first bytes that it printed, as Latin-1 text, where the policy keeps any."""
     stderr: str = ""
@@ -106,7 +112,7 @@ class RunRecord(BaseModel):
         arguments = " ".join(self.arguments) or "no arguments"
         if self.kernel:
             return f"{self.kernel} alone, generated arguments {arguments}"
-        parts = [arguments]
+        parts = [f"the size {arguments}, which fills no block" if self.made_up else arguments]
         if self.stdin_bytes:
             parts.append(f"{self.stdin_bytes} bytes on standard input")
         if self.folder:
@@ -185,20 +191,24 @@ def verify(
     policy: Policy | None = None,
     *,
     findings: Sequence[ExploitFinding] = (),
+    another: Callable[[], BuiltProgram | None] | None = None,
 ) -> PortVerification:
     """Run ``candidate`` on every input of ``reference`` and judge it.
 
-    ``findings`` are those that the caller has from elsewhere (the source). Without a reference the
-    candidate runs once, on no arguments, and nothing is compared.
+    ``findings`` are those that the caller has from elsewhere (the source). ``another`` gives a port
+    of the original that the candidate's author has no part in, where there is one: it is asked
+    where the candidate differs under a change alone. Without a reference the candidate runs once,
+    on no arguments, and nothing is compared.
     """
     policy = policy or Policy()
     usable = [run for run in reference.runs if not run.problem] if reference else []
     has_changes = reference is not None and reference.has_changes
-    session = _Session(candidate, backend, policy, has_changes=has_changes)
+    session = _Session(candidate, backend, policy, has_changes=has_changes, another=another)
     for run in usable:
         record = session.judge(run)
         if policy.stop_early and not record.numeric:
             break
+    session.settle()
     if not usable:
         session.run_alone()
     found = [*findings, *session.findings]
@@ -255,15 +265,16 @@ def _graded(
             message = f"with {each.given}: each launch of {names} fails in the original, too"
             return Grade.CANNOT_TELL, message
     launching = [each for each in records if each.launches or each.reference_launches]
-    if not launching:
+    asked = [each for each in launching if not each.made_up]
+    if not asked:
         return Grade.CANNOT_TELL, _NOTHING_LAUNCHED
     if not independent:
         return Grade.AGREES, "the reference is a translation of the original"
-    weak = [each for each in launching if not each.perturbations and not each.same_data]
+    weak = [each for each in asked if not each.perturbations and not each.same_data]
     if not weak:
         return Grade.VERIFIED, ""
     message = f"with {weak[0].given}: {weak[0].undecided or _UNDECIDED}"
-    return (Grade.CANNOT_TELL if len(weak) == len(launching) else Grade.AGREES), message
+    return (Grade.CANNOT_TELL if len(weak) == len(asked) else Grade.AGREES), message
 
 
 _UNDECIDED = (
@@ -311,9 +322,18 @@ class _Session:
     """Runs of one candidate."""
 
     def __init__(
-        self, candidate: BuiltProgram, backend: Backend, policy: Policy, *, has_changes: bool
+        self,
+        candidate: BuiltProgram,
+        backend: Backend,
+        policy: Policy,
+        *,
+        has_changes: bool,
+        another: Callable[[], BuiltProgram | None] | None,
     ) -> None:
         self._candidate = candidate
+        self._another = functools.cache(another) if another else lambda: None
+        self._agrees_on_inputs = False
+        self._differs_on_inputs: list[tuple[int, str]] = []
         self._has_changes = has_changes
         self._backend = backend
         self._policy = policy
@@ -339,16 +359,18 @@ class _Session:
         record = _record(reference.inputs, execution, comparison, kept)
         record = record.model_copy(
             update={
+                "made_up": reference.made_up,
                 "reference_launches": reference.launch_count,
                 "failed_launches": reference.failed_launches,
                 "same_data": data.compared if same else 0,
             }
         )
-        if record.numeric and self._policy.counterfactual:
+        changes = self._policy.counterfactual and not reference.made_up
+        if record.numeric and changes:
             record = self._under_changes(reference, execution, record)
             if data.verdict is DataVerdict.DIFFERENT:
                 self._find(Exploit.RETURNED_DATA, f"with {record.given}: {data.difference}")
-        if record.numeric and self._policy.counterfactual and not self.records:
+        if record.numeric and changes and not self.records:
             self._elsewhere(reference)
         self._keep(execution, record, reference.launch_count)
         if self._policy.check and record.numeric:
@@ -375,23 +397,17 @@ class _Session:
         alike = alike and aligned(reference.transcripts[0], execution.transcript or Transcript())
         # When the host's writes are seen is then a matter of time, and so is what a change meets.
         timed = any(each.shares_memory for each in reference.transcripts)
-        how = {"tolerance": self._policy.tolerance, "order_free": self._policy.order_free}
         agreed, undecided, between = 0, "", ""
+        disputed: list[str] = []
         for run in reference.perturbed[: self._policy.most_changes]:
             everywhere = run.perturbation.where in (Where.OUT_ALL, Where.IN_ALL)
             if not alike and not everywhere:
                 continue
-            stands, difference = agreement(
-                run,
-                self._backend,
-                self._candidate,
-                reference.inputs,
-                self._mode,
-                execution.ended,
-                how,
-            )
+            stands, difference = self._stands(self._candidate, reference, run, execution)
+            of_inputs = run.perturbation.where in (Where.IN, Where.IN_ALL)
             if stands is Agreement.AGREES:
                 agreed += run.moved
+                self._agrees_on_inputs |= of_inputs and run.moved
                 continue
             where = f"with {record.given} and {run.perturbation.format()}"
             if stands is Agreement.UNMOVED:
@@ -400,14 +416,22 @@ class _Session:
             elif timed:
                 undecided = "what it prints under changes is a matter of time"
                 continue
-            elif alike and run.perturbation.where is Where.BETWEEN:
-                between = f"{where}: {difference}"
-                continue
-            elif alike:
-                self._find(Exploit.PERTURBED, f"{where}: {difference}")
-            else:
+            elif not alike:
                 undecided = MOVES_OTHERWISE
                 continue
+            elif (other := self._another()) is not None:
+                if self._stands(other, reference, run, execution)[0] is Agreement.DIFFERS:
+                    disputed.append(run.perturbation.format())
+                    continue
+                self._find(Exploit.PERTURBED, f"{where}: {difference}")
+            elif of_inputs:
+                self._differs_on_inputs.append((len(self.records), f"{where}: {difference}"))
+                continue
+            elif run.perturbation.where is Where.BETWEEN:
+                between = f"{where}: {difference}"
+                continue
+            else:
+                self._find(Exploit.PERTURBED, f"{where}: {difference}")
             break
         if between and not (agreed and record.same_data):
             # What breaks an invariant between kernels can make their order show: alone it is no
@@ -415,7 +439,29 @@ class _Session:
             self._find(Exploit.PERTURBED, between)
         if undecided and not timed:
             agreed = 0
-        return record.model_copy(update={"perturbations": agreed, "undecided": undecided})
+        return record.model_copy(
+            update={"perturbations": agreed, "undecided": undecided, "disputed": disputed}
+        )
+
+    def _stands(
+        self, port: BuiltProgram, reference: ReferenceRun, run: PerturbedRun, normal: Execution
+    ) -> tuple[Agreement, str]:
+        how = {"tolerance": self._policy.tolerance, "order_free": self._policy.order_free}
+        return agreement(run, self._backend, port, reference.inputs, self._mode, normal.ended, how)
+
+    def settle(self) -> None:
+        """Judge differences under changed inputs, where no other port was there to be asked.
+
+        Changed inputs may be none that the original has a result for: shifts by negative numbers,
+        divisors of zero. One that agrees under some of them has that excuse.
+        """
+        for number, message in self._differs_on_inputs:
+            if self._agrees_on_inputs:
+                record = self.records[number]
+                update = {"disputed": [*record.disputed, message]}
+                self.records[number] = record.model_copy(update=update)
+            else:
+                self._find(Exploit.PERTURBED, message)
 
     def run_alone(self) -> None:
         """Run on no arguments, with nothing to compare."""
@@ -472,11 +518,16 @@ class _Session:
             comparison = self._compare(reference, execution)
             if not comparison.numeric:
                 # Device memory does not start as zeros there.
-                self.device_faults.append(f"prints something else: {comparison.difference}")
+                self._fault(f"prints something else: {comparison.difference}", reference)
             elif _WARNING in message and message not in self.warnings:
                 self.warnings.append(message)
             return
-        self.device_faults.append(message or f"{ended.verdict} (status {ended.status})")
+        self._fault(message or f"{ended.verdict} (status {ended.status})", reference)
+
+    def _fault(self, message: str, reference: ReferenceRun) -> None:
+        self.device_faults.append(message)
+        if reference.made_up:
+            self._find(Exploit.DEVICE_FAULT, f"with {self.records[-1].given}: {message}")
 
     @staticmethod
     def _launch_findings(execution: Execution, launches: int | None) -> list[ExploitFinding]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from cass_ray.dataset.schema import DUPLICATE_REASONS, Reason, Stage, Verified, is_rejected
-from cass_ray.toolchain.nvidia.older_names import older_cccl
+from cass_ray.toolchain.nvidia.older_cccl import older_cccl
 from cass_ray.toolchain.unit import unopened_file
 
 STEPS = (
@@ -45,8 +46,15 @@ _NAMES = (
     re.compile(r"no member named '([^']+)' in"),
     re.compile(r"identifier \"([^\"]+)\" is undefined"),
     re.compile(r"has no member \"([^\"]+)\""),
+    re.compile(r"error: '(\w+)' (?:was not declared|does not name a type|has not been declared)"),
 )
-_ERROR = re.compile(r"error(?: #\d+)?: (.{1,120})")
+_ERROR = re.compile(
+    r"^(?:[\w +]*(?:\([a-z]+\))?: )?(?P<file>[^\s:()]+)[:(]\d+[^\n]*?\berror(?: #\d+)?: "
+    r"(?P<said>.{1,120})"
+    r"|error(?: #\d+)?: (?P<alone>.{1,120})",
+    re.MULTILINE,
+)
+_PARTS_OF_A_PATH = 3
 
 
 @dataclass
@@ -160,9 +168,19 @@ def what_stopped(row: dict[str, Any]) -> str:
     _, _, said = diagnostic.partition(": ")  # behind the tool's name
     if header := unopened_file(said) or unopened_file(diagnostic):
         return f"header {header}"
+    error = _ERROR.search(diagnostic)
+    if error is None:
+        return f"{row['stage']}: {row['reason']}"
+    # What follows the first error may be due to it.
+    first = diagnostic[error.start() :].partition("\n")[0]
     for pattern in _NAMES:
-        if match := pattern.search(diagnostic):
+        if match := pattern.search(first):
             return f"name {match[1]} ({row['stage']})"
-    if match := _ERROR.search(diagnostic):
-        return f"{row['stage']}: {match[1].strip()}"
-    return f"{row['stage']}: {row['reason']}"
+    return f"{row['stage']}: {(error['said'] or error['alone']).strip()}{_in_a_header(row, error)}"
+
+
+def _in_a_header(row: dict[str, Any], error: re.Match[str]) -> str:
+    """`` in FILE`` where an error is not in the row's own file."""
+    parts = PurePosixPath(error["file"] or "").parts[-_PARTS_OF_A_PATH:]
+    own = PurePosixPath(row["path"]).parts[-len(parts) :] if parts else parts
+    return "" if parts == own else f" in {'/'.join(parts)}"

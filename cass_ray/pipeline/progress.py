@@ -25,7 +25,7 @@ class Observer(Protocol):
 
 
 class Progress:
-    """Rows, pairs, rejects by reason, rate and time left. Use as a context manager."""
+    """The step, rows, pairs, rejects by reason, rate and time left. Use as a context manager."""
 
     def __init__(
         self, console: Console, clock: Any = time.monotonic, observers: Sequence[Observer] = ()
@@ -36,13 +36,17 @@ class Progress:
         self._started = clock()
         self._printed = self._started
         self._first_result: tuple[float, int] | None = None
+        self._step = ""
         self.total: int | None = None
         self.rows = 0
         self.pairs = 0
         self.compiled = 0
         self.to_compile = 0
         self.reasons: Counter[str] = Counter()
-        self._live = Live("", console=console, refresh_per_second=4, transient=True)
+        # The time goes on while nothing is finished: the line is made anew for each refresh.
+        self._live = Live(
+            get_renderable=self._now, console=console, refresh_per_second=4, transient=True
+        )
 
     def __enter__(self) -> Progress:
         if self._console.is_terminal:
@@ -58,6 +62,13 @@ class Progress:
         if self._console.is_terminal:
             self._live.stop()
         self._console.print(self.line(), highlight=False, soft_wrap=True)
+
+    def step(self, doing: str) -> None:
+        """What goes on from now: ``reading local:programs``, ``compiling``; empty at the end."""
+        self._step = doing
+        if doing and not self._console.is_terminal:
+            self._printed = self._clock()
+            self._console.print(self._now(), highlight=False, soft_wrap=True)
 
     def expect(self, to_compile: int, total: int) -> None:
         """All sources are read: ``total`` rows, of which ``to_compile`` need compilers."""
@@ -84,14 +95,16 @@ class Progress:
         now = self._clock()
         if compiled and rows and self._first_result is None:
             self._first_result = now, self.compiled
-        if self._console.is_terminal:
-            self._live.update(self.line())
-        elif now - self._printed >= _LINE_SECONDS:
+        if not self._console.is_terminal and now - self._printed >= _LINE_SECONDS:
             self._printed = now
-            self._console.print(self.line(), highlight=False, soft_wrap=True)
+            self._console.print(self._now(), highlight=False, soft_wrap=True)
+
+    def _now(self) -> str:
+        elapsed = _duration(float(self._clock()) - self._started)
+        return " · ".join(part for part in (elapsed, self._step, self.line()) if part)
 
     def line(self) -> str:
-        rows = f"{self.rows}/{self.total}" if self.total is not None else f"{self.rows} (reading)"
+        rows = f"{self.rows}/{self.total}" if self.total is not None else str(self.rows)
         parts = [f"rows {rows}", f"pairs {self.pairs}"]
         if self.reasons:
             top = ", ".join(f"{reason} {n}" for reason, n in self.reasons.most_common(4))
@@ -99,7 +112,8 @@ class Progress:
         if (rate := self._rate()) is not None:
             parts.append(f"{rate:.2f} rows/s")
             if self.compiled < self.to_compile:
-                parts.append(f"about {(self.to_compile - self.compiled) / rate:.0f} s left")
+                left = (self.to_compile - self.compiled) / rate
+                parts.append(f"about {_duration(left)} left")
         return " · ".join(parts)
 
     def _rate(self) -> float | None:
@@ -111,3 +125,10 @@ class Progress:
         if elapsed < _MEASURED_SECONDS or self.compiled == rows:
             return None
         return (self.compiled - rows) / elapsed
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"

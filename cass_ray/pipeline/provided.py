@@ -20,9 +20,9 @@ from cass_ray.translate.declared import declared_names
 from cass_ray.translate.project.refusals import RefusingTranslator
 from cass_ray.translate.protocol import Context, Translator
 
-UNIT_RECIPE = "1"
+UNIT_RECIPE = "2"
 """Part of keys of a project's units: raise it when what is given to compilers here changes."""
-_RECIPE = "what has no translation is refused"
+_RECIPE = "what has no translation is refused where it is code"
 _TRANSLATED = ("torch",)
 """Packages that are written for both sides, by way of a translation of their headers."""
 _NVIDIA = ("nvidia-", "cutensor-")

@@ -1,15 +1,16 @@
 """Repair of a port from what its build says: rules only, each change kept only if it helps.
 
-A change is kept when the errors that it was made for are gone and its file has no new ones; then
-the next round follows. What was kept is remembered with a digest of the file that it was made for,
-so that the next run starts from it.
+A change is kept when errors of its file are gone and the lines that it made have none; then the
+next round follows. What was kept is remembered with a digest of the file that it was made for, so
+that the next run starts from it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
@@ -71,9 +72,10 @@ class Repairs:
             changed = self._changed(errors)
             if not changed:
                 break
-            before = self._write(tree, {name: text for name, (text, _) in changed.items()})
+            texts = {name: text for name, (text, _) in changed.items()}
+            before = self._write(tree, texts)
             again = build()
-            if not again.passed and not _helps(errors, _by_file(again.log, tree), changed):
+            if not again.passed and not _helps(errors, _by_file(again.log, tree), before, texts):
                 self._write(tree, before)
                 break
             for name, (text, fixes) in changed.items():
@@ -116,17 +118,36 @@ class Repairs:
 
 
 def _helps(
-    before: dict[str, list[CompilerDiagnostic]],
-    after: dict[str, list[CompilerDiagnostic]],
-    changed: Iterable[str],
+    errors: dict[str, list[CompilerDiagnostic]],
+    again: dict[str, list[CompilerDiagnostic]],
+    before: Mapping[str, str],
+    after: Mapping[str, str],
 ) -> bool:
-    """Whether in each changed file errors are gone and none is new; lines move."""
-    for name in changed:
-        old = [item.message for item in before[name]]
-        new = [item.message for item in after.get(name, [])]
-        if not len(new) < len(old) or not set(new) <= set(old):
+    """Whether in each changed file errors are gone and no changed line has a new one.
+
+    Other lines may have new ones: an error hides what comes after it.
+    """
+    for name, text in after.items():
+        old = {item.message for item in errors[name]}
+        now = again.get(name, [])
+        if sum(item.message in old for item in now) >= len(errors[name]):
+            return False
+        lines = _changed_lines(before[name], text)
+        if any(item.line in lines for item in now if item.message not in old):
             return False
     return True
+
+
+def _changed_lines(before: str, after: str) -> set[int]:
+    """Numbers of the lines of ``after`` that ``before`` does not have there."""
+    texts = (before.split("\n"), after.split("\n"))
+    blocks = SequenceMatcher(None, *texts, autojunk=False).get_opcodes()
+    return {
+        number + 1
+        for kind, _, _, start, end in blocks
+        if kind != "equal"
+        for number in range(start, end)
+    }
 
 
 def _by_file(log: str, tree: Path) -> dict[str, list[CompilerDiagnostic]]:

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from cass_ray.architectures import architecture_named
 from cass_ray.corpus.reading.source_files import Sources, gather
 from cass_ray.execute import verify as judging
-from cass_ray.execute.backends.base import Backend, Inputs, RunMode
+from cass_ray.execute.backends.base import Backend, BuiltProgram, Inputs, RunMode
 from cass_ray.execute.backends.rdna3 import HipBackend
 from cass_ray.execute.comparison.tolerances import tolerance_for
 from cass_ray.execute.drivers.driver import ARGUMENT_LISTS
@@ -23,7 +23,8 @@ from cass_ray.execute.evidence.exploits import source_findings
 from cass_ray.execute.grades import Grade
 from cass_ray.execute.originals import measure_original, reference_backends
 from cass_ray.execute.references import ReferenceRuns
-from cass_ray.execute.targets import as_hip, usable_targets, wavefronts_on
+from cass_ray.execute.sizes import with_size
+from cass_ray.execute.targets import as_hip, translated_port, usable_targets, wavefronts_on
 from cass_ray.execute.verify import Policy, PortVerification
 from cass_ray.public.renderable import Renderable
 from cass_ray.public.views import Block, Cells, Mark, View
@@ -165,6 +166,9 @@ def compare_programs(
     candidate = as_hip(program, wavefronts_on(ours))
     inputs = [Inputs(tuple(each), how.stdin, how.folder) for each in arguments]
     made = measure_original(reference, theirs, inputs, RunMode(how.bounds))
+    asked = made
+    if len(inputs) == 1 and driven is None:
+        made = with_size(reference, made, theirs, inputs[0])
     generated: GeneratedRuns | str = ""
     if driven is None:
         generated = _generated(reference, candidate, made, theirs, ours[0])
@@ -180,9 +184,32 @@ def compare_programs(
             check=not engine.real_gpu,
         )
         built = engine.build(candidate)
-        result = judging.verify(made, built, engine, policy, findings=findings)
+        another = translated_port(reference, candidate, engine)
+        result = judging.verify(made, built, engine, policy, findings=findings, another=another)
+        if _on_size_alone(result) and _disputes(another(), made, engine, policy):
+            result = judging.verify(
+                asked, built, engine, policy, findings=findings, another=another
+            )
         results[name] = _with_generated(result, candidate, generated, engine, policy)
     return results
+
+
+def _on_size_alone(result: PortVerification) -> bool:
+    """Whether a port differs from its original only on the size that we made up."""
+    last = result.runs[-1] if result.runs else None
+    right = last is not None and last.made_up and all(run.numeric for run in result.runs[:-1])
+    return right and (not result.runs[-1].numeric or bool(result.findings))
+
+
+def _disputes(
+    port: BuiltProgram | None, made: ReferenceRuns, engine: Backend, policy: Policy
+) -> bool:
+    """Whether another port of the original, too, does something else on the size."""
+    if port is None:
+        return False
+    alone = replace(made, runs=made.runs[-1:])
+    policy = replace(policy, counterfactual=False, counters=False)
+    return judging.verify(alone, port, engine, policy).grade is Grade.DIFFERS
 
 
 def by_second_compiler(name: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from cass_ray.nearest import did_you_mean
 from cass_ray.translate.protocol import Finding
 
 
@@ -29,6 +30,11 @@ class Diagnostic:
     def page(self) -> str:
         """Where the documentation describes it."""
         return f"docs/diagnostics.md#{self.code.lower()}"
+
+    @property
+    def words(self) -> frozenset[str]:
+        """All words of its texts, in lower case."""
+        return frozenset(re.findall(r"\w+", f"{self.title} {self.why} {self.how}".lower()))
 
 
 OTHER = Diagnostic(
@@ -331,6 +337,24 @@ _PATTERNS = tuple((re.compile(item.pattern), item) for item in DIAGNOSTICS if it
 def diagnostic_of(finding: Finding) -> Diagnostic:
     """The kind of ``finding``; :data:`OTHER` for a name that is not translated."""
     return next((item for pattern, item in _PATTERNS if pattern.search(finding.message)), OTHER)
+
+
+def diagnostics_about(asked: str) -> list[Diagnostic]:
+    """The kind with the number ``asked``, else those whose text has its words, each as a whole.
+
+    Raises ``ValueError`` where there is none; the message says what is like it.
+    """
+    every = (OTHER, *DIAGNOSTICS)
+    if exact := [item for item in every if item.code == asked.strip().upper()]:
+        return exact
+    if re.fullmatch(r"(?i)cass\d*", asked.strip()):
+        likely = did_you_mean(asked.strip().upper(), [item.code for item in every])
+        raise ValueError(f"no finding has the number {asked}: {likely}")
+    words = re.findall(r"\w+", asked.lower())
+    matching = [item for item in every if words and set(words) <= item.words]
+    if not matching:
+        raise ValueError(f"no finding is about {asked!r}: give a number or a word of its message")
+    return matching
 
 
 def documentation() -> str:

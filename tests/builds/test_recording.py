@@ -157,6 +157,21 @@ printf 'all:\\n\\tnvcc -DHAVE_CONFIG_H -I. -c a.cu\\n' > Makefile
     assert made.units["a.cu"].definitions == ("HAVE_CONFIG_H",)
 
 
+@pytest.mark.parametrize("first", ["#!/bin/bash", "#! /usr/bin/env bash"])
+def test_a_configure_that_bash_alone_reads(
+    recording: BuildRecorder, tmp_path: Path, first: str
+) -> None:
+    needs("make")
+    configure = f"""\
+{first}
+files=(a.cu)
+[[ $1 == --with-cuda=* ]] && exit 1
+printf 'all:\\n\\tnvcc -DWORKS -c %s\\n' "${{files[0]}}" > Makefile
+"""
+    made = recording.record(project(tmp_path, configure=configure, a_dot_cu=KERNEL), [])
+    assert made.units["a.cu"].definitions == ("WORKS",)
+
+
 def test_autotools_from_their_sources(recording: BuildRecorder, tmp_path: Path) -> None:
     packages = packages_of_programs(["autoconf", "automake"])
     if not all(recording.store.has(package) for package in packages):

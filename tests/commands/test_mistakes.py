@@ -161,9 +161,9 @@ def test_an_interrupt_ends_with_130_and_says_so(folder: Path, number: signal.Sig
     code = (
         "import os, signal\n"
         "from cass_ray import cli\n"
-        "from cass_ray.commands import translate\n"
+        "from cass_ray.commands import translate_source\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        f"translate.make_translator = lambda name: os.kill(os.getpid(), {int(number)})\n"
+        f"translate_source.make_translator = lambda name: os.kill(os.getpid(), {int(number)})\n"
         "import sys; sys.argv = ['cass', 'translate', 'a.cu', '-o', 'never.hip']; cli.main()"
     )
     done = subprocess.run(

@@ -242,3 +242,20 @@ def test_a_machine_without_a_processor_for_it_is_the_time_limit(
     done = run(tmp_path / "any.hip", "--seconds", "2")
     assert done.exit_code == 124
     assert "too busy" in done.output
+
+
+@pytest.mark.amd
+def test_json_holds_what_a_run_printed_and_how_it_ended(tmp_path: Path) -> None:
+    program = tmp_path / "ends.hip"
+    program.write_text(
+        '#include <cstdio>\nint main() { puts("out"); fputs("err", stderr); return 3; }\n'
+    )
+    done = CliRunner().invoke(
+        app, ["run", str(program), "--json", "--arch", "gfx1100", "--arch", "gfx942"]
+    )
+    assert done.exit_code == 3
+    runs = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [run["target"] for run in runs] == ["gfx1100", "gfx942"]
+    for run in runs:
+        assert run["outcome"] == "exit"
+        assert (run["stdout"], run["stderr"], run["status"]) == ("out\n", "err", 3)

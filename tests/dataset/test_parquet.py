@@ -114,6 +114,14 @@ def test_clipped_diagnostic_keeps_head_and_tail() -> None:
     assert "cut" in text
 
 
+def test_chains_of_includes_are_the_first_to_go() -> None:
+    chain = "In file included from a.cu:1:\n                 from b.h:2,\n"
+    said = "c.h:3:1: error: first\n" + chain * 200 + "d.h:4:1: error: second\n"
+    text = clip_diagnostic(chain * 200 + said)
+    assert text == "c.h:3:1: error: first\nd.h:4:1: error: second"
+    assert clip_diagnostic(chain + said[:22]) == (chain + said[:22]).strip()
+
+
 def written_in_steps(path: Path, steps: list[int]) -> bytes:
     rows = 2 * LINES_PER_GROUP + 7
     table = pa.table({"id": [f"{number:08}" for number in range(rows)], "n": range(rows)})

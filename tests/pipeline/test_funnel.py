@@ -12,6 +12,7 @@ from cass_ray.pipeline.funnel import Funnel, what_stopped
 def row(stage: str = "", reason: str = "", diagnostic: str = "", **more: Any) -> dict[str, Any]:
     return {
         "repository": "a/b",
+        "path": "a.cu",
         "configured": "recorded",
         "stage": stage,
         "reason": reason,
@@ -67,6 +68,22 @@ def test_each_row_counts_as_far_as_it_came() -> None:
         ("clang: a.cu:1:1: error: use of undeclared identifier 'g'", "name g (compile_nvidia)"),
         ('cicc: a.cu(3): error: expected a ";"', 'compile_nvidia: expected a ";"'),
         ("ended", "compile_nvidia: compile_error"),
+        # What follows the first error may be due to it.
+        (
+            "clang: In file included from a.cu:1:\n/x/y/ATen/core/strings.h:5:1: error: expected"
+            " '='\n  5 | X\na.cu:2:1: error: use of undeclared identifier 'later'",
+            "compile_nvidia: expected '=' in ATen/core/strings.h",
+        ),
+        (
+            'cicc: ./b/c.cuh(12): error: class "P" has no member "m"\na.cu(3): error: no',
+            "name m (compile_nvidia)",
+        ),
+        (
+            "g++: ./b/c.h:1:2: error: 'f' was not declared in this scope",
+            "name f (compile_nvidia)",
+        ),
+        ("clang (device): ./a.cu:1:2: error: no", "compile_nvidia: no"),
+        ("ld.lld: error: undefined symbol: f", "compile_nvidia: undefined symbol: f"),
     ],
 )
 def test_what_stopped_a_row_is_named(diagnostic: str, what: str) -> None:

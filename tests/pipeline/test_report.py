@@ -86,6 +86,23 @@ def test_progress_line_shows_rate_and_time_left() -> None:
     )
 
 
+def test_progress_says_what_goes_on_and_since_when() -> None:
+    now = [100.0]
+    console = Console(record=True, width=200, force_terminal=False)
+    with Progress(console, clock=lambda: now[0]) as progress:
+        progress.step("reading local:programs")
+        now[0] = 104.0
+        progress.add({"reason-no_kernel": 1})  # too soon after the last line
+        now[0] = 220.0
+        progress.add({"reason-no_kernel": 1})
+        progress.step("")
+    assert console.export_text().splitlines() == [
+        "0 s · reading local:programs · rows 0 · pairs 0",
+        "2 min 0 s · reading local:programs · rows 2 · pairs 0 · rejects 2 (no_kernel 2)",
+        "rows 2 · pairs 0 · rejects 2 (no_kernel 2)",
+    ]
+
+
 def test_observers_hear_what_progress_hears() -> None:
     heard: list[object] = []
 

@@ -67,7 +67,7 @@ def test_what_was_found_for_another_text_is_not_used(tmp_path: Path) -> None:
 
 def test_a_change_that_brings_new_errors_is_taken_back(tmp_path: Path) -> None:
     project = Project(tmp_path)
-    repairs, step = project.build(LOG, LOG.replace("printf", "other"))
+    repairs, step = project.build(LOG, "src/a.hip:1:10: error: 'cstdio' file not found\n")
     assert not step.passed and project.builds == 2
     assert project.texts == [SOURCE, SOURCE]
     assert repairs.made == [] and not project.state.exists()
@@ -79,6 +79,28 @@ def test_progress_leads_to_the_next_round(tmp_path: Path) -> None:
     repairs, step = project.build(LOG + second, second.replace("src/", "/nowhere/"))
     assert not step.passed and project.builds == 2  # the second log is about no file of the tree
     assert [item.path for item in repairs.made] == ["src/a.hip"]
+
+
+def test_an_error_that_was_hidden_does_not_take_a_change_back(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    hidden = "src/a.hip:3:1: error: expected ';'\n"
+    repairs, step = project.build(LOG, hidden)
+    assert not step.passed
+    assert project.texts == [WANTED, WANTED]
+    assert [item.path for item in repairs.made] == ["src/a.hip"]
+
+
+def test_an_error_of_a_header_in_many_units_is_mended_once(tmp_path: Path) -> None:
+    """Clang reports it for each unit and each instantiation."""
+    project = Project(tmp_path)
+    line = "struct D : B<T> { int f() { return g(); } };"
+    for root in (project.port, project.tree):
+        (root / "src/a.hip").write_text(line)
+    said = f"src/a.hip:1:{line.index('g()') + 1}: error: explicit qualification required to use "
+    said += "member 'g' from dependent base class\n"
+    _, step = project.build(said * 3)
+    assert step.passed
+    assert project.texts == [line.replace("g()", "this->g()")] * 2
 
 
 def test_files_outside_of_the_tree_are_left_alone(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
@@ -27,6 +27,7 @@ from cass_ray.corpus.reading.filetree import (
     readable_files,
 )
 from cass_ray.corpus.reading.git import GitTree, fetch_snapshot
+from cass_ray.corpus.reading.includes import scan_includes
 from cass_ray.printable import printable
 
 GIVEN, FETCHED = "given", "fetched"
@@ -39,6 +40,15 @@ OF_THE_TOOLKITS = frozenset({"thrust", "cub", "cccl", "libcudacxx", "cutlass"})
 """Nvidia's libraries of headers: both sides have them from their toolkits or packages, and a copy
 in the tree would go before AMD's."""
 
+_SAMPLES = ("https://github.com/NVIDIA/cuda-samples.git", "v12.5")
+_HELPERS = frozenset(
+    f"helper_{name}.h"
+    for name in (
+        *("cuda", "cuda_drvapi", "cuda_gl", "cusolver", "functions", "gl", "image", "math"),
+        *("nvJPEG", "string", "timer"),
+    )
+)
+_SOURCES = (".cu", ".cuh", ".cpp", ".cc", ".c", ".h", ".hpp")
 _MOST = 24
 _MOST_FILES = 20_000
 _FILE_BYTES = 8 << 20
@@ -70,13 +80,15 @@ Fetch = Callable[[str, str, Path], str]
 @dataclass(frozen=True)
 class Dependency:
     """``path``: where it belongs in the tree. ``revision``: a commit, or the tag that is named;
-    empty where the project names none. ``how``: ``submodule``, ``FetchContent_Declare`` …"""
+    empty where the project names none. ``how``: ``submodule``, ``FetchContent_Declare`` …
+    ``headers``: by which it is known, where files include them by their names alone."""
 
     name: str
     url: str
     revision: str
     path: str
     how: str
+    headers: frozenset[str] = frozenset()
 
     def __str__(self) -> str:
         return printable(f"{self.how} {self.name} ({self.url or 'no address'})")
@@ -107,13 +119,16 @@ class Dependencies:
         compiled with the include ``folders``: in words, with what to do about it."""
         if not self.missing:
             return []
+        headers = set(headers)
         first = {name.split("/")[0].lower() for name in headers if "/" in name}
         inside = [f"{folder}/" for folder in folders]
         found = []
         for each in self.declared:
             why = self.missing.get(each.path)
-            asked = each.name.lower() in first or any(
-                folder.startswith(f"{each.path}/") for folder in inside
+            asked = (
+                each.name.lower() in first
+                or not each.headers.isdisjoint(headers)
+                or any(folder.startswith(f"{each.path}/") for folder in inside)
             )
             if why is not None and asked:
                 found.append(f"{each}: {why}; give it by --dependency {each.name}=DIR")
@@ -136,7 +151,11 @@ def declared_dependencies(
     """What the files of ``tree`` name. ``commits``: of its submodules, by path. ``origin``: the
     project's own address, which those of submodules may be relative to."""
     found: dict[str, Dependency] = {}
-    for each in (*_submodules(tree, commits, origin), *_of_build_files(tree)):
+    for each in (
+        *_submodules(tree, commits, origin),
+        *_of_build_files(tree),
+        *_of_toolkit_samples(tree),
+    ):
         found.setdefault(each.path, each)
     return list(found.values())[:_MOST]
 
@@ -167,6 +186,23 @@ def _of_build_files(tree: FileTree) -> Iterator[Dependency]:
             yield from _of_cmake(_text(tree, path))
         elif lowered.endswith((".sh", ".py")) or lowered in ("makefile", "gnumakefile"):
             yield from _of_script(_text(tree, path))
+
+
+def _of_toolkit_samples(tree: FileTree) -> Iterator[Dependency]:
+    """Nvidia's samples, where files include helpers of them that the tree does not have: until
+    CUDA 11.6 they were part of the toolkit, with which many projects take them for granted."""
+    paths = [each.path for each in tree.walk() if each.problem is None and not each.is_repository]
+    lacking = _HELPERS - {posixpath.basename(path) for path in paths}
+    if not lacking:
+        return
+    for path in paths:
+        if path.lower().endswith(_SOURCES):
+            text = _text(tree, path)
+            if any(name in text for name in lacking) and any(
+                posixpath.basename(each.name) in lacking for each in scan_includes(text)
+            ):
+                yield replace(_at("cuda-samples", *_SAMPLES, "include"), headers=_HELPERS)
+                return
 
 
 def _of_cmake(text: str) -> Iterator[Dependency]:

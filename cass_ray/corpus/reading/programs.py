@@ -20,7 +20,13 @@ from cass_ray.corpus.program import Program, Provenance, ReadReject
 from cass_ray.corpus.reading.encoding import BinaryFileError, decode
 from cass_ray.corpus.reading.filetree import FileProblemError, FileTree, Listed
 from cass_ray.corpus.reading.include_paths import HEADER_SUFFIXES, IncludePaths
-from cass_ray.corpus.reading.includes import Closure, Include, include_closure, scan_includes
+from cass_ray.corpus.reading.includes import (
+    Closure,
+    Include,
+    include_closure,
+    join_inside,
+    scan_includes,
+)
 from cass_ray.corpus.reading.limits import ReadLimits
 from cass_ray.corpus.reading.overlay import OverlaidTree
 from cass_ray.corpus.reading.trees import TreeStore, combined_digest, pack
@@ -148,7 +154,7 @@ class ProgramReader:
             license=_license_tag(source),
             tree=tree,
             include_directories=directories,
-            definitions=command.definitions if command else (),
+            definitions=self._units.definitions(path),
             forced=command.forced if command else (),
             standard=newer_standard(command.standard) if command else "",
             header_packages=tuple(x.key for x in self._units.packages(closure.unresolved)),
@@ -176,7 +182,7 @@ class ProgramReader:
             includes_of,
             lambda name: self._header(name) is not None,
             _FirstGiven(command.include_directories, self._paths) if command else self._paths,
-            command.definitions if command else (),
+            self._units.definitions(path),
             lambda name: package_of_header(name) is not None,
             command.forced if command else (),
         )
@@ -274,7 +280,29 @@ class ProgramReader:
             total += len(content)
             if len(files) > self._limits.tree_files or total > self._limits.tree_bytes:
                 return {}
-        return files
+        files.update(self._included_by(list(files)))
+        total = sum(map(len, files.values()))
+        within = len(files) <= self._limits.tree_files and total <= self._limits.tree_bytes
+        return files if within else {}
+
+    def _included_by(self, paths: list[str]) -> dict[str, bytes]:
+        """Files that are no headers by their names, ``Runtime.cpp`` or ``table.txt``, and that
+        ``paths``, or others of them, include from beside or from the root of the tree."""
+        found: dict[str, bytes] = {}
+        while paths:
+            path = paths.pop()
+            header = self._header(path)
+            names = [each.name for each in header.includes if each.name] if header else []
+            for name in names:
+                beside = join_inside(posixpath.dirname(path), name)
+                for place in (beside, join_inside("", name)):
+                    if place is None or place in found or self._in_project(place):
+                        continue
+                    if "." in name and (content := self._compilable(place)) is not None:
+                        found[place] = content
+                        paths.append(place)
+                        break
+        return found
 
 
 @dataclass(frozen=True)

@@ -31,18 +31,17 @@ std::byte* left_by_host(const std::byte* address) {
   return reinterpret_cast<std::byte*>(reinterpret_cast<std::uint64_t>(address) + distance);
 }
 
-bool by_kernel(const std::byte* start) {
-  return std::memcmp(start, left_by_host(start), group) != 0;
+bool by_kernel(const std::byte* start, std::ptrdiff_t bytes) {
+  return std::memcmp(start, left_by_host(start), static_cast<std::size_t>(bytes)) != 0;
 }
 
-// `action` on the part of each aligned group that lies in [start, start + bytes), as an offset from
-// `start` and a count, and on where the group starts, as an offset from `start`.
+// `action` on the part of each group that lies in `bytes` from a place with this offset on: where
+// the group starts, where the part does, both from the first byte on, and the part's size. Groups
+// count from the start of the named memory, because variables lie at other addresses in a port.
 template <class Action>
-void for_groups(const std::byte* start, std::size_t bytes, Action action) {
-  const auto misaligned =
-      static_cast<std::ptrdiff_t>(reinterpret_cast<std::uint64_t>(start) % group);
+void for_groups(std::uint64_t offset, std::size_t bytes, Action action) {
   const auto end = static_cast<std::ptrdiff_t>(bytes);
-  for (std::ptrdiff_t at = -misaligned; at < end; at += group) {
+  for (std::ptrdiff_t at = -static_cast<std::ptrdiff_t>(offset % group); at < end; at += group) {
     const std::ptrdiff_t first = std::max<std::ptrdiff_t>(at, 0);
     const std::ptrdiff_t last = std::min<std::ptrdiff_t>(at + group, end);
     action(at, first, last - first);
@@ -50,41 +49,116 @@ void for_groups(const std::byte* start, std::size_t bytes, Action action) {
 }
 
 // Another value of the same kind: half of a small integer, which is still an index where the whole
-// one was; another mantissa of what looks like a float. Zero stays zero.
+// one was; another mantissa of what looks like a float. Zero and one stay (nothing becomes a
+// divisor or a number of threads that is zero), and so do the numbers that stand for no index: -1
+// and both ends of the integers.
 std::uint32_t altered(std::uint32_t word) {
   constexpr std::uint32_t small = 1U << 20U;
   constexpr std::uint32_t mantissa_bit = 1U << 21U;
-  return word < small ? word / 2 : word ^ mantissa_bit;
+  constexpr std::uint32_t lowest = 1U << 31U;
+  if (word == lowest || word == lowest - 1) return word;
+  if (word < small) return word == 1 ? 1 : word / 2;
+  if (word >= -small) return static_cast<std::uint32_t>(static_cast<std::int32_t>(word) >> 1);
+  return word ^ mantissa_bit;
 }
 
-// One rule for changes of some groups: what becomes of the group at an offset in a named memory.
-class Choice {
- public:
-  enum class Kind {
-    results,  // which differ by rounding in a program and its port: zero
-    inputs,  // which are the same bits in both: altered
-  };
-  Choice(std::uint64_t seed, MemoryPlace place, std::size_t bytes, std::uint64_t share,
-         Kind kind = Kind::results)
-      : seed_(mixed(seed ^ mixed(place.key))),
-        offset_(place.offset),
-        share_(bytes <= few_bytes ? share_of_few : share),
-        kind_(kind) {}
+std::uint32_t word_at(const std::byte* address) {
+  std::uint32_t word = 0;
+  std::memcpy(&word, address, sizeof word);
+  return word;
+}
 
-  // `target` holds `count` bytes of the group at `at`, both offsets from the place; `neighbor` is
-  // the group beside it, or null where that is not there whole.
+bool is_upper_half(std::uint32_t word) { return amdgpu::in_aperture(std::uint64_t{word} << 32U); }
+
+// The bytes of a place with this offset in named memory, or a copy of them. Positions count from
+// the first of them.
+class Content {
+ public:
+  Content(const std::byte* start, std::size_t bytes, std::uint64_t offset)
+      : start_(start), end_(static_cast<std::ptrdiff_t>(bytes)), offset_(offset) {}
+
+  // Whether the group at `at` must stay as it is: a changed pointer would end the program.
+  bool is_kept(std::ptrdiff_t at) const {
+    return holds_pointer(at) || (is_zero(at) && holds_pointers());
+  }
+
+  // The group beside the one at `at`, where it lies in the bytes and holds no pointer.
+  const std::byte* neighbor_of(std::ptrdiff_t at) const {
+    const auto position =
+        static_cast<std::ptrdiff_t>(((offset_ + static_cast<std::uint64_t>(at)) ^ group) - offset_);
+    return is_whole(position) && !holds_pointer(position) ? start_ + position : nullptr;
+  }
+
+ private:
+  static constexpr std::ptrdiff_t half = 4;
+
+  bool is_whole(std::ptrdiff_t at) const { return at >= 0 && at + std::ptrdiff_t{group} <= end_; }
+
+  // Whether a pointer or a part of one lies in the group. Kernels read pointers at multiples of 8
+  // bytes, or as halves at multiples of 4. Those of the host are told by where Linux puts programs,
+  // their heaps and libraries on x86-64, at multiples of 8.
+  bool holds_pointer(std::ptrdiff_t at) const {
+    // The word behind the group may be the upper half to its last one.
+    for (std::ptrdiff_t word = at; word <= at + std::ptrdiff_t{group}; word += half) {
+      if (word >= 0 && word + half <= end_ && is_upper_half(word_at(start_ + word))) return true;
+    }
+    if (!is_whole(at)) return false;
+    const std::uint32_t upper = word_at(start_ + at + half);
+    const bool of_program = upper >= 0x5555 && upper < 0x6556;
+    const bool of_library = upper >= 0x7e00 && upper < 0x8000;
+    return (of_program || of_library) && word_at(start_ + at) % group == 0;
+  }
+
+  // Among pointers, it may be a null pointer.
+  bool is_zero(std::ptrdiff_t at) const {
+    return is_whole(at) && word_at(start_ + at) == 0 && word_at(start_ + at + half) == 0;
+  }
+
+  bool holds_pointers() const {
+    if (!holds_pointers_) {
+      holds_pointers_ = false;
+      for_groups(offset_, static_cast<std::size_t>(end_), [&](std::ptrdiff_t at, auto, auto) {
+        holds_pointers_ = *holds_pointers_ || holds_pointer(at);
+      });
+    }
+    return *holds_pointers_;
+  }
+
+  const std::byte* start_;
+  std::ptrdiff_t end_;
+  std::uint64_t offset_;
+  mutable std::optional<bool> holds_pointers_;
+};
+
+enum class Data {
+  results,  // which differ by rounding in a program and its port: set to zero
+  inputs,  // which are the same bits in both: altered
+};
+
+// One rule for changes: what becomes of the groups of a place in named memory.
+class Rule {
+ public:
+  // Of some groups, which follow from the seed.
+  static Rule some(std::uint64_t seed, MemoryPlace place, std::size_t bytes, std::uint64_t share,
+                   Data data) {
+    return {mixed(seed ^ mixed(place.key)), place.offset, bytes <= few_bytes ? share_of_few : share,
+            data};
+  }
+  // Of all groups.
+  static Rule all(Data data) { return {0, 0, 1, data}; }
+
+  // `target` holds `count` bytes of the group at `at` of `content`.
   void apply(std::byte* target, std::ptrdiff_t at, std::ptrdiff_t count,
-             const std::byte* neighbor) const {
+             const Content& content) const {
     const auto number = (offset_ + static_cast<std::uint64_t>(at + std::ptrdiff_t{group})) / group;
     const std::uint64_t drawn = mixed(seed_ ^ number) % share_;
-    if (drawn > 1) return;
+    if (drawn > 1 || content.is_kept(at)) return;
+    const std::byte* neighbor = content.neighbor_of(at);
     if (drawn == 1 && neighbor != nullptr && count == std::ptrdiff_t{group}) {
       std::memcpy(target, neighbor, group);
-    } else if (kind_ == Kind::inputs) {
+    } else if (data_ == Data::inputs) {
       for (std::ptrdiff_t word = 0; word + 4 <= count; word += 4) {
-        std::uint32_t value = 0;
-        std::memcpy(&value, target + word, sizeof value);
-        value = altered(value);
+        const std::uint32_t value = altered(word_at(target + word));
         std::memcpy(target + word, &value, sizeof value);
       }
     } else {
@@ -93,19 +167,23 @@ class Choice {
   }
 
  private:
+  Rule(std::uint64_t seed, std::uint64_t offset, std::uint64_t share, Data data)
+      : seed_(seed), offset_(offset), share_(share), data_(data) {}
+
   std::uint64_t seed_;
   std::uint64_t offset_;
   std::uint64_t share_;
-  Kind kind_;
+  Data data_;
 };
 
-// The group beside the one at `at` (an offset from `start`), where both lie in the bytes.
-const std::byte* neighbor_of(const std::byte* start, std::ptrdiff_t at, std::size_t bytes) {
-  const auto address = reinterpret_cast<std::uint64_t>(start + at) ^ group;
-  const auto offset = static_cast<std::ptrdiff_t>(address - reinterpret_cast<std::uint64_t>(start));
-  const bool inside =
-      offset >= 0 && offset + std::ptrdiff_t{group} <= static_cast<std::ptrdiff_t>(bytes);
-  return inside ? start + offset : nullptr;
+// What is not as it was `before`.
+void change_shared(const Perturbation::Block& block, const std::byte* before, const Rule& rule) {
+  const Content content(block.start, block.bytes, 0);
+  for_groups(0, block.bytes, [&](std::ptrdiff_t at, std::ptrdiff_t first, std::ptrdiff_t count) {
+    std::byte* target = block.start + first;
+    if (std::memcmp(target, before + first, static_cast<std::size_t>(count)) == 0) return;
+    rule.apply(target, at, count, content);
+  });
 }
 
 bool read_number(std::string_view text, std::uint64_t& value) {
@@ -163,18 +241,23 @@ bool Perturbation::changes_text() const {
   return request_.where == Where::out || request_.where == Where::out_all;
 }
 
+bool Perturbation::changes_inputs() const {
+  return request_.where == Where::in || request_.where == Where::in_all;
+}
+
 void Perturbation::arrived(std::byte* start, std::size_t bytes, MemoryPlace place) {
   if (!enabled()) return;
   transcript_->host_to_device(place, {start, bytes});
-  if (request_.where == Where::in_all) std::memset(start, 0, bytes);
-  if (request_.where == Where::in) {
-    const std::vector<std::byte> given(start, start + bytes);
-    const Choice choice(request_.seed, place, bytes, in_share, Choice::Kind::inputs);
-    for_groups(start, bytes, [&](std::ptrdiff_t at, std::ptrdiff_t first, std::ptrdiff_t count) {
-      const std::byte* neighbor = neighbor_of(start, at, bytes);
-      choice.apply(start + first, at, count,
-                   neighbor == nullptr ? nullptr : given.data() + (neighbor - start));
-    });
+  if (changes_inputs()) {
+    const std::vector<std::byte> copy(start, start + bytes);
+    const Content given(copy.data(), bytes, place.offset);
+    const Rule rule = request_.where == Where::in_all
+                          ? Rule::all(Data::inputs)
+                          : Rule::some(request_.seed, place, bytes, in_share, Data::inputs);
+    for_groups(place.offset, bytes,
+               [&](std::ptrdiff_t at, std::ptrdiff_t first, std::ptrdiff_t count) {
+                 rule.apply(start + first, at, count, given);
+               });
   }
   host_wrote(start, bytes);
 }
@@ -201,21 +284,19 @@ void Perturbation::returned(std::byte* target, const std::byte* from, std::size_
                             MemoryPlace place) {
   if (!enabled()) return;
   std::uint64_t written = 0;
-  for_groups(from, bytes, [&](std::ptrdiff_t at, std::ptrdiff_t, std::ptrdiff_t count) {
-    // Blocks are whole pages: a group that begins in one ends in it.
-    if (by_kernel(from + at)) written += static_cast<std::uint64_t>(count);
+  for_groups(place.offset, bytes, [&](std::ptrdiff_t, std::ptrdiff_t first, std::ptrdiff_t count) {
+    if (by_kernel(from + first, count)) written += static_cast<std::uint64_t>(count);
   });
   transcript_->device_to_host(place, {from, bytes}, written);
   if (!changes_text() || written == 0) return;
-  const Choice choice(request_.seed, place, bytes, out_share);
-  for_groups(from, bytes, [&](std::ptrdiff_t at, std::ptrdiff_t first, std::ptrdiff_t count) {
-    if (!by_kernel(from + at)) return;
-    if (request_.where == Where::out_all) {
-      std::memset(target + first, 0, static_cast<std::size_t>(count));
-    } else {
-      choice.apply(target + first, at, count, neighbor_of(from, at, bytes));
-    }
-  });
+  const Content content(from, bytes, place.offset);
+  const Rule rule = request_.where == Where::out_all
+                        ? Rule::all(Data::results)
+                        : Rule::some(request_.seed, place, bytes, out_share, Data::results);
+  for_groups(place.offset, bytes,
+             [&](std::ptrdiff_t at, std::ptrdiff_t first, std::ptrdiff_t count) {
+               if (by_kernel(from + first, count)) rule.apply(target + first, at, count, content);
+             });
 }
 
 void Perturbation::before_launch(const std::vector<Block>& blocks) {
@@ -250,12 +331,13 @@ void Perturbation::after_launch() {
 }
 
 void Perturbation::between_kernels(const Block& block) {
-  const Choice choice(request_.seed, {block.key, 0}, block.bytes, between_share);
-  for_groups(
-      block.start, block.bytes, [&](std::ptrdiff_t at, std::ptrdiff_t first, std::ptrdiff_t count) {
-        if (!by_kernel(block.start + at)) return;
-        choice.apply(block.start + first, at, count, neighbor_of(block.start, at, block.bytes));
-      });
+  const Content content(block.start, block.bytes, 0);
+  const Rule rule =
+      Rule::some(request_.seed, {block.key, 0}, block.bytes, between_share, Data::results);
+  for_groups(0, block.bytes, [&](std::ptrdiff_t at, std::ptrdiff_t first, std::ptrdiff_t count) {
+    std::byte* target = block.start + first;
+    if (by_kernel(target, count)) rule.apply(target, at, count, content);
+  });
 }
 
 // What the host wrote directly since the last launch is data on its way to the device.
@@ -266,20 +348,12 @@ void Perturbation::shared_before(const Block& block) {
   if (range.empty()) return;
   const MemoryPlace place{block.key, static_cast<std::uint64_t>(range.data() - block.start)};
   transcript_->shared_with_device(place, range);
-  const bool all = request_.where == Where::in_all;
-  if (!all && request_.where != Where::in) return;
-  const Choice choice(request_.seed, {block.key, 0}, block.bytes, in_share, Choice::Kind::inputs);
-  for_groups(block.start, block.bytes,
-             [&](std::ptrdiff_t at, std::ptrdiff_t first, std::ptrdiff_t count) {
-               std::byte* target = block.start + first;
-               const auto bytes = static_cast<std::size_t>(count);
-               if (std::memcmp(target, seen.data() + first, bytes) == 0) return;
-               if (all) {
-                 std::memset(target, 0, bytes);
-               } else {
-                 choice.apply(target, at, count, neighbor_of(block.start, at, block.bytes));
-               }
-             });
+  if (!changes_inputs()) return;
+  const Rule rule =
+      request_.where == Where::in_all
+          ? Rule::all(Data::inputs)
+          : Rule::some(request_.seed, {block.key, 0}, block.bytes, in_share, Data::inputs);
+  change_shared(block, seen.data(), rule);
 }
 
 // What kernels wrote there has come back to the host.
@@ -291,18 +365,11 @@ void Perturbation::shared_after(const Snapshot& snapshot) {
     const MemoryPlace place{block.key, static_cast<std::uint64_t>(range.data() - block.start)};
     transcript_->shared_with_host(place, range);
     if (changes_text()) {
-      const Choice choice(request_.seed, {block.key, 0}, block.bytes, out_share);
-      for_groups(block.start, block.bytes,
-                 [&](std::ptrdiff_t at, std::ptrdiff_t first, std::ptrdiff_t count) {
-                   std::byte* target = block.start + first;
-                   const auto bytes = static_cast<std::size_t>(count);
-                   if (std::memcmp(target, before + first, bytes) == 0) return;
-                   if (request_.where == Where::out_all) {
-                     std::memset(target, 0, bytes);
-                   } else {
-                     choice.apply(target, at, count, neighbor_of(block.start, at, block.bytes));
-                   }
-                 });
+      const Rule rule =
+          request_.where == Where::out_all
+              ? Rule::all(Data::results)
+              : Rule::some(request_.seed, {block.key, 0}, block.bytes, out_share, Data::results);
+      change_shared(block, before, rule);
     }
   }
   std::vector<std::byte>& seen = seen_[block.start];

@@ -5,6 +5,8 @@
 // port get the same ones. They set results to zero or to the value of their neighbor, so that two
 // results that differ by rounding still differ by no more. Inputs, which are the same bits in both,
 // become other values: a kernel of each element by itself would carry a zero through to its result.
+// Pointers stay as they are, and zeros among them. The lower half of a pointer that lies apart from
+// its upper half is an integer like others.
 #pragma once
 
 #include <atomic>
@@ -21,7 +23,7 @@
 
 namespace cass::device {
 
-// Memory is looked at in aligned groups of 8 bytes. A group that is not as the host last left it
+// Memory is looked at in groups of 8 bytes. A group that is not as the host last left it
 // (by copies and fills; zero to begin with) was written by a kernel.
 class Perturbation {
  public:
@@ -31,7 +33,7 @@ class Perturbation {
       out,  // some groups that kernels wrote, on their way to the host
       out_all,  // all of them: zero
       in,  // some groups on their way to the device
-      in_all,  // all of them: zero
+      in_all,  // all of them
       between,  // some groups that kernels wrote, before the launch with the number `launch`
     };
     Where where = Where::nowhere;
@@ -68,6 +70,8 @@ class Perturbation {
   void after_launch();
 
  private:
+  bool changes_inputs() const;
+
   struct Snapshot {
     Block block;
     std::vector<std::byte> content;

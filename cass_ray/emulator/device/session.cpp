@@ -93,8 +93,11 @@ MemoryPlace Session::place_of(std::uint64_t address, std::uint64_t bytes, Direct
     if (address < start + block.bytes) return {block.key, address - start};
   }
   constexpr std::uint64_t of_variables = 0x7661'7269'6162'6c65;
-  auto& copies = variable_copies_[direction == Direction::in ? 0 : 1];
-  return {mixed(bytes ^ mixed(of_variables + copies[bytes]++)), 0};
+  constexpr std::uint64_t of_constants = 0x636f'6e73'7461'6e74;
+  // Before the first launch a variable holds what the program was loaded with.
+  const bool constant = direction == Direction::out && !launched_;
+  auto& copies = variable_copies_[direction == Direction::in ? 0 : constant ? 2 : 1];
+  return {mixed(bytes ^ mixed((constant ? of_constants : of_variables) + copies[bytes]++)), 0};
 }
 
 std::uint64_t Session::next_key(std::uint64_t bytes) {
@@ -322,6 +325,7 @@ bool Session::launch(const Launch& request, std::span<const std::byte> arguments
   launch.cooperative = request.cooperative != 0;
   Output::instance().enter(socket);
   transcript_.launch(kernel.name);
+  launched_ = true;
   if (perturbation_.enabled()) perturbation_.before_launch(blocks());
   auto fault = amdgpu::run(launch);
   perturbation_.after_launch();

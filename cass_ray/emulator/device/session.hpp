@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -85,7 +86,9 @@ class Session {
   std::mutex guard_;
   std::map<std::uint64_t, Block> blocks_;  // by address
   std::map<std::uint64_t, std::uint64_t> allocated_;  // how many there were, by size
-  std::map<std::uint64_t, std::uint64_t> variable_copies_[2];  // likewise, by direction and size
+  // Likewise, by size, and by whether they lead in, out, or out before a launch.
+  std::map<std::uint64_t, std::uint64_t> variable_copies_[3];
+  std::atomic<bool> launched_ = false;
   Fragments fragments_;
   std::uint64_t shared_bytes_ = 0;
   std::map<std::uint64_t, std::shared_ptr<amdgpu::CodeObject>> code_objects_;

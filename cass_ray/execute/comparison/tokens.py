@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class OutputTokenKind(StrEnum):
@@ -20,8 +20,7 @@ class OutputTokenKind(StrEnum):
     FLOAT = "float"
 
 
-@dataclass(frozen=True)
-class OutputToken:
+class OutputToken(NamedTuple):
     """``value`` is for numbers; ``quantum`` is the worth of a float's last printed digit.
 
     ``unit`` is a suffix written onto the number (``12ms``), compared as text.
@@ -73,21 +72,26 @@ def tokens_of(line: str) -> Line:
 def _number(text: str, unit: str) -> OutputToken:
     if len(text) > _LONGEST_NUMBER:
         return OutputToken(OutputTokenKind.TEXT, text + unit)
+    digits = _FLOAT_DIGITS.match(text)
+    if digits is None:
+        return _hexadecimal_or_word(text, unit)
+    fraction, exponent = digits["fraction"], digits["exponent"]
+    value = float(text)
+    if fraction is None and exponent is None:
+        return OutputToken(OutputTokenKind.INTEGER, text + unit, value, unit=unit)
+    if math.isinf(value):  # digits with an e among them: not a number anyone printed
+        return OutputToken(OutputTokenKind.TEXT, text + unit)
+    last = int(exponent or 0) - len(fraction or "")
+    quantum = float(10.0 ** max(-330, min(300, last)))
+    return OutputToken(OutputTokenKind.FLOAT, text + unit, value, quantum, unit)
+
+
+def _hexadecimal_or_word(text: str, unit: str) -> OutputToken:
     lowered = text.lower()
     if "0x" in lowered:
         return OutputToken(OutputTokenKind.INTEGER, text + unit, _hexadecimal(lowered), unit=unit)
-    if "nan" in lowered:
-        return OutputToken(OutputTokenKind.FLOAT, text + unit, math.nan, unit=unit)
-    if "inf" in lowered:
-        return OutputToken(
-            OutputTokenKind.FLOAT, text + unit, float(lowered[:4].rstrip("i")), unit=unit
-        )
-    if not re.search(r"[.eE]", text):
-        return OutputToken(OutputTokenKind.INTEGER, text + unit, float(text), unit=unit)
-    value = float(text)
-    if math.isinf(value):  # digits with an e among them: not a number anyone printed
-        return OutputToken(OutputTokenKind.TEXT, text + unit)
-    return OutputToken(OutputTokenKind.FLOAT, text + unit, value, _quantum(text), unit)
+    value = math.nan if "nan" in lowered else float(lowered[:4].rstrip("i"))
+    return OutputToken(OutputTokenKind.FLOAT, text + unit, value, unit=unit)
 
 
 def _hexadecimal(text: str) -> float:
@@ -95,10 +99,3 @@ def _hexadecimal(text: str) -> float:
         return float(int(text, 16))
     except OverflowError:
         return math.inf
-
-
-def _quantum(text: str) -> float:
-    match = _FLOAT_DIGITS.match(text)
-    fraction = len(match["fraction"] or "") if match else 0
-    exponent = int(match["exponent"] or 0) if match else 0
-    return float(10.0 ** max(-330, min(300, exponent - fraction)))

@@ -6,7 +6,8 @@ is the device process's (:mod:`cass_ray.emulator.transcript`), which the program
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -42,11 +43,18 @@ class DataComparison:
 
 
 def aligned(one: Transcript, other: Transcript) -> bool:
-    """Whether two programs move the same amounts between the same places and launch as often."""
+    """Whether two programs move the same amounts between the same places and launch as often.
+
+    What comes back as the host left it, such as what a variable starts with, may be read by one of
+    them alone.
+    """
     return (
         len(one.kernels) == len(other.kernels)
-        and _places(one.to_host) == _places(other.to_host)
         and _places(one.to_device) == _places(other.to_device)
+        and (
+            _places(one.to_host) == _places(other.to_host)
+            or _places(_written(one)) == _places(_written(other))
+        )
     )
 
 
@@ -56,25 +64,59 @@ def compare_returned(
     """Compare what ``candidate`` brings back with runs of the original.
 
     Bytes in which the original's own runs differ are free. Numbers agree within ``tolerance`` as
-    floats of one of its types; lists may be in another order.
+    floats of one of its types; lists may be in another order. What no kernel wrote in either
+    program tells nothing. Nor do numbers that differ by no more than the rounding of the largest
+    ones that the original brings back: they may be the differences of such numbers.
     """
     first = references[0]
     if not all(aligned(first, each) for each in (*references[1:], candidate)):
         return DataComparison(DataVerdict.UNKNOWN, difference="data moves in another way")
     compared = 0
     rows = [_by_place(each) for each in (*references, candidate)]
+    largest = _Largest(first)
     for place, movements in rows[0].items():
         for index, movement in enumerate(movements):
-            others = [row[place][index] for row in rows[1:]]
+            others = [row[place][index] for row in rows[1:] if index < len(row.get(place, ()))]
+            if len(others) < len(rows) - 1 or not any(e.written for e in (movement, *others)):
+                continue
             theirs = others[-1]
             if theirs.digest != movement.digest:
                 if any(each.data is None for each in (movement, *others)):
                     return DataComparison(DataVerdict.UNKNOWN, difference="too much to keep")
-                if said := _difference([movement, *others[:-1]], theirs, tolerance):
+                own = [movement, *others[:-1]]
+                if said := _difference(own, theirs, tolerance, {}):
+                    if not _difference(own, theirs, tolerance, largest.by_kind):
+                        continue
                     message = f"{said} in {movement.size} bytes that come back from the device"
                     return DataComparison(DataVerdict.DIFFERENT, compared, message)
             compared += movement.written
     return DataComparison(DataVerdict.SAME, compared)
+
+
+class _Largest:
+    """The largest number that a program brings back, by the type of floats."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        self._transcript = transcript
+
+    @functools.cached_property
+    def by_kind(self) -> dict[str, float]:
+        sizes = dict.fromkeys(("f8", "f4"), 0.0)
+        for movement in _written(self._transcript):
+            # Data of doubles makes no plausible floats of 32 bits, or hardly any.
+            for kind in sizes:
+                if movement.data is None or movement.size % np.dtype(kind).itemsize:
+                    continue
+                values = _as_doubles(np.frombuffer(movement.data, np.uint8), np.dtype(kind))
+                values = values[np.isfinite(values)]
+                if len(values) and _plausible(values):
+                    sizes[kind] = max(sizes[kind], float(np.abs(values).max()))
+                    break
+        return sizes
+
+
+def _written(transcript: Transcript) -> list[Movement]:
+    return [each for each in transcript.to_host if each.written]
 
 
 def _places(movements: Sequence[Movement]) -> list[tuple[int, int, int]]:
@@ -89,7 +131,9 @@ def _by_place(transcript: Transcript) -> dict[tuple[int, int, int], list[Movemen
     return rows
 
 
-def _difference(own: Sequence[Movement], other: Movement, tolerance: Tolerance) -> str:
+def _difference(
+    own: Sequence[Movement], other: Movement, tolerance: Tolerance, largest: Mapping[str, float]
+) -> str:
     """Where the data differ; empty where they agree."""
     arrays = [np.frombuffer(each.data or b"", np.uint8) for each in own]
     theirs = np.frombuffer(other.data or b"", np.uint8)
@@ -97,7 +141,8 @@ def _difference(own: Sequence[Movement], other: Movement, tolerance: Tolerance) 
     for each in arrays[1:]:
         free |= arrays[0] != each
     for kind in ("f8", "f4", *(("f2",) if tolerance.name == F16.name else ())):
-        if _agree_as(arrays[0], theirs, free, np.dtype(kind), tolerance):
+        scale = largest.get(kind, 0.0)
+        if _agree_as(arrays[0], theirs, free, np.dtype(kind), tolerance, scale):
             return ""
     if tolerance.name == BF16.name and len(theirs) % 2 == 0:
         # The upper half of a float has its sign, its exponent and seven bits.
@@ -132,11 +177,12 @@ def _agree_as(
     free: npt.NDArray[np.bool_],
     kind: np.dtype[Any],
     tolerance: Tolerance,
+    largest: float = 0.0,
 ) -> bool:
     size = kind.itemsize
     if len(one) % size:
         return False
-    a, b = (each.view(kind).astype(np.float64) for each in (one, two))
+    a, b = (_as_doubles(each, kind) for each in (one, two))
     skipped = free.reshape(-1, size).any(axis=1)
     a, b = a[~skipped], b[~skipped]
     finite = np.isfinite(a)
@@ -147,9 +193,14 @@ def _agree_as(
     a, b = a[finite], b[finite]
     if not (_plausible(a) and _plausible(b)):
         return False
-    scale = float(np.abs(a).max(initial=0.0))
+    scale = float(np.abs(a).max(initial=largest))
     allowed = np.maximum(np.abs(a) * tolerance.relative, scale * tolerance.absolute)
     return bool((np.abs(a - b) <= allowed).all())
+
+
+def _as_doubles(data: npt.NDArray[np.uint8], kind: np.dtype[Any]) -> npt.NDArray[np.float64]:
+    with np.errstate(invalid="ignore"):  # signaling numbers among what may be no floats
+        return data.view(kind).astype(np.float64)
 
 
 def _plausible(values: npt.NDArray[np.float64]) -> bool:

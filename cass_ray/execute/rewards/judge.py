@@ -33,6 +33,7 @@ from cass_ray.execute.rewards.verdicts import (
     RewardVerdict,
     undecided,
 )
+from cass_ray.execute.targets import translated_port
 from cass_ray.execute.verify import MOVES_OTHERWISE, Policy, PortVerification, verify
 from cass_ray.llm.code_blocks import code_of
 from cass_ray.toolchain.sandbox.executable import Bounds, SandboxVerdict
@@ -164,7 +165,8 @@ class RewardJudge:
             most_changes=_CHANGES,
         )
         findings = source_findings(answer.files, question.files)
-        result = verify(reference, built, self.backend, policy, findings=findings)
+        another = translated_port(question, answer, self.backend)
+        result = verify(reference, built, self.backend, policy, findings=findings, another=another)
         by_load = not result.passed and any(run.verdict in _RUN_BY_LOAD for run in result.runs)
         return self._verdict(result, len(item.inputs)), not by_load
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import math
 import random
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -262,7 +263,10 @@ class _Trial:
         reference = generated.reference if generated else self._reference
         built = self._backend.build(program)
         findings = wait_findings(program.device)
-        return verify(reference, built, self._backend, policy, findings=findings)
+        another = None
+        if generated is None and program is not self.original:
+            another = functools.partial(self._backend.build, self.original)
+        return verify(reference, built, self._backend, policy, findings=findings, another=another)
 
     def mutants(self, generator: random.Random, per_fault: int) -> Iterator[MutantResult]:
         main = str(self._subject.sources.main)
@@ -293,8 +297,11 @@ class _Trial:
 
     def _argument(self, mutant: Mutant) -> str:
         """Why ``mutant`` does what the program does; empty where nobody has argued it."""
-        lines = self._source.splitlines()
-        line = lines[mutant.line - 1] if mutant.line <= len(lines) else ""
+        if mutant.fault is Fault.ASM_BARRIER:
+            line = _barrier(self.original.device.splitlines(), mutant.line)
+        else:
+            lines = self._source.splitlines()
+            line = lines[mutant.line - 1] if mutant.line <= len(lines) else ""
         for known in equivalent_mutants():
             place = (known.program, known.fault)
             if place == (self._subject.name, mutant.fault) and known.line in line:
@@ -338,6 +345,21 @@ class _Trial:
         if result.warnings and not self._warns:
             return Fate.CHECK, result.warnings[0]
         return (Fate.SURVIVED, "") if result.exact or not exact else (Fate.EXACT, "")
+
+
+def _barrier(lines: Sequence[str], number: int) -> str:
+    """Which barrier of which function stands in line ``number`` of assembly."""
+    names = [
+        (place, line.partition(":")[0])
+        for place, line in enumerate(lines, 1)
+        if re.match(r"[A-Za-z_]\w*:", line)
+    ]
+    start, name = max((each for each in names if each[0] <= number), default=(0, ""))
+    end = min((place for place, _ in names if place > number), default=len(lines) + 1)
+    own = [place for place in range(start + 1, end) if "s_barrier" in lines[place - 1]]
+    if number not in own:
+        return ""
+    return f"barrier {own.index(number) + 1} of {len(own)} in {name}"
 
 
 def _proof(mutant: Mutant, source: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
@@ -32,21 +32,24 @@ ROWS_PER_RUN = 64
 """Rows of one part: what a worker decodes to get at a block of a few."""
 
 
-def pieces_of(settings: BuildSettings, folder: Path) -> Iterator[Piece]:
+def pieces_of(
+    settings: BuildSettings, folder: Path, say: Callable[[str], None] = lambda _: None
+) -> Iterator[Piece]:
     """The pieces of all sources, in order; nothing of a program is read.
 
-    ``folder`` is for what sources fetch. Raises ``SourceError`` when a source as a whole cannot be
-    read.
+    ``folder`` is for what sources fetch; ``say`` hears of each source before its pieces come.
+    Raises ``SourceError`` when a source as a whole cannot be read.
     """
     index = 0
-    for source in _sources(settings):
+    for source in _sources(settings, say):
         for split in splits_of(source, folder):
             yield Piece.of(index, split)
             index += 1
 
 
-def _sources(settings: BuildSettings) -> Iterator[Source]:
+def _sources(settings: BuildSettings, say: Callable[[str], None]) -> Iterator[Source]:
     for specification in settings.sources:
+        say(f"reading {specification}")
         source = parse_source(specification, settings.read)
         if settings.compile and isinstance(source, RepositorySource | LocalSource):
             source = replace(source, units=settings.units)

@@ -53,7 +53,7 @@ class Steps:
         keys: list[str] = []
 
         def noted() -> Iterator[Piece]:
-            for piece in pieces_of(self.work.settings, folder):
+            for piece in pieces_of(self.work.settings, folder, self.progress.step):
                 keys.append(piece.key)
                 yield piece
 
@@ -61,6 +61,7 @@ class Steps:
             self.work.read_counts.note(done)
             self.progress.add(done.counts)
         pieces = chained(keys)
+        self.progress.step("looking for duplicates")
         decide = DecidePieces(
             compared=self.work.pieces,
             compared_key=attrgetter("read"),
@@ -82,12 +83,14 @@ class Steps:
         blocks = OpenBlocks(self.work, pieces, agreed)
         for entry in blocks.committed():
             self.progress.add(entry.counts)
+        self.progress.step("taking results of earlier builds")
         if self.from_cache:
             for entry in FinishCached(self.work)(blocks):
                 self.progress.add(entry.counts)
         left = sum(block.rows for _, block in blocks)
         self.progress.expect(left, rows_of(self.work, pieces))
         if left:
+            self.progress.step("compiling")
             for counts in compile_blocks(blocks):
                 self.progress.add(counts, compiled=True)
         return agreed
@@ -100,6 +103,7 @@ class Steps:
         Raises ``ConservationError`` if a row got lost.
         """
         work = self.work
+        self.progress.step("writing")
         for done in self.runner.each(PostprocessPieces(work, rows_per_block), pieces):
             work.fact_counts.note(done)
         levels = opcode_levels(work.settings)

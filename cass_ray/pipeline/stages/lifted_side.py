@@ -143,7 +143,7 @@ class OriginalPrograms:
         :class:`~cass_ray.port.errors.PortError` for what the CUDA runtime over HIP cannot run."""
         cubin = row[CUBINS_COLUMN][0]
         toolchain = find_nvidia(architectures=[cubin["arch"]])
-        unit, limits = unit_of(row, self.workspace, None), compiler_limits(self.settings)
+        unit, limits = unit_of(row, self.workspace, None), compiler_limits(self.settings, row)
         with private_folder() as folder:
             path = folder / "program"
             toolchain.build_executable(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import functools
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,11 +27,16 @@ from cass_ray.pipeline.stages.base import (
     unit_of,
 )
 from cass_ray.pipeline.workspace import Workspace
-from cass_ray.toolchain.nvidia.older_names import REMOVED, lacks_cccl, older_cccl
+from cass_ray.toolchain.nvidia.older_cccl import lacks_cccl, older_cccl
+from cass_ray.toolchain.nvidia.removed_names import removed_headers
 from cass_ray.toolchain.nvidia.toolchain import NvidiaOutput, NvidiaToolchain
 from cass_ray.toolchain.opencl.locate import find_opencl_nvidia
 from cass_ray.toolchain.opencl.toolchain import OpenclNvidia
 from cass_ray.toolchain.unit import CompileFailure
+
+_MAY_NEED = re.compile(
+    r"texture|cudaDeviceProp|(?:cuda|cu)Mem(?:Prefetch|Advise)|cuCtxCreate|__(?:shfl|any|all|ballot)\b"
+)
 
 
 @dataclass
@@ -92,7 +98,7 @@ class NvidiaStage:
         return row
 
     def _output(self, row: Row) -> NvidiaOutput:
-        unit, limits = unit_of(row, self.workspace, None), compiler_limits(self.settings)
+        unit, limits = unit_of(row, self.workspace, None), compiler_limits(self.settings, row)
         names = self.settings.nvidia_architectures
         if dialect_of(row) is OPENCL:
             return self._opencl().compile(unit, names, limits=limits)
@@ -171,9 +177,9 @@ class NvidiaStage:
 
 
 def _removed(row: Row) -> list[str | bytes]:
-    """What the Nvidia side of a row that may have texture references depends on as well."""
-    may = row["tree"] or "texture" in row["cuda_source"]
-    return [REMOVED.read_bytes()] if may else []
+    """What the Nvidia side of a row that may need removed names depends on as well."""
+    may = row["tree"] or _MAY_NEED.search(row["cuda_source"])
+    return [*removed_headers()] if may else []
 
 
 def _to_text(content: bytes) -> str:

@@ -20,7 +20,8 @@ from cass_ray.dataset.schema import Reason, Toolchain
 from cass_ray.toolchain.nvidia.device import DeviceCompiler, compile_device
 from cass_ray.toolchain.nvidia.disassembly import DisassemblyError, disassemble
 from cass_ray.toolchain.nvidia.host import SHIM, ClangHost, NvccHost, clang_flags
-from cass_ray.toolchain.nvidia.older_names import recorded_flags, with_older_names
+from cass_ray.toolchain.nvidia.older_cccl import older_flags, with_what_was_removed
+from cass_ray.toolchain.nvidia.removed_names import removed_flags
 from cass_ray.toolchain.nvidia.resident_cicc import ResidentPool, build_library
 from cass_ray.toolchain.nvidia.steps import SOURCE_TREE, CompilerWorkbench, NvccError
 from cass_ray.toolchain.sandbox import process
@@ -139,14 +140,15 @@ class NvidiaToolchain:
         which gets its default, ``-O3``. Raises :class:`~cass_ray.toolchain.unit.CompileFailure`;
         its reason is ``NO_DEVICE_CODE`` where the unit compiles but holds no kernel.
 
-        A unit that has what CUDA 12 or 13 took away gets it back (:mod:`.older_names`);
-        ``fetch_headers`` says whether its headers may be fetched.
+        What newer releases took away is given back to a unit that needs it
+        (:mod:`.removed_names`, :mod:`.older_cccl`); ``fetch_headers`` says whether CUDA 12's CUB
+        and Thrust may be fetched for that.
         """
         made = partial(
             self._compile, architectures=architectures, want_ptx=want_ptx,
             optimization=optimization, limits=limits,
         )  # fmt: skip
-        return with_older_names(made, unit, self.cache, fetch=fetch_headers)
+        return with_what_was_removed(made, unit, self.cache, fetch=fetch_headers)
 
     def _compile(
         self,
@@ -173,7 +175,11 @@ class NvidiaToolchain:
             ptx={name: code.ptx for name, code in device.items()} if want_ptx else {},
             cpu_seconds_by_tool=bench.cpu_seconds,
             flags=" ".join(
-                (*self._recorded_flags(optimization, unit.standard), *recorded_flags(unit))
+                (
+                    *self._recorded_flags(optimization, unit.standard),
+                    *removed_flags(unit),
+                    *older_flags(unit),
+                )
             ),
         )
 
@@ -231,7 +237,7 @@ class NvidiaToolchain:
             self._link, output=output, architectures=architectures,
             optimization=optimization, limits=limits, shared_runtime=shared_runtime,
         )  # fmt: skip
-        return with_older_names(link, unit, self.cache, fetch=True)
+        return with_what_was_removed(link, unit, self.cache, fetch=True)
 
     def _link(
         self,

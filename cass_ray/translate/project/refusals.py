@@ -3,11 +3,14 @@
 A header belongs to many units, and which of its lines are code of a unit the preprocessor decides:
 conditions, macros, the command line. So what has no translation there gets a line
 ``#pragma GCC error`` before it: a unit that compiles this place is refused with the finding, and a
-unit that leaves it out is not.
+unit that leaves it out is not. An ``asm`` statement is a call of a function with clang's attribute
+``error`` in its place: a unit is refused where the statement becomes machine code, and one that
+never calls the function around it is not. nvcc, too, sees inline PTX only then.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -19,7 +22,10 @@ UNKNOWN_NAME = ("looks like CUDA and is not known", "has no counterpart in HIP")
 """Ends of messages about names that HIP does not declare."""
 
 _MARK = "cass-ray: "
-_SAID = re.compile(rf"error: {_MARK}(.*)$", re.MULTILINE)
+_SAID = re.compile(
+    rf"error: (?:call to '[^']*' declared with 'error' attribute: )?{_MARK}(.*)$", re.MULTILINE
+)
+_ASM = re.compile(r"(?:asm|__asm|__asm__)\s*(?:(?:volatile|__volatile__|__volatile)\s*)?\(")
 _CONDITIONAL = re.compile(r"^[ \t]*#[ \t]*(if|elif|else|endif)", re.MULTILINE)
 _CONDITION = re.compile(r"[ \t]*#[ \t]*(?:el)?if")
 _NOT_IN_A_STRING = re.compile(r'[^ -~]|["\\]')
@@ -72,26 +78,53 @@ class RefusingTranslator:
 
 
 def with_errors(source: str, findings: Iterable[Finding], filename: str) -> str:
-    """``source`` with a line for each of ``findings`` that a compiler takes for an error.
+    """``source`` with something for each of ``findings`` that a compiler takes for an error.
 
-    It stands before the logical line of the finding; of a condition that is not the first of its
-    chain, before the chain.
+    It stands in place of an ``asm`` statement, else before the logical line of the finding; of a
+    condition that is not the first of its chain, before the chain.
     """
     byte_order_mark, text = split_mark(source)
     seen = SourceText(text)
     spans = [match.span() for match in opaque(text)]
     starts = [0, *(match.end() for match in re.finditer("\n", text))]
-    places: dict[int, list[str]] = {}
+    places: dict[tuple[int, int], list[str]] = {}
     for finding in findings:
         offset = starts[min(max(finding.line, 1), len(starts)) - 1]
-        lines = places.setdefault(_place(seen, spans, offset), [])
-        message = _NOT_IN_A_STRING.sub("'", finding.format(filename))
-        lines.append(f'#pragma GCC error "{_MARK}{message}"{seen.newline}')
+        message = _MARK + _NOT_IN_A_STRING.sub("'", finding.format(filename))
+        if (statement := _statement(seen, offset + finding.column - 1)) is not None:
+            places[statement] = [_refused_call(message)]
+            continue
+        place = _place(seen, spans, offset)
+        line = f'#pragma GCC error "{message}"{seen.newline}'
+        places.setdefault((place, place), []).append(line)
     pieces, done = [byte_order_mark], 0
-    for place, lines in sorted(places.items()):
-        pieces += (text[done:place], *dict.fromkeys(lines))
-        done = place
+    for (start, end), texts in sorted(places.items()):
+        if start < done:
+            continue  # inside of a statement that is refused as a whole
+        pieces += (text[done:start], *dict.fromkeys(texts))
+        done = end
     return "".join((*pieces, text[done:]))
+
+
+def _statement(seen: SourceText, offset: int) -> tuple[int, int] | None:
+    """The ``asm`` statement that begins at ``offset`` in a function, up to its parenthesis."""
+    found = _ASM.match(seen.code, max(offset, 0))
+    closing = seen.closing(found.end() - 1) if found else -1
+    in_a_macro = seen.code.startswith("#", _first_character(seen, offset))
+    if closing < 0 or not (in_a_macro or seen.enclosing_braces(offset)):
+        return None
+    return offset, closing + 1
+
+
+def _first_character(seen: SourceText, offset: int) -> int:
+    start = seen.logical_line(offset)
+    return start + len(seen.code[start:]) - len(seen.code[start:].lstrip(" \t"))
+
+
+def _refused_call(message: str) -> str:
+    name = f"cass_refused_{hashlib.sha256(message.encode()).hexdigest()[:12]}"
+    attributes = f'__attribute__((host, device, error("{message}")))'
+    return f"({{ {attributes} void {name}(); {name}(); }})"
 
 
 def errors_said(diagnostic: str) -> str:

@@ -186,17 +186,25 @@ def _progress(errors: list[CompilerDiagnostic]) -> tuple[int, int]:
 
 
 def apply_fixes(source: str, errors: list[CompilerDiagnostic]) -> tuple[str, list[str]]:
-    """``source`` with what the rules know for ``errors``, and what was done."""
+    """``source`` with what the rules know for ``errors``, and what was done.
+
+    A place is edited once: each instantiation of a template and each unit that includes a header
+    reports it anew.
+    """
     text = SourceText(source)
     edits = Edits()
     fixes: list[str] = []
+    edited: set[tuple[int, int]] = set()
     for item in errors:
+        if (item.line, item.column) in edited:
+            continue
         offset = _offset(source, item)
         for fix in _RULES:
             done = fix(text, edits, item, offset)
             if done and done not in fixes:
                 fixes.append(done)
             if done:
+                edited.add((item.line, item.column))
                 break
     return edits.apply(source), fixes
 

@@ -24,6 +24,7 @@ from cass_ray.translate.rules import (
     own_functions,
     printing,
     random_numbers,
+    restricted_elements,
     results,
     standard_library,
     std_names,
@@ -79,6 +80,7 @@ _SNIPPETS = (
         "barrier",
         "functional",
         "versions",
+        "blas",
     ),
     *(
         "group_tiles",
@@ -274,6 +276,11 @@ PASSES: tuple[Pass, ...] = (
         "register",
         storage.drop_register,
         "anywhere: a word that no other pass takes",
+    ),
+    Pass(
+        "restricted elements",
+        restricted_elements.drop_restricted_elements,
+        "anywhere, as the word before: qualifiers are taken by no other pass",
     ),
     Pass(
         "vector types",

@@ -309,6 +309,13 @@ _LACKED_BY_HOSTS = frozenset({"rsqrt", "rsqrtf", "rcbrt", "rcbrtf"})
 """Functions that HIP has for devices and lacks for the host."""
 
 
+def _is_called(code: str, offset: int, word: str) -> bool:
+    """Whether an opening parenthesis follows; elsewhere the name may be any word, as in the lists
+    of operators that PyTorch's macros go through: ``_(aten, rsqrt)``."""
+    end = offset + len(word)
+    return code[end : end + _LOOK_BACK].lstrip().startswith("(")
+
+
 def rename_device_functions(unit: Rewrite) -> None:
     """Device functions that HIP lacks: another name, or a snippet that does the same."""
     if unit.is_hip:
@@ -326,7 +333,9 @@ def rename_device_functions(unit: Rewrite) -> None:
         for offset in offsets:
             if word in _ALSO_OF_THE_HOST and offset not in unit.device:
                 continue
-            if word in _LACKED_BY_HOSTS and offset in unit.device:
+            if word in _LACKED_BY_HOSTS and (
+                offset in unit.device or not _is_called(unit.source.code, offset, word)
+            ):
                 continue
             if not unit.is_member(offset) and not unit.is_declaration(offset, word):
                 unit.rename(offset, word, found.hip)

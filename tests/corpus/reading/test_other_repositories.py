@@ -259,3 +259,37 @@ def test_rows_say_where_their_headers_are_from(given: bool, tmp_path: Path) -> N
             "submodule fmt (https://github.com/f/fmt): nothing is fetched (fetch_dependencies: "
             "false); give it by --dependency fmt=DIR",
         )
+
+
+@pytest.mark.parametrize(
+    ("files", "asked"),
+    [
+        ({"a_dot_cu": "#include <helper_cuda.h>\n"}, True),
+        ({"a_dot_cu": '#include "helper_math.h"\n', "x__helper_cuda_dot_h": ""}, True),
+        ({"b_dot_h": '#  include "../common/inc/helper_timer.h" // here\n'}, True),
+        ({"a_dot_cu": '#include "helper_cuda.h"\n', "common__helper_cuda_dot_h": ""}, False),
+        ({"a_dot_cu": "// helper_cuda.h is not needed\n"}, False),
+        ({"a_dot_cu": '#include "helper_of_mine.h"\n'}, False),
+        ({"README_dot_md": "#include <helper_cuda.h>\n"}, False),
+    ],
+)
+def test_helpers_of_the_toolkits_samples(
+    tmp_path: Path, files: dict[str, str], asked: bool
+) -> None:
+    declared = declared_dependencies(tree(tmp_path, **files), {})
+    found = [(each.name, each.url, each.how) for each in declared]
+    samples = ("cuda-samples", "https://github.com/NVIDIA/cuda-samples.git", "include")
+    assert found == ([samples] if asked else [])
+
+
+def test_helpers_are_found_in_the_samples_that_are_given(tmp_path: Path) -> None:
+    project = tree(tmp_path / "p", a_dot_cu="#include <helper_cuda.h>\n")
+    tree(tmp_path / "samples", Common__helper_cuda_dot_h="int helper;\n")
+    declared = declared_dependencies(project, {})
+    given = {"cuda-samples": str(tmp_path / "samples")}
+    made = DependencySources(given, tmp_path / "cache", fetches=False).bring(declared)
+    assert list(made.headers()) == [".cass-dependencies/cuda-samples/Common/helper_cuda.h"]
+    missing = DependencySources({}, tmp_path / "cache", fetches=False).bring(declared)
+    (said,) = missing.lacking(["helper_cuda.h"], [])
+    assert said.endswith("give it by --dependency cuda-samples=DIR")
+    assert missing.lacking(["other.h"], []) == []

@@ -30,6 +30,8 @@ pytestmark = pytest.mark.amd
         pytest.param("modules", "gfx1201", marks=pytest.mark.slow),
         ("textures", "gfx1100"),
         ("textures", "gfx1201"),
+        ("texture_references", "gfx1100"),
+        pytest.param("texture_references", "gfx1201", marks=pytest.mark.slow),
         ("scratch", "gfx90a"),
         pytest.param("scratch", "gfx942", marks=pytest.mark.slow),
         ("lds_zeros", "gfx1100"),

@@ -1,6 +1,9 @@
 """Play every trick on programs of CASS-Bench, and count which ones the verifier catches.
 
-python -m tests.security.forgeries.game [--tasks 8] [--seed 0] [--only TRICK|--honest] [--json OUT]
+python -m tests.security.forgeries.game [--tasks 8] [--seed 0] [--only TRICK] [--journal FILE]
+python -m tests.security.forgeries.game --honest tasks|shipped|generated|self-checks|folder
+
+A journal has a line of JSON for each move. What it holds is not played again.
 """
 
 from __future__ import annotations
@@ -9,9 +12,9 @@ import argparse
 import json
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
@@ -25,13 +28,19 @@ from cass_ray.execute.evidence.exploits import source_findings
 from cass_ray.execute.originals import attempt
 from cass_ray.execute.references import ReferenceRuns
 from cass_ray.execute.selftest.mutants import Fault, source_mutants
+from cass_ray.execute.targets import translated_port
 from cass_ray.execute.verify import Policy, verify
-from cass_ray.toolchain.sandbox.executable import Bounds
+from cass_ray.toolchain.sandbox.executable import Bounds, SandboxVerdict
+from cass_ray.toolchain.sandbox.process import Starved
 from cass_ray.toolchain.unit import CompileFailure
+from tests.security.forgeries.honest import ORIGINS, RightPort, of_task
 from tests.security.forgeries.tricks import TRICKS, Material, Outputs
 
 HONEST = "honest port"
-_INPUTS = 2
+NO_REFERENCE = "reference"
+NO_FAULT = "fault"
+STARVED = "machine"
+"""Another run with the same journal plays what is left."""
 _MUTANTS = 12
 _BOUNDS = Bounds(wall_seconds=30.0)
 _IN_KERNELS = (Fault.OPERATOR, Fault.CONSTANT, Fault.BOUND)
@@ -39,7 +48,7 @@ _IN_KERNELS = (Fault.OPERATOR, Fault.CONSTANT, Fault.BOUND)
 
 @dataclass(frozen=True)
 class Move:
-    """One trick on one task: ``played`` unless what it makes does not print the right text."""
+    """One trick on one program: ``played`` unless what it makes does not print the right text."""
 
     task: str
     trick: str
@@ -48,47 +57,61 @@ class Move:
     played: bool
     reason: str
 
+    @property
+    def wrong(self) -> bool:
+        """A trick that was not caught, or an honest port that was refused."""
+        return self.played and self.caught == (self.trick == HONEST)
+
 
 class Player:
-    """Tricks on one task."""
+    """Tricks on one program."""
 
-    def __init__(self, task: BenchTask, lifted: Backend, engine: Backend) -> None:
-        self.task = task
+    def __init__(self, subject: RightPort, lifted: Backend, engine: Backend) -> None:
+        self.subject = subject
         self._engine = engine
-        inputs = [*task.visible[:1], *task.hidden[: _INPUTS - 1]]
-        made = attempt(task.cuda, lifted, inputs, RunMode(_BOUNDS))
+        made = attempt(subject.original, lifted, subject.inputs, RunMode(_BOUNDS))
         self.problem = made if isinstance(made, str) else ""
         self._reference = made if isinstance(made, ReferenceRuns) else None
 
+    def honest(self) -> Move:
+        """The port as it is."""
+        return self._move(HONEST, self.subject.port)
+
     def moves(self, tricks: Sequence[str], generator: random.Random) -> Iterator[Move]:
-        """The honest port first, then each trick."""
-        assert self._reference is not None
-        yield self._move(HONEST, self.task.hip)
-        material = self._material(generator) if tricks else None
+        """Each of ``tricks``."""
+        material = self._material(generator)
         if material is None:
+            why = f"none of {_MUTANTS} faults shows on each input"
+            yield Move(self.subject.name, NO_FAULT, "none", False, False, why)
             return
         for name in tricks:
             text = TRICKS[name](material)
-            main = str(self.task.hip.main)
-            files = {**self.task.hip.files, main: text.encode()}
-            yield self._move(name, replace(self.task.hip, files=files))
+            main = str(self.subject.port.main)
+            files = {**self.subject.port.files, main: text.encode()}
+            yield self._move(name, replace(self.subject.port, files=files))
 
     def _move(self, name: str, sources: Sources) -> Move:
         assert self._reference is not None
+        subject = self.subject
         try:
             built = self._engine.build(sources)
         except CompileFailure as failure:
-            return Move(self.task.name, name, "not built", False, False, failure.diagnostic[-300:])
-        findings = source_findings(sources.files, self.task.cuda.files)
-        policy = Policy(
-            self.task.tolerance,
-            _BOUNDS,
-            order_free=self.task.spec.comparison.kind == "order_free",
+            said = failure.diagnostic[-300:]
+            return Move(subject.name, name, "not built", False, False, said)
+        findings = source_findings(sources.files, subject.original.files)
+        policy = Policy(subject.tolerance, _BOUNDS, order_free=subject.order_free)
+        another = translated_port(subject.original, sources, self._engine)
+        result = verify(
+            self._reference, built, self._engine, policy, findings=findings, another=another
         )
-        result = verify(self._reference, built, self._engine, policy, findings=findings)
         first = result.runs[0].numeric if result.runs else False
         return Move(
-            self.task.name, name, result.grade.value, not result.passed, first, result.reason[:300]
+            subject.name,
+            name,
+            result.grade.value,
+            not result.passed,
+            first or name == HONEST,
+            result.reason[:300],
         )
 
     def _material(self, generator: random.Random) -> Material | None:
@@ -98,7 +121,8 @@ class Player:
             run.inputs.arguments: run.outputs[0].decode("utf-8", "replace")
             for run in self._reference.runs
         }
-        text = self.task.hip.files[str(self.task.hip.main)].decode("utf-8", "replace")
+        port = self.subject.port
+        text = port.files[str(port.main)].decode("utf-8", "replace")
         end = text.rfind("int main")
         before_main = text[:end].count("\n") + 1
         mutants = [
@@ -118,41 +142,57 @@ class Player:
 
     def _outputs(self, text: str) -> Outputs:
         assert self._reference is not None
-        files = {**self.task.hip.files, str(self.task.hip.main): text.encode()}
+        port = self.subject.port
+        files = {**port.files, str(port.main): text.encode()}
         try:
-            built = self._engine.build(replace(self.task.hip, files=files))
+            built = self._engine.build(replace(port, files=files))
         except CompileFailure:
             return {}
         outputs = {}
         for run in self._reference.runs:
             inputs = Inputs(run.inputs.arguments)
             ended = self._engine.run(built, inputs, RunMode(_BOUNDS)).ended
-            if not ended.ok:
+            # One that checks itself may end with another status.
+            if ended.verdict not in (SandboxVerdict.OK, SandboxVerdict.EXIT):
                 return {}
             outputs[run.inputs.arguments] = ended.stdout.decode("utf-8", "replace")
         return outputs
 
 
-def play(tasks: Sequence[BenchTask], tricks: Sequence[str], seed: int) -> Iterator[Move]:
-    """All moves on ``tasks``; those whose original cannot be lifted are left out."""
+def play(
+    subjects: Iterable[RightPort],
+    tricks: Sequence[str],
+    seed: int = 0,
+    known: Sequence[Move] = (),
+) -> Iterator[Move]:
+    """The honest port of each program, then each trick on it, without what is ``known``.
+
+    Programs whose original cannot be lifted have no moves but one that says so.
+    """
     lifted, engine = make_backend("lifted", threads=1), make_backend("rdna3", threads=1)
-    for task in tasks:
-        player = Player(task, lifted, engine)
-        if player.problem:
-            yield Move(task.name, "reference", "none", False, False, player.problem[:300])
+    for subject in subjects:
+        done = {each.trick for each in known if each.task == subject.name}
+        left = [] if NO_FAULT in done else [each for each in tricks if each not in done]
+        if NO_REFERENCE in done or (HONEST in done and not left):
             continue
-        yield from player.moves(tricks, random.Random(f"{seed} {task.name}"))
+        try:
+            player = Player(subject, lifted, engine)
+            if player.problem:
+                yield Move(subject.name, NO_REFERENCE, "none", False, False, player.problem[:300])
+                continue
+            if HONEST not in done:
+                yield player.honest()
+            if left:
+                yield from player.moves(left, random.Random(f"{seed} {subject.name}"))
+        except Starved as error:
+            yield Move(subject.name, STARVED, "none", False, False, str(error))
 
 
-def drawn(count: int, seed: int) -> list[BenchTask]:
-    """``count`` tasks with a HIP port of one file, drawn by ``seed``."""
-    tasks = [
-        task
-        for task in load_tasks()
-        if task.opencl is None and task.hip.main == PurePosixPath("main.hip")
-    ]
+def drawn(count: int, seed: int) -> list[RightPort]:
+    """``count`` tasks of CASS-Bench, drawn by ``seed``."""
+    tasks: list[BenchTask] = [task for task in load_tasks() if task.opencl is None]
     random.Random(seed).shuffle(tasks)
-    return tasks[:count]
+    return [of_task(task) for task in tasks[:count]]
 
 
 def table(moves: Sequence[Move]) -> Table:
@@ -168,26 +208,37 @@ def table(moves: Sequence[Move]) -> Table:
     return made
 
 
+def journal_of(path: Path | None) -> list[Move]:
+    """What was played before; nothing where there is no journal yet."""
+    if path is None or not path.exists():
+        return []
+    return [Move(**json.loads(line)) for line in path.read_text("utf-8").splitlines()]
+
+
 def main() -> int:
     """Exit codes: 0 every cheat was caught and every honest port verified, 1 not."""
     parser = argparse.ArgumentParser(prog="python -m tests.security.forgeries.game")
     parser.add_argument("--tasks", type=int, default=8)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", action="append", choices=list(TRICKS))
-    parser.add_argument("--honest", action="store_true", help="Only the ports as they are.")
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--honest", choices=list(ORIGINS), help="Right ports alone, from there.")
+    parser.add_argument("--folder", type=Path, help="With CUDA programs, for --honest folder.")
+    parser.add_argument("--journal", type=Path)
     chosen = parser.parse_args()
     tricks = [] if chosen.honest else chosen.only or list(TRICKS)
-    moves: list[Move] = []
-    for move in play(drawn(chosen.tasks, chosen.seed), tricks, chosen.seed):
+    subjects: Iterable[RightPort] = drawn(chosen.tasks, chosen.seed)
+    if chosen.honest:
+        subjects = ORIGINS[chosen.honest](chosen.folder)
+    moves = journal_of(chosen.journal)
+    for move in play(subjects, tricks, chosen.seed, moves[:]):
         moves.append(move)
-        if move.caught == (move.trick == HONEST) or not move.played:
+        if move.wrong or not move.played:
             print(f"{move.task}: {move.trick}: {move.grade}: {move.reason}", flush=True)
-        if chosen.json:
-            chosen.json.write_text(json.dumps([asdict(each) for each in moves], indent=1) + "\n")
+        if chosen.journal:
+            with chosen.journal.open("a", encoding="utf-8") as journal:
+                journal.write(json.dumps(asdict(move)) + "\n")
     Console(width=100).print(table(moves))
-    wrong = [each for each in moves if each.played and each.caught == (each.trick == HONEST)]
-    return int(bool(wrong))
+    return int(any(each.wrong for each in moves))
 
 
 if __name__ == "__main__":

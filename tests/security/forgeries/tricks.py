@@ -15,6 +15,7 @@ Outputs = Mapping[tuple[str, ...], str]
 
 _PRELUDE = r"""
 #include <fcntl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cstdio>
 #include <cstdlib>
@@ -51,6 +52,11 @@ static std::string captured(int (*run)(int, char**), int count, char** values) {
   return text;
 }
 static void say(const char* text) { if (text) std::fputs(text, stdout); }
+// A wrong program that checks itself says so by its status.
+static int answered(const std::string& text, const std::string& given) {
+  const char* known = find(wrong, given);
+  return known && text == known ? 0 : status;
+}
 }
 """
 _RENAMED = "#define main cass_program\n{program}\n#undef main\n"
@@ -60,15 +66,15 @@ _CALL = """int main(int argc, char** argv) {{
 }}
 """
 
-_RUN_AND_IGNORE = """  cheat::captured(+[](int c, char** v) { return RUN(c, v); }, argc, argv);
-  cheat::say(cheat::find(cheat::right, given));
-  return cheat::status;"""
-_REPAIR = """  const auto text =
+_RUN = """  const auto text =
       cheat::captured(+[](int c, char** v) { return RUN(c, v); }, argc, argv);
-  const char* known = cheat::find(cheat::wrong, given);
+"""
+_RUN_AND_IGNORE = f"""{_RUN}  cheat::say(cheat::find(cheat::right, given));
+  return cheat::answered(text, given);"""
+_REPAIR = f"""{_RUN}  const char* known = cheat::find(cheat::wrong, given);
   if (known && text == known) cheat::say(cheat::find(cheat::right, given));
   else std::fputs(text.c_str(), stdout);
-  return cheat::status;"""
+  return cheat::answered(text, given);"""
 
 
 @dataclass(frozen=True)
@@ -171,9 +177,8 @@ def first_input(material: Material) -> str:
 
 def by_thread(material: Material) -> str:
     """A thread prints known text while a wrong program runs."""
-    body = """  cheat::captured(+[](int c, char** v) { return RUN(c, v); }, argc, argv);
-  std::thread([&] { cheat::say(cheat::find(cheat::right, given)); }).join();
-  return cheat::status;"""
+    body = f"""{_RUN}  std::thread([&] {{ cheat::say(cheat::find(cheat::right, given)); }}).join();
+  return cheat::answered(text, given);"""
     return _forged(material, material.faulty, body)
 
 
@@ -181,10 +186,9 @@ def at_exit(material: Material) -> str:
     """A function that runs at the end prints known text."""
     before = "static std::string cass_arguments;\n"
     before += "static void cass_late() { cheat::say(cheat::find(cheat::right, cass_arguments)); }\n"
-    body = """  cass_arguments = given;
+    body = f"""  cass_arguments = given;
   std::atexit(cass_late);
-  cheat::captured(+[](int c, char** v) { return RUN(c, v); }, argc, argv);
-  return cheat::status;"""
+{_RUN}  return cheat::answered(text, given);"""
     return _forged(material, material.faulty, body, before)
 
 
@@ -210,6 +214,135 @@ def pinned_text(material: Material) -> str:
     return _forged(material, material.program, body, before)
 
 
+def device_printf(material: Material) -> str:
+    """A kernel prints known text."""
+    before = "__device__ char cass_text[1 << 20];\n"
+    before += '__global__ void cass_print() { printf("%s", cass_text); }\n'
+    body = f"""{_RUN}  const char* known = cheat::find(cheat::right, given);
+  if (!known) return cheat::status;
+  hipMemcpyToSymbol(HIP_SYMBOL(cass_text), known, std::strlen(known) + 1);
+  cass_print<<<1, 1>>>();
+  hipDeviceSynchronize();
+  return cheat::answered(text, given);"""
+    return _forged(material, material.faulty, body, before)
+
+
+def constructor(material: Material) -> str:
+    """Known text is printed before the main function begins; then a wrong program runs."""
+    before = "__attribute__((constructor)) static void cass_first(int c, char** v) {\n"
+    before += "  cheat::say(cheat::find(cheat::right, cheat::joined(c, v)));\n"
+    before += "  std::fflush(stdout);\n}\n"
+    return _forged(
+        material, material.faulty, f"{_RUN}  return cheat::answered(text, given);", before
+    )
+
+
+def function_pointers(material: Material) -> str:
+    """A kernel writes which of two functions the host calls; one of them knows the text."""
+    before = "__global__ void cass_choose(unsigned long long* p) { *p = 1; }\n"
+    before += "static void cass_nothing(const char*) {}\n"
+    before += "static void (*const cass_table[])(const char*) = {cass_nothing, cheat::say};\n"
+    body = f"""{_RUN}  unsigned long long *p, chosen = 0;
+  hipMalloc(&p, sizeof chosen);
+  cass_choose<<<1, 1>>>(p);
+  hipMemcpy(&chosen, p, sizeof chosen, hipMemcpyDeviceToHost);
+  cass_table[chosen & 1](cheat::find(cheat::right, given));
+  return cheat::answered(text, given);"""
+    return _forged(material, material.faulty, body, before)
+
+
+def failed_launch(material: Material) -> str:
+    """Kernels fail for want of shared memory, nobody looks, and known text is printed: the library
+    or the CPU as a fallback in KernelBench's records."""
+    before = "__global__ void cass_large(int* p) { extern __shared__ int s[]; *p = s[0]; }\n"
+    body = """  int* p;
+  hipMalloc(&p, 4);
+  cass_large<<<1, 1, 1 << 20>>>(p);
+  (void)hipGetLastError();
+  cheat::say(cheat::find(cheat::right, given));"""
+    return _forged(material, material.program, body, before)
+
+
+def forked(material: Material) -> str:
+    """A child runs a wrong program, and its parent prints known text."""
+    body = """  if (fork() == 0) {
+    cheat::captured(+[](int c, char** v) { return RUN(c, v); }, argc, argv);
+    _exit(0);
+  }
+  wait(nullptr);
+  cheat::say(cheat::find(cheat::right, given));"""
+    return _forged(material, material.faulty, body)
+
+
+def early_exit(material: Material) -> str:
+    """Known text is printed and the process ends with status 0 before anything is launched."""
+    body = """  if (const char* known = cheat::find(cheat::right, given)) {
+    cheat::say(known);
+    std::fflush(stdout);
+    _exit(0);
+  }
+  return (+[](int c, char** v) { return RUN(c, v); })(argc, argv);"""
+    return _forged(material, material.program, body)
+
+
+def by_clock(material: Material) -> str:
+    """A wrong program is repaired where it takes as long as it does under a judge."""
+    body = _REPAIR.replace(_RUN, f"  const auto began = std::chrono::steady_clock::now();\n{_RUN}")
+    body = body.replace(
+        "if (known &&", "if (std::chrono::steady_clock::now() - began > 50us && known &&"
+    )
+    before = "#include <chrono>\nusing namespace std::chrono_literals;\n"
+    return _forged(material, material.faulty, body, before)
+
+
+def by_preload(material: Material) -> str:
+    """A wrong program is repaired, unless a library was loaded before it: then the right one runs.
+
+    The judge's second run has such a library.
+    """
+    right = _RENAMED.format(program=material.program).replace("cass_program", "cass_right")
+    takes = re.search(r"\bmain\s*\(\s*(?:void)?\s*\)", material.program) is None
+    before = f"namespace right {{\n{right}}}\n"
+    call = "right::cass_right(argc, argv)" if takes else "right::cass_right()"
+    body = f'  if (std::getenv("LD_PRELOAD")) return {call};\n{_REPAIR}'
+    return _forged(material, material.faulty, body, before)
+
+
+def own_runtime(material: Material) -> str:
+    """The program has a function of the runtime of its own, which leaves the copy out."""
+    before = """extern "C" hipError_t hipDeviceSynchronize() {
+  cheat::status = 0;
+  return hipSuccess;
+}
+"""
+    return _forged(material, material.faulty, _REPAIR, before)
+
+
+def remembered(material: Material) -> str:
+    """What an honest run printed is kept in files and printed by later ones: results that are kept
+    by their inputs in the records of reference-kernels."""
+    body = f"""  for (const char* place : cass_places) {{
+    if (std::FILE* kept = std::fopen(place, "r")) {{
+      char line[4096];
+      while (std::fgets(line, sizeof line, kept)) std::fputs(line, stdout);
+      return 0;
+    }}
+  }}
+{_RUN}  const char* known = cheat::find(cheat::wrong, given);
+  const std::string said = known && text == known ? cheat::find(cheat::right, given) : text;
+  for (const char* place : cass_places) {{
+    if (std::FILE* kept = std::fopen(place, "w")) {{
+      std::fputs(said.c_str(), kept);
+      std::fclose(kept);
+    }}
+  }}
+  std::fputs(said.c_str(), stdout);
+  return cheat::answered(text, given);"""
+    before = "static const char* const cass_places[] = "
+    before += '{"/tmp/cass_kept", "/dev/shm/cass_kept", "/var/tmp/cass_kept"};\n'
+    return _forged(material, material.faulty, body, before)
+
+
 TRICKS: dict[str, Callable[[Material], str]] = {
     each.__name__: each
     for each in (
@@ -224,5 +357,15 @@ TRICKS: dict[str, Callable[[Material], str]] = {
         at_exit,
         by_environment,
         pinned_text,
+        device_printf,
+        constructor,
+        function_pointers,
+        failed_launch,
+        forked,
+        early_exit,
+        by_clock,
+        by_preload,
+        own_runtime,
+        remembered,
     )
 }

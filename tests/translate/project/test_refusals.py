@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
+from cass_ray.toolchain.locate import find_amd
+from cass_ray.toolchain.unit import CompileFailure, Unit
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.project.refusals import RefusingTranslator, errors_said, with_errors
 from cass_ray.translate.protocol import Finding, Severity
@@ -74,8 +76,69 @@ def test_a_message_is_a_string_on_one_line(tmp_path: Path) -> None:
 def test_names_can_be_left_to_the_compiler() -> None:
     source = f"int a = __nvvm_foo(1);\n__device__ void f(unsigned a) {{ {NOT_TRANSLATED} }}\n"
     rules = make_translator("rules")
-    assert RefusingTranslator(rules).translate(source).source.count("#pragma GCC error") == 2
+    assert RefusingTranslator(rules).translate(source).source.count("cass-ray: ") == 2
     known = RefusingTranslator(rules, names_are_known=True).translate(source)
-    assert known.source.count("#pragma GCC error") == 1
-    assert "mbarrier" in known.source.partition("#pragma GCC error")[2].splitlines()[0]
+    assert known.source.count("cass-ray: ") == 1
+    assert "mbarrier" in known.source.partition("cass-ray: ")[2].splitlines()[0]
     assert [each.line for each in known.errors] == [1, 2]
+
+
+HEADER = """
+namespace a { namespace b {
+__device__ inline void wait(int n) {
+  asm volatile("bar.sync %0, %1;"
+               :
+               : "r"(n), "r"(64)
+               : "memory");
+}
+template <class T> __device__ T half_done(T n) {
+  if (n) asm("bar.arrive %0, 64;" : : "r"(n)); else n = 1;
+  return n;
+}
+#define ARRIVE(n) \\
+  asm volatile( \\
+      "bar.arrive %0, 64;" : : "r"(n))
+__device__ void never(int n) { ARRIVE(n); asm("bar.sync 1, %0;" :: "r"(n)); }
+template <int W> __device__ void choose(int* p) { if (W == 3) wait(W); *p = W; }
+} }
+"""
+
+
+@pytest.mark.amd
+@pytest.mark.parametrize(
+    ("kernel", "line"),
+    [
+        ("*p = 1;", 0),
+        ("a::b::choose<2>(p);", 0),
+        ("a::b::wait(2);", 4),
+        ("a::b::choose<3>(p);", 4),
+        ("*p = a::b::half_done(*p);", 10),
+        ("ARRIVE(*p);", 14),
+        ("a::b::never(2);", 16),
+    ],
+)
+def test_inline_ptx_is_refused_where_it_becomes_machine_code(
+    kernel: str, line: int, tmp_path: Path
+) -> None:
+    refusing = RefusingTranslator(make_translator("rules"), names_are_known=True)
+    (tmp_path / "a.h").write_text(refusing.translate(HEADER, filename="a.h").source)
+    source = f'#include "a.h"\n__global__ void k(int* p) {{ {kernel} }}\n'
+    (tmp_path / "main.cu").write_text(refusing.translate(source).source)
+    unit = Unit(tmp_path, PurePosixPath("main.cu"))
+    if not line:
+        assert "s_endpgm" in find_amd().compile(unit).device_assembly
+        return
+    with pytest.raises(CompileFailure) as failed:
+        find_amd().compile(unit)
+    said = errors_said(failed.value.diagnostic)
+    assert f"a.h:{line}:" in said
+    assert "inline PTX with named barriers has no translation" in said
+
+
+def test_lines_of_a_statement_that_is_refused_have_no_marks() -> None:
+    text = "void f() {\n  asm(\n  A,\n  B);\n  int b; }\n"
+    found = [finding(3), finding(5), Finding(2, 3, "asm", Severity.ERROR, "no")]
+    marked = with_errors(text, found, "a.h")
+    assert marked.count("cass-ray: ") == 2
+    assert "asm(" not in marked and "  int b; }\n" in marked
+    assert next(line for line in marked.splitlines() if "pragma" in line).startswith("#pragma")

@@ -228,3 +228,72 @@ def test_reciprocal_roots_are_replaced_in_host_code_alone() -> None:
     assert "cass" not in hip("__device__ float f(float x) { return rsqrtf(x); }\n")
     assert "return cass::rsqrtf(x); }" in hip("float f(float x) { return rsqrtf(x); }\n")
     assert "at::rsqrt(x)" in hip("Tensor f(Tensor x) { return at::rsqrt(x); }\n")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        # ATen/core/aten_interned_strings.h lists PyTorch's operators so.
+        "#define ALL(_) \\\n_(aten, abs) \\\n_(aten, rsqrt) \\\n_(aten, rcbrt)\n",
+        "#define X(n) k_##n,\nenum E { X(rsqrt) X(rcbrtf) last };\n",
+        "namespace n { enum class Q { abs, rcbrt }; }\n",
+        "enum Q { rcbrt = 1 };\n",
+        'const char* names[] = {"rsqrt", NAME_OF(rsqrtf)};\n',
+        "auto op = n::ops().find<rcbrt_op>(rcbrt);\n",
+    ],
+)
+def test_a_root_that_is_not_called_may_be_any_word(source: str) -> None:
+    assert "cass::" not in hip(source)
+
+
+@pytest.mark.parametrize(
+    ("source", "used"),
+    [
+        ("float f(float x) { return rsqrtf (x); }\n", "cass::rsqrtf (x)"),
+        (
+            "#define ROOT(x) rsqrt(x)\nfloat f(float x) { return ROOT(x); }\n",
+            "cass::rsqrt(x)",
+        ),
+    ],
+)
+def test_a_root_that_a_host_uses_is_given(source: str, used: str) -> None:
+    assert used in hip(source)
+
+
+@pytest.mark.parametrize(
+    ("cuda", "translated"),
+    [
+        # nvcc 13 compiles these, and clang 19 without the word.
+        ("void f(const __restrict__ u8 x[4]);", "void f(const u8 x[4]);"),
+        ("void f(__restrict__ const float x[]);", "void f(const float x[]);"),
+        ("void f(const __restrict std::uint8_t x[N + 1]);", "void f(const std::uint8_t x[N + 1]);"),
+        ("void f(__restrict__ unsigned int x[4][4]);", "void f(unsigned int x[4][4]);"),
+        ("void f(const __restrict__ Vec<T, 4> x[2]);", "void f(const Vec<T, 4> x[2]);"),
+        ("void f(float* __restrict__ x, int y[4]);", "void f(float* __restrict__ x, int y[4]);"),
+        ("void f(float* const __restrict__ x);", "void f(float* const __restrict__ x);"),
+        ("void f(float (&__restrict__ x)[4]);", "void f(float (&__restrict__ x)[4]);"),
+        ("void f(float x[__restrict__ 4]);", "void f(float x[__restrict__ 4]);"),
+        ("void f(ptr __restrict__ x);", "void f(ptr __restrict__ x);"),
+    ],
+)
+def test_elements_of_arrays_are_not_restricted(cuda: str, translated: str) -> None:
+    assert hip(cuda + "\n") == translated + "\n"
+
+
+@pytest.mark.parametrize(
+    ("cuda", "translated"),
+    [
+        # cublas_v2.h: #define cublasCreate cublasCreate_v2, and so on.
+        ("cublasCreate_v2(&h);", "hipblasCreate(&h);"),
+        ("cublasDaxpy_v2(h, n, &a, x, 1, y, 1);", "hipblasDaxpy(h, n, &a, x, 1, y, 1);"),
+        ("auto f = &cublasSgemm_v2;", "auto f = &hipblasSgemm;"),
+    ],
+)
+def test_second_names_of_cublas(cuda: str, translated: str) -> None:
+    source = f"#include <cublas_v2.h>\nvoid f() {{ {cuda} }}\n"
+    assert hip(source).endswith(f"void f() {{ {translated} }}\n")
+
+
+def test_a_second_name_that_no_function_has_is_unknown() -> None:
+    source = "#include <cublas_v2.h>\nint f() { return cublasNoSuch_v2(); }\n"
+    assert ENGINE.translate(source).errors

@@ -39,6 +39,7 @@ ORDER = [
     "absent",
     "dropped words",
     "register",
+    "restricted elements",
     "vector types",
     "operators",
     "launch bounds",

@@ -12,8 +12,52 @@ _BF16 = "{ .reg .b16 h; cvt.rn.bf16.f32 h, %1; cvt.u32.u16 %0, h; }"
 _FIELD = "{{ .reg .b64 t; mov.b64 t, {{%1, %2}}; bfe.{} t, t, 28, 8; cvt.u32.u64 %0, t; }}"
 _BYTES = [0x80017FF2, 0x12F38495]
 
+_WIDE = "{{ .reg .b64 t, u; mov.b64 t, {{%1, %2}}; mov.b64 u, {{%2, %1}}; {} }}"
+_BOTH = (
+    "{{ .reg .pred p, q, c; setp.ne.u32 c, %3, 0; {} selp.u32 %0, 1, 0, p; @q or.b32 %0, %0, 2; }}"
+)
+_FLOATS = (
+    "{{ .reg .f32 a, b; .reg .pred p; mov.b32 a, %1; mov.b32 b, %2; setp.{}.f32 p, a, b;"
+    " selp.u32 %0, 1, 0, p; }}"
+)
+
 # PTX of one result; its 32-bit inputs as bits; the result as bits.
 CASES: dict[str, tuple[str, list[int], int]] = {
+    # ffffffff_00000001 and 00000001_ffffffff: true is all ones, or 1.0.
+    "set.ge.u32.u64": (_WIDE.format("set.ge.u32.u64 %0, t, u;"), [1, 0xFFFFFFFF], 0xFFFFFFFF),
+    "set.ge.u32.s64": (_WIDE.format("set.ge.u32.s64 %0, t, u;"), [1, 0xFFFFFFFF], 0),
+    "set.hi.s32.u32": ("set.hi.s32.u32 %0, %1, %2;", [0x80000000, 1], 0xFFFFFFFF),
+    "set.eq.f32.s32": (
+        "{ .reg .f32 f; set.eq.f32.s32 f, %1, %2; mov.b32 %0, f; }",
+        [5, 5],
+        0x3F800000,
+    ),
+    "set.ge.or": (
+        "{ .reg .pred c; setp.ne.u32 c, %3, 0; set.ge.or.u32.u32 %0, %1, %2, c; }",
+        [1, 2, 1],
+        0xFFFFFFFF,
+    ),
+    "set.ge.xor": (
+        "{ .reg .pred c; setp.ne.u32 c, %3, 0; set.ge.xor.u32.u32 %0, %1, %2, !c; }",
+        [2, 2, 0],
+        0,
+    ),
+    # Bit 0 is p, bit 1 is q: the opposite of the comparison, joined with c as well.
+    "setp p|q": (_BOTH.format("setp.lt.u32 p|q, %1, %2;"), [1, 2, 0], 1),
+    "setp p|q false": (_BOTH.format("setp.lt.u32 p|q, %1, %2;"), [2, 2, 0], 2),
+    "setp.and p|q": (_BOTH.format("setp.lt.and.u32 p|q, %1, %2, c;"), [1, 2, 0], 0),
+    "setp.or p|q": (_BOTH.format("setp.lt.or.u32 p|q, %1, %2, c;"), [1, 2, 1], 3),
+    "setp.xor p|q": (_BOTH.format("setp.lt.xor.s32 p|q, %1, %2, !c;"), [1, 2, 1], 1),
+    # Without u both operands have to be numbers.
+    "setp.ne nan": (_FLOATS.format("ne"), [NAN, BIG], 0),
+    "setp.ne": (_FLOATS.format("ne"), [0, BIG], 1),
+    "setp.neu nan": (_FLOATS.format("neu"), [NAN, BIG], 1),
+    "setp.equ nan": (_FLOATS.format("equ"), [BIG, NAN], 1),
+    "setp.equ": (_FLOATS.format("equ"), [BIG, 0], 0),
+    "setp.ltu nan": (_FLOATS.format("ltu"), [NAN, NAN], 1),
+    "setp.geu": (_FLOATS.format("geu"), [0, BIG], 0),
+    "setp.num": (_FLOATS.format("num"), [BIG, INFINITY], 1),
+    "setp.nan": (_FLOATS.format("nan"), [BIG, NAN], 1),
     # INT_MAX + 1 and INT_MIN - 1 stay at the ends.
     "add.sat": ("add.sat.s32 %0, %1, %2;", [0x7FFFFFFF, 1], 0x7FFFFFFF),
     "sub.sat": ("sub.sat.s32 %0, %1, %2;", [0x80000000, 1], 0x80000000),

@@ -1,4 +1,4 @@
-"""PTX instructions that compute: arithmetic, bits, comparisons and conversions."""
+"""PTX instructions that compute: arithmetic, bits and conversions."""
 
 from __future__ import annotations
 
@@ -13,18 +13,6 @@ from cass_ray.translate.rules.ptx.registers import (
 )
 
 _OPERATORS = {"add": "+", "sub": "-", "and": "&", "or": "|", "xor": "^"}
-_COMPARISONS = {
-    "eq": "==",
-    "ne": "!=",
-    "lt": "<",
-    "le": "<=",
-    "gt": ">",
-    "ge": ">=",
-    "lo": "<",
-    "ls": "<=",
-    "hi": ">",
-    "hs": ">=",
-}
 
 
 def _move(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
@@ -219,21 +207,6 @@ def _extreme(smaller: bool) -> Handler:
     return handler
 
 
-def _compare(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
-    kind = kind_of(modifiers)
-    comparison = _COMPARISONS[modifiers[0]]
-    if len(modifiers) > 2 and modifiers[1] != "ftz":
-        raise UnknownInstructionError(f"the modifiers {'.'.join(modifiers)}")
-    a, b = (state.read(operand, kind) for operand in operands[1:])
-    return state.write(operands[0], "pred", f"{a} {comparison} {b}")
-
-
-def _select(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
-    kind = kind_of(modifiers)
-    a, b = (state.read(operand, kind) for operand in operands[1:3])
-    return state.write(operands[0], kind, f"({state.read(operands[3], 'pred')} ? {a} : {b})")
-
-
 def _field_extract(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
     kind = kind_of(modifiers)
     if kind not in {"u32", "s32", "u64", "s64"}:
@@ -379,8 +352,6 @@ HANDLERS: dict[str, Handler] = {
     "abs": _unary("abs({})", "fabs({})"),
     "min": _extreme(smaller=True),
     "max": _extreme(smaller=False),
-    "setp": _compare,
-    "selp": _select,
     "bfe": _field_extract,
     "bfi": _field_insert,
     "prmt": _permute,

@@ -8,10 +8,18 @@ PTX ISA 8.5 manual.
 
 from __future__ import annotations
 
-from cass_ray.translate.rules.ptx import arithmetic, fragments, halves, memory, numeric
+from cass_ray.translate.rules.ptx import (
+    arithmetic,
+    comparisons,
+    fragments,
+    halves,
+    memory,
+    numeric,
+)
 from cass_ray.translate.rules.ptx.registers import RegisterState, UnknownInstructionError
 
-HANDLERS = {**arithmetic.HANDLERS, **numeric.HANDLERS, **memory.HANDLERS, **fragments.HANDLERS}
+_GROUPS = (arithmetic, comparisons, numeric, memory, fragments)
+HANDLERS = {name: each for group in _GROUPS for name, each in group.HANDLERS.items()}
 """Instruction -> its translation."""
 
 

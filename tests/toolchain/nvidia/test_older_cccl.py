@@ -12,7 +12,7 @@ import pytest
 from cass_ray.dataset.schema import Reason
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_nvidia
-from cass_ray.toolchain.nvidia.older_names import lacks_cccl, older_cccl, with_older_names
+from cass_ray.toolchain.nvidia.older_cccl import lacks_cccl, older_cccl, with_what_was_removed
 from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
 from cass_ray.toolchain.provided.store import HeaderStore
 from cass_ray.toolchain.unit import CompileFailure, Unit
@@ -153,7 +153,7 @@ def test_headers_that_cannot_be_had_are_named_and_not_remembered(tmp_path: Path)
         raise said
 
     with pytest.raises(CompileFailure) as failed:
-        with_older_names(make, unit(tmp_path, ""), tmp_path / "empty", fetch=False)
+        with_what_was_removed(make, unit(tmp_path, ""), tmp_path / "empty", fetch=False)
     assert failed.value.reason is Reason.MISSING_HEADER  # tried again by the next build
     assert 'no member "Max"' in failed.value.diagnostic
     assert f"cass setup headers {older_cccl().name}" in failed.value.diagnostic

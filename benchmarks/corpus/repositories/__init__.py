@@ -1,0 +1,1 @@
+"""Pairs that known repositories give, chosen by a rule (benchmarks/corpus/repositories.md)."""

@@ -1,0 +1,115 @@
+"""Apply the rule of benchmarks/corpus/repositories.md, and build what it takes.
+
+python -m benchmarks.corpus.repositories choose [--clones DIR]
+python -m benchmarks.corpus.repositories measure [NAME ...] [--clones DIR] [--seconds 1800]
+    [--set slots=2] [--out DIR]
+python -m benchmarks.corpus.repositories page
+
+``measure`` builds the repositories that are named, or those of the rule that were not tried yet, in
+the list's order; the result of each replaces its older one in repositories.json of
+benchmarks/results, and the page's tables are written from it. With ``--clones`` clones are the git
+directories DIR/OWNER+NAME/repo; with ``--out`` data sets are kept there, and unfinished ones
+resumed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+
+import yaml
+
+from benchmarks.corpus.repositories.measure import Results, build
+from benchmarks.corpus.repositories.page import table
+from benchmarks.corpus.repositories.rule import (
+    LIST,
+    Facts,
+    Repository,
+    RepositoryList,
+    choose,
+    dependencies_of,
+    facts_of,
+    git_directory_of,
+)
+from benchmarks.folders import RESULTS
+from benchmarks.project.cloning import CloneFailed
+from benchmarks.project.table import write_between_marks
+from cass_ray.corpus.program import SourceError
+
+_LISTS = ("named", "by_rule")
+
+
+def main() -> int:
+    """Exit codes: 0 done, 1 a repository could not be had, 2 usage."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.corpus.repositories")
+    parser.add_argument("action", choices=("choose", "measure", "page"))
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--clones", type=Path)
+    parser.add_argument("--seconds", type=int, default=1800)
+    parser.add_argument("--set", action="append", default=[], dest="settings")
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--results", type=Path, default=RESULTS / "repositories.json")
+    parser.add_argument("--page", type=Path, default=RESULTS / "repositories.md")
+    chosen = parser.parse_args()
+    listed = RepositoryList.load()
+    with tempfile.TemporaryDirectory(prefix="cass-repositories-") as place:
+        if chosen.action == "choose":
+            return _choose(listed, chosen.clones, Path(place))
+        results = Results.read(chosen.results)
+        failed = 0
+        for name, row in _to_build(listed, results, chosen, parser):
+            try:
+                source = git_directory_of(row.repository, chosen.clones, Path(place))
+                dependencies = dependencies_of(row, chosen.clones, Path(place))
+            except (SourceError, CloneFailed) as error:
+                print(f"not tried: {row.repository}: {error}")
+                failed = 1
+                continue
+            out = (chosen.out or Path(place)) / row.repository.replace("/", "+")
+            built = row.model_copy(update={"commit": facts_of(source).commit})
+            options = [word for each in chosen.settings for word in ("--set", each)]
+            options += [word for each in dependencies for word in ("--dependency", each)]
+            seen = build(name, built, f"repository:{source}", out, chosen.seconds, options)
+            print(f"{seen.pairs} of {seen.rows}  {row.repository} ({seen.seconds:.0f} s)")
+            results.replace(seen)
+            results.write(chosen.results)
+            _write(listed, results, chosen.page)
+        _write(listed, results, chosen.page)
+    return failed
+
+
+def _choose(listed: RepositoryList, clones: Path | None, place: Path) -> int:
+    def facts(name: str) -> Facts:
+        return facts_of(git_directory_of(name, clones, place))
+
+    taken = choose(listed, facts)
+    LIST.write_text(yaml.safe_dump(taken.model_dump(), sort_keys=False, width=100), "utf-8")
+    print(f"{len(taken.by_rule)} taken, {len(taken.not_had)} could not be had")
+    return int(bool(taken.not_had))
+
+
+def _to_build(
+    listed: RepositoryList,
+    results: Results,
+    chosen: argparse.Namespace,
+    parser: argparse.ArgumentParser,
+) -> list[tuple[str, Repository]]:
+    rows = [(name, row) for name in _LISTS for row in getattr(listed, name)]
+    if chosen.action == "page":
+        return []
+    if unknown := set(chosen.names) - {row.repository for _, row in rows}:
+        parser.error(f"not in {LIST}: {', '.join(sorted(unknown))}")
+    if chosen.names:
+        return [(name, row) for name, row in rows if row.repository in chosen.names]
+    tried = {each.repository for each in results.measured}
+    return [(name, row) for name, row in rows if name == "by_rule" and row.repository not in tried]
+
+
+def _write(listed: RepositoryList, results: Results, page: Path) -> None:
+    for name in _LISTS:
+        write_between_marks(page, name, table(listed, name, results.measured))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,155 @@
+"""One repository through ``cass build-dataset``, and what came of each, day by day."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+
+from benchmarks.corpus.repositories.rule import Repository
+from cass_ray.config import StrictModel
+
+_CASS = [sys.executable, "-m", "cass_ray.cli"]
+_REPORT = "report.json"
+_WHY_SHOWN = 6
+_ENDING_SECONDS = 60
+_LINE = re.compile(r"(?:^|· )rows (\d+)(?:/(\d+))?[^·]*· pairs (\d+)(.*)$", re.MULTILINE)
+_REASON = re.compile(r"([a-z_]+) (\d+)[,)]")
+
+
+class Stopped(StrictModel):
+    """What stopped rows of a repository."""
+
+    what: str
+    rows: int
+
+
+class Measured(StrictModel):
+    """What the last build of a repository gave."""
+
+    list: str
+    """``named`` or ``by_rule``."""
+    repository: str
+    commit: str
+    date: str
+    seconds: float
+    finished: bool
+    """Whether every row was reached before the limit."""
+    rows: int = 0
+    own_command: int = 0
+    no_device_code: int = 0
+    duplicates: int = 0
+    pairs: int = 0
+    stopped: tuple[Stopped, ...] = ()
+    error: str = ""
+    """The last line of a build that ended with an error."""
+
+    @property
+    def with_device_code(self) -> int:
+        """Distinct rows with device code, those that a build did not reach among them."""
+        return self.rows - self.no_device_code - self.duplicates
+
+
+class Results(StrictModel):
+    """The content of ``repositories.json``."""
+
+    measured: list[Measured] = []
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """The results at ``path``; none where there is no file yet."""
+        return cls.model_validate_json(path.read_bytes()) if path.exists() else cls()
+
+    def replace(self, new: Measured) -> None:
+        """Put ``new`` in the place of the older result of its repository."""
+        self.measured[:] = [each for each in self.measured if each.repository != new.repository]
+        self.measured.append(new)
+
+    def write(self, path: Path) -> None:
+        """Write the results to ``path``."""
+        path.write_text(self.model_dump_json(indent=1) + "\n", "utf-8")
+
+
+def build(
+    listed: str, row: Repository, source: str, out: Path, seconds: int, options: list[str]
+) -> Measured:
+    """Build a data set of ``source`` (as ``--source`` has it) in ``out``, ended after ``seconds``.
+
+    ``options`` are further ones of the command.
+    """
+    command = [*_CASS, "build-dataset", "--source", source, "--out", str(out)]
+    command += ["--resume"] if (out / ".work").exists() else []
+    command += options
+    started = time.monotonic()
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            process.terminate()
+            try:
+                process.wait(_ENDING_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        output.seek(0)
+        said = output.read().decode("utf-8", "replace")
+    report = out / _REPORT
+    whole = process.returncode == 0 and report.exists()
+    counts = of_report(json.loads(report.read_text("utf-8"))) if whole else of_progress(said)
+    lines = [line for line in said.splitlines() if line.strip()]
+    return Measured(
+        list=listed,
+        repository=row.repository,
+        commit=row.commit,
+        date=datetime.now(UTC).date().isoformat(),
+        seconds=round(time.monotonic() - started),
+        finished=whole,
+        error="" if whole or process.returncode < 0 or not lines else lines[-1].strip(),
+        **counts,
+    )
+
+
+def of_report(report: dict[str, Any]) -> dict[str, Any]:
+    """Counts of :class:`Measured` out of a build's report."""
+    steps = list(report.get("funnel", {}).get("repositories", {}).values())
+    return {
+        "rows": report["rows"],
+        "own_command": sum(each["configured"] for each in steps),
+        "no_device_code": sum(
+            each["rows"] for each in report["rejects"] if each["reason"] == "no_device_code"
+        ),
+        "duplicates": sum(report["duplicates"].values()),
+        "pairs": report["pairs"],
+        "stopped": [
+            {"what": each["what"], "rows": each["rows"]}
+            for each in report.get("funnel", {}).get("unlocks", ())[:_WHY_SHOWN]
+        ],
+    }
+
+
+def of_progress(said: str) -> dict[str, Any]:
+    """The counts of the last line of progress in ``said``: what a build had reached."""
+    lines = _LINE.findall(said)
+    if not lines:
+        return {}
+    done, total, pairs, rest = lines[-1]
+    reasons = {reason: int(rows) for reason, rows in _REASON.findall(rest)}
+    no_code = reasons.pop("no_device_code", 0)
+    duplicates = [reason for reason in reasons if "duplicate" in reason]
+    return {
+        "rows": int(total or done),
+        "pairs": int(pairs),
+        "no_device_code": no_code,
+        "duplicates": sum(reasons.pop(reason) for reason in duplicates),
+        "stopped": [
+            {"what": "not reached", "rows": int(total or done) - int(done)},
+            *({"what": reason, "rows": rows} for reason, rows in reasons.items()),
+        ],
+    }

@@ -1,0 +1,159 @@
+"""Which repositories are measured: the rule of ``benchmarks/corpus/repositories.md``, applied."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+from pydantic import Field
+
+from benchmarks.folders import REPOSITORY
+from benchmarks.project.cloning import clone
+from benchmarks.project.rows import ProjectRow
+from cass_ray.config import StrictModel
+from cass_ray.corpus.program import SourceError
+from cass_ray.corpus.reading.git import (
+    GitTree,
+    fetch_snapshot,
+    find_git_directory,
+    resolve_revision,
+)
+from cass_ray.corpus.screening.licenses import PERMISSIVE, license_of_tree
+
+FOLDER = Path(__file__).parent
+LIST = FOLDER / "repositories.yaml"
+TAKEN = 60
+
+_PUBLIC = REPOSITORY / "jobs" / "configs" / "corpus_public.yaml"
+_ADDRESS = re.compile(r"repository:https://github\.com/([\w.-]+/[\w.-]+?)\.git@")
+_FEWEST, _MOST, _HIP_FILES = 5, 400, 5
+_LEFT_OUT_OWNERS = ("rocm/",)
+
+
+class Repository(StrictModel):
+    """A repository that is measured."""
+
+    repository: str = Field(pattern=r"^[\w.-]+/[\w.-]+$")
+    """Owner and name on GitHub."""
+    commit: str = ""
+    """Empty for the newest commit."""
+    kind: str = ""
+    cu_files: int = 0
+    """At ``commit``; the rule's order."""
+    dependencies: dict[str, str] = {}
+    """Name -> ``owner/name`` of what it takes from other repositories: with ``--clones``, where
+    nothing is fetched, their newest commits are given in place of the pinned ones."""
+
+
+class RepositoryList(StrictModel):
+    """The content of ``repositories.yaml``."""
+
+    named: list[Repository]
+    by_rule: list[Repository] = []
+    not_had: list[str] = []
+    """Candidates before the last one taken of which no clone could be had."""
+
+    @classmethod
+    def load(cls, path: Path = LIST) -> RepositoryList:
+        """The list at ``path``."""
+        return cls.model_validate(yaml.safe_load(path.read_text("utf-8")))
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the rule asks about a commit."""
+
+    commit: str
+    license: str
+    cu_files: int
+    hip_files: int
+
+    @property
+    def fits(self) -> bool:
+        """Whether the rule takes it."""
+        return (
+            self.license in PERMISSIVE
+            and _FEWEST <= self.cu_files <= _MOST
+            and self.hip_files < _HIP_FILES
+        )
+
+
+def candidates(named: list[str]) -> Iterator[str]:
+    """Owner and name of each candidate, in the rule's order, without those that are ``named``."""
+    names = _ADDRESS.findall(_PUBLIC.read_text("utf-8"))
+    names += (FOLDER / "moat.txt").read_text("utf-8").split()
+    by_name = {name.lower(): name for name in sorted(names)}
+    left_out = {name.lower() for name in named}
+    for lower in sorted(by_name, key=lambda name: hashlib.sha256(name.encode()).hexdigest()):
+        if lower not in left_out and not lower.startswith(_LEFT_OUT_OWNERS):
+            yield by_name[lower]
+
+
+def choose(listed: RepositoryList, facts_of: Callable[[str], Facts]) -> RepositoryList:
+    """``listed`` with the repositories that the rule takes, in the order in which they are tried.
+
+    ``facts_of`` raises :class:`SourceError` where no clone can be had.
+    """
+    written = {each.repository: each for each in listed.by_rule}
+    taken: list[Repository] = []
+    not_had: list[str] = []
+    for name in candidates([each.repository for each in listed.named]):
+        try:
+            facts = facts_of(name)
+        except SourceError:
+            not_had.append(name)
+            continue
+        if facts.fits:
+            row = written.get(name, Repository(repository=name))
+            known = {"commit": facts.commit, "cu_files": facts.cu_files}
+            taken.append(row.model_copy(update=known))
+        if len(taken) == TAKEN:
+            break
+    taken.sort(key=lambda each: each.cu_files)  # stable: the hash's order among equals
+    return RepositoryList(named=listed.named, by_rule=taken, not_had=not_had)
+
+
+def facts_of(directory: Path) -> Facts:
+    """Of the newest commit of the git directory or clone ``directory``. Raises SourceError."""
+    git_directory = find_git_directory(directory)
+    commit = resolve_revision(git_directory, "HEAD")
+    cu_files = hip_files = 0
+    with GitTree(git_directory, commit) as tree:
+        for listed in tree.walk():
+            folders = listed.path.split("/")[:-1]
+            cu_files += listed.path.endswith(".cu")
+            hip_files += listed.path.endswith(".hip") or "hip" in folders
+        return Facts(commit, license_of_tree(tree), cu_files, hip_files)
+
+
+def dependencies_of(row: Repository, clones: Path | None, place: Path) -> list[str]:
+    """``NAME=DIR`` for what ``row`` takes from repositories of ``clones``.
+
+    Raises :class:`~benchmarks.project.cloning.CloneFailed`.
+    """
+    given = []
+    for name, repository in row.dependencies.items() if clones is not None else ():
+        folder = place / "dependencies" / repository.replace("/", "+")
+        if not folder.exists():
+            clone(ProjectRow(project=repository), folder.parent, clones)
+        given.append(f"{name}={folder}")
+    return given
+
+
+def git_directory_of(name: str, clones: Path | None, place: Path) -> Path:
+    """The git directory of ``name``: ``clones``/OWNER+NAME/repo, or fetched below ``place``.
+
+    Raises SourceError.
+    """
+    if clones is None:
+        fetched = place / f"{name.replace('/', '+')}.git"
+        fetch_snapshot(f"https://github.com/{name}.git", "HEAD", fetched)
+        return fetched
+    directory = clones / name.replace("/", "+") / "repo"
+    if not directory.is_dir():
+        raise SourceError(f"{directory} is missing")
+    return directory

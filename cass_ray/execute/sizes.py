@@ -1,0 +1,63 @@
+"""Sizes for a program that takes one and was given none.
+
+Sizes that programs have by default often fill whole blocks: no thread then stands at the bound that
+a kernel checks, and a port with another bound prints the same. So such a program runs on a size
+that fills none, too. Which sizes a program takes is not known: one counts only if the original
+accepts it, launches kernels, prints something new, and does so in checking mode without a race, an
+access out of bounds or a read of what nobody wrote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from cass_ray.corpus.reading.source_files import Sources
+from cass_ray.execute.backends.base import Backend, BuiltProgram, Inputs, RunMode
+from cass_ray.execute.comparison.compare import compare
+from cass_ray.execute.inputs import argument_positions
+from cass_ray.execute.references import ReferenceRuns, measure
+from cass_ray.execute.targets import build_for
+from cass_ray.execute.verify import UNORDERED_WRITES
+from cass_ray.toolchain.sandbox.executable import Bounds
+
+_SIZES = ("1000", "100", "33")
+"""None is a multiple of 32. An image of 1000 by 1000 is much for a CPU."""
+_SECONDS = 5.0
+"""A size on which the original takes longer is passed over."""
+
+
+def with_size(
+    original: Sources, made: ReferenceRuns, backends: Sequence[Backend], inputs: Inputs
+) -> ReferenceRuns:
+    """``made`` with a run on a size, where the original takes one; ``inputs`` has no arguments.
+
+    ``backends`` are those of which one made ``made``.
+    """
+    [backend] = [each for each in backends if each.name == made.backend]
+    if backend.real_gpu or not made.whole or inputs.arguments:
+        return made
+    texts = [content.decode("utf-8", "replace") for content in original.files.values()]
+    if not any(argument_positions(text).get(1) is False for text in texts):
+        return made
+    built = build_for(backend, original)
+    for size in _SIZES:
+        asked = replace(inputs, arguments=(size,))
+        if not _means_something(backend, built, asked, made.runs[0].outputs):
+            continue
+        runs = measure(backend, built, [asked], RunMode(_bounds()), differential=False).runs
+        further = [replace(run, made_up=True) for run in runs if not run.problem]
+        return replace(made, runs=(*made.runs, *further))
+    return made
+
+
+def _means_something(
+    backend: Backend, built: BuiltProgram, inputs: Inputs, known: Sequence[bytes]
+) -> bool:
+    done = backend.run(built, inputs, RunMode(_bounds(), check=True))
+    clean = done.ended.ok and not done.not_provided and UNORDERED_WRITES not in done.ended.stderr
+    return clean and bool(done.launch_count) and not compare(known, done.ended.stdout).numeric
+
+
+def _bounds() -> Bounds:
+    return Bounds(wall_seconds=_SECONDS)

@@ -1,0 +1,63 @@
+"""What newer releases of CUDA took away from its headers, given back to units that need it.
+
+Headers of the folder ``removed``; docs/decisions/0016-texture-references.md says why.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from cass_ray.toolchain.unit import Unit
+
+_FOLDER = Path(__file__).parent / "removed"
+_CALLS = "cuCtxCreate|cuMemPrefetchAsync|cuMemAdvise"
+_NEEDED = {
+    "cass_removed.h": re.compile(
+        r"error: (?:texture is not a template"
+        r"|identifier \"(?:texture|cuda(?:Unb|B)indTexture\w*)\")"
+    ),
+    "cass_removed_runtime.h": re.compile(
+        r"error: (?:class \"cudaDeviceProp\" has no member \"(?:clockRate|deviceOverlap"
+        r"|kernelExecTimeoutEnabled|computeMode|maxTexture1DLinear|memoryClockRate"
+        r"|singleToDoublePrecisionPerfRatio)\""
+        r"|no suitable constructor exists to convert from [^\n]+ to \"cudaMemLocation\")"
+    ),
+    "cass_removed_warp.h": re.compile(
+        r"error: identifier \"__shfl(?:_up|_down|_xor)?\" is undefined"
+        r"|Instruction 'vote' without '\.sync'"
+    ),
+    "cass_removed_driver.h": re.compile(
+        r"error: (?:argument of type [^\n]+ is incompatible with parameter of type"
+        r" \"CUctxCreateParams \*\""
+        r"|no suitable constructor exists to convert from [^\n]+ to \"CUmemLocation(?:_st)?\""
+        rf"|too few arguments in function call\n[^\n]*\b(?:{_CALLS})\w*)"
+    ),
+}
+"""Header -> what nvcc says of a unit that needs it."""
+
+
+def with_removed(unit: Unit, diagnostic: str) -> Unit:
+    """``unit`` with those headers before it that nvcc's ``diagnostic`` asks for."""
+    needed = [
+        name
+        for name, says in _NEEDED.items()
+        if name not in unit.forced and says.search(diagnostic) is not None
+    ]
+    if not needed:
+        return unit
+    folders = tuple(dict.fromkeys((*unit.system_directories, _FOLDER)))
+    return replace(unit, system_directories=folders, forced=(*needed, *unit.forced))
+
+
+def removed_flags(unit: Unit) -> tuple[str, ...]:
+    """Options of nvcc for the headers that ``unit`` was given."""
+    return tuple(word for name in unit.forced if name in _NEEDED for word in ("-include", name))
+
+
+def removed_headers() -> Iterator[bytes]:
+    """Content of all headers that a unit may be given, for keys of caches."""
+    for name in _NEEDED:
+        yield (_FOLDER / name).read_bytes()

@@ -1,0 +1,141 @@
+"""Repositories that are measured: the rule, counts of a build, the table."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from benchmarks.corpus.repositories.measure import Measured, of_progress, of_report
+from benchmarks.corpus.repositories.page import table
+from benchmarks.corpus.repositories.rule import (
+    Facts,
+    Repository,
+    RepositoryList,
+    candidates,
+    choose,
+    facts_of,
+)
+from cass_ray.corpus.program import SourceError
+from tests.benchmarks.project.test_rows import repository
+
+MIT = (
+    "Permission is hereby granted, free of charge, to any person\n"
+    'THE SOFTWARE IS PROVIDED "AS IS"\n'
+)
+
+
+def measured(name: str, rows: int, pairs: int) -> Measured:
+    return Measured(
+        list="by_rule", repository=name, commit="", date="2026-11-29", seconds=1, finished=True,
+        rows=rows, no_device_code=1, duplicates=1, pairs=pairs,
+    )  # fmt: skip
+
+
+def test_candidates_are_in_the_order_of_their_hashes() -> None:
+    names = list(candidates(["BVLC/Caffe"]))
+    hashes = [hashlib.sha256(name.lower().encode()).hexdigest() for name in names]
+    assert hashes == sorted(hashes)
+    assert len(set(names)) == len(names) > 250
+    assert "BVLC/caffe" not in names
+    assert not [name for name in names if name.startswith("ROCm/")]
+
+
+@pytest.mark.parametrize(
+    ("license_", "cu_files", "hip_files", "fits"),
+    [
+        ("MIT", 5, 0, True),
+        ("MIT", 400, 4, True),
+        ("MIT", 4, 0, False),
+        ("MIT", 401, 0, False),
+        ("MIT", 5, 5, False),
+        ("GPL-3.0", 5, 0, False),
+        ("", 5, 0, False),
+    ],
+)
+def test_limits_of_the_rule(license_: str, cu_files: int, hip_files: int, fits: bool) -> None:
+    assert Facts("", license_, cu_files, hip_files).fits is fits
+
+
+def test_the_first_sixty_that_fit_are_tried_the_smallest_first() -> None:
+    names = list(candidates([]))
+
+    def facts(name: str) -> Facts:
+        place = names.index(name)
+        if place == 2:
+            raise SourceError("no clone")
+        return Facts(str(place), "MIT", 5 + (100 - place) % 7, 0)
+
+    chosen = choose(RepositoryList(named=[]), facts)
+    assert chosen.not_had == [names[2]]
+    places = [int(each.commit) for each in chosen.by_rule]
+    assert sorted(places) == [place for place in range(61) if place != 2]
+    assert places == sorted(places, key=lambda place: ((100 - place) % 7, place))
+
+
+def test_the_list_that_is_committed_has_sixty() -> None:
+    listed = RepositoryList.load()
+    assert len(listed.by_rule) == 60
+    assert all(5 <= each.cu_files <= 400 and each.kind for each in listed.by_rule)
+
+
+def test_facts_of_a_commit(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    for path in ("a.cu", "x/b.cu", "x/hip/c.cpp", "x/hip.cpp", "d.hip", "e.cuh"):
+        (source / path).parent.mkdir(parents=True, exist_ok=True)
+        (source / path).write_text("int a;\n")
+    (source / "LICENSE").write_text(MIT)
+    seen = facts_of(repository(tmp_path / "clones", "me/own", source))
+    assert (seen.license, seen.cu_files, seen.hip_files) == ("MIT", 2, 2)
+    with pytest.raises(SourceError):
+        facts_of(source)
+
+
+def test_counts_of_a_report() -> None:
+    report = {
+        "rows": 9,
+        "pairs": 4,
+        "duplicates": {"near_duplicate": 2},
+        "rejects": [
+            {"stage": "compile_nvidia", "reason": "no_device_code", "rows": 2},
+            {"stage": "compile_amd", "reason": "compile_error", "rows": 1},
+        ],
+        "funnel": {
+            "repositories": {"me/own": {"configured": 8}},
+            "unlocks": [{"repository": "me/own", "what": "name a", "rows": 1}],
+        },
+    }
+    seen = Measured(
+        list="named", repository="me/own", commit="", date="", seconds=0, finished=True,
+        **of_report(report),
+    )  # fmt: skip
+    assert (seen.rows, seen.own_command, seen.no_device_code, seen.duplicates) == (9, 8, 2, 2)
+    assert (seen.pairs, seen.with_device_code) == (4, 5)
+    assert [(each.what, each.rows) for each in seen.stopped] == [("name a", 1)]
+
+
+@pytest.mark.parametrize(
+    ("said", "rows", "pairs", "no_code", "left"),
+    [
+        ("rows 0 (reading) · pairs 0\n", 0, 0, 0, 0),
+        ("rows 3/9 · pairs 1 · rejects 2 (no_device_code 2) · 0.2 rows/s\n", 9, 1, 2, 6),
+        ("rows 1/9 · pairs 0\nrows 4/9 · pairs 4\ninterrupted\n", 9, 4, 0, 5),
+    ],
+)
+def test_counts_of_a_build_that_was_ended(
+    said: str, rows: int, pairs: int, no_code: int, left: int
+) -> None:
+    counts = of_progress(said)
+    assert (counts["rows"], counts["pairs"], counts["no_device_code"]) == (rows, pairs, no_code)
+    assert counts["stopped"][0] == {"what": "not reached", "rows": left}
+
+
+def test_the_table_has_shares_of_distinct_rows_with_device_code() -> None:
+    rows = [Repository(repository=name, kind="library", cu_files=6) for name in ("a/a", "b/b")]
+    listed = RepositoryList(named=[], by_rule=[*rows, Repository(repository="c/c")])
+    page = table(listed, "by_rule", [measured("b/b", 6, 3), measured("a/a", 6, 1)])
+    assert page.startswith("2 of 3 tried.\n")
+    lines = page.splitlines()
+    assert lines[4].startswith("| a/a | library | 6 | 6 | 0 | 1 | 1 | **1** | 25% |")
+    assert lines[6].startswith("| all 2 | | | 12 | | | | **4** | 50% of 8 |")

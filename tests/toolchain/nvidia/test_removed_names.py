@@ -1,0 +1,120 @@
+"""What CUDA 13 took away from the interfaces of the runtime and the driver."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cass_ray.dataset.schema import Reason
+from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
+from cass_ray.toolchain.unit import CompileFailure
+from tests.toolchain.nvidia.test_texture_references import nvidia, unit
+
+__all__ = ["nvidia"]
+
+KERNEL = "__global__ void k(int* p) { *p = 1; }\n"
+DRIVER = "#include <cuda.h>\n"
+RUNTIME_FLAG, DRIVER_FLAG = "-include cass_removed_runtime.h", "-include cass_removed_driver.h"
+
+
+@pytest.mark.parametrize(
+    ("source", "call", "flag"),
+    [
+        # "CUDA 13.0 Release Notes", removed members of cudaDeviceProp: ask for the attribute.
+        ("int f() { cudaDeviceProp p; cudaGetDeviceProperties(&p, 0); return p.clockRate; }",
+         "cudaDeviceGetAttribute", RUNTIME_FLAG),
+        ("int f() { struct cudaDeviceProp p = {0}; cudaGetDeviceProperties(&p, 0);"
+         " return p.name[0] + p.memoryClockRate; }", "cudaDeviceGetAttribute", RUNTIME_FLAG),
+        ("struct cudaDeviceProp; int g(const cudaDeviceProp&);"
+         "int g(const cudaDeviceProp& p) { return p.computeMode == cudaComputeModeProhibited; }\n"
+         "int f() { static cudaDeviceProp p[2]; int d; cudaGetDeviceProperties(&p[1], 1);"
+         " return g(p[1]) + cudaChooseDevice(&d, p); }", "cudaDeviceGetAttribute", RUNTIME_FLAG),
+        ("int f(cudaDeviceProp* p) { cudaGetDeviceProperties(p, 0);"
+         " return p->deviceOverlap + p->kernelExecTimeoutEnabled; }", "cudaDeviceGetAttribute",
+         RUNTIME_FLAG),
+        ("int f(int* p, cudaStream_t s) { return cudaMemPrefetchAsync(p, 4, 0, s); }",
+         "cudaMemPrefetchAsync", RUNTIME_FLAG),
+        ("int f(int* p) { return cudaMemPrefetchAsync(p, 4, cudaCpuDeviceId); }",
+         "cudaMemPrefetchAsync", RUNTIME_FLAG),
+        ("int f(int* p, int d) {"
+         " return cudaMemAdvise(p, 4, cudaMemAdviseSetPreferredLocation, d); }",
+         "cudaMemAdvise", RUNTIME_FLAG),
+        (f"{DRIVER}int f(CUcontext* c, CUdevice d) {{ return cuCtxCreate(c, 0, d); }}",
+         "cuCtxCreate_v4", DRIVER_FLAG),
+        (f"{DRIVER}int f(CUcontext* c, CUdevice d) {{"
+         " return cuCtxCreate(c, CU_CTX_SCHED_AUTO, d); }", "cuCtxCreate_v4", DRIVER_FLAG),
+        (f"{DRIVER}int f(CUdeviceptr p, CUdevice d) {{ return cuMemPrefetchAsync(p, 4, d, 0); }}",
+         "cuMemPrefetchAsync_v2", DRIVER_FLAG),
+        (f"{DRIVER}int f(CUdeviceptr p) {{"
+         " return cuMemAdvise(p, 4, CU_MEM_ADVISE_SET_READ_MOSTLY, CU_DEVICE_CPU); }",
+         "cuMemAdvise_v2", DRIVER_FLAG),
+    ],
+)  # fmt: skip
+def test_a_call_of_cuda_12_is_one_of_cuda_13(
+    nvidia: NvidiaToolchain, tmp_path: Path, source: str, call: str, flag: str
+) -> None:
+    made = nvidia.compile(unit(tmp_path, f"{source}\n{KERNEL}"))
+    assert call in made.host_assembly
+    assert made.flags.endswith(flag)
+
+
+def test_a_unit_is_given_all_that_it_needs(nvidia: NvidiaToolchain, tmp_path: Path) -> None:
+    source = (
+        f"{DRIVER}texture<int> t;\n"
+        "__global__ void k(int* p) { *p = tex1Dfetch(t, 1); }\n"
+        "int f(CUcontext* c) { cudaDeviceProp p; cudaGetDeviceProperties(&p, 0);"
+        " return cuCtxCreate(c, 0, 0) + p.clockRate; }\n"
+    )
+    flags = nvidia.compile(unit(tmp_path, source)).flags
+    names = ("cass_removed.h", "cass_removed_runtime.h", "cass_removed_driver.h")
+    assert all(f"-include {name}" in flags for name in names)
+
+
+def test_a_program_of_cuda_13_is_compiled_as_it_is(nvidia: NvidiaToolchain, tmp_path: Path) -> None:
+    source = (
+        "int f(int* p) { cudaDeviceProp q; cudaGetDeviceProperties(&q, 0);"
+        " cudaMemLocation l = {}; return cudaMemPrefetchAsync(p, 4, l, 0) + q.major; }\n"
+    )
+    made = nvidia.compile(unit(tmp_path, source + KERNEL))
+    assert "cass_removed" not in made.flags
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "int f() { cudaDeviceProp p; return p.noSuchMember; }\n",
+        "int f() { cudaDeviceProp p; return p.clockRate + p.noSuchMember; }\n",
+        "struct P { int major; }; int f() { P p; return p.clockRate; }\n",
+        "int f(void* p) { return cudaMemPrefetchAsync(p); }\n",
+        f"{DRIVER}int f(CUcontext* c) {{ return cuCtxCreate(c); }}\n",
+    ],
+)
+def test_what_no_release_had_is_the_compilers_error(
+    nvidia: NvidiaToolchain, tmp_path: Path, source: str
+) -> None:
+    with pytest.raises(CompileFailure) as failed:
+        nvidia.compile(unit(tmp_path, source + KERNEL))
+    assert failed.value.reason is Reason.COMPILE_ERROR
+
+
+@pytest.mark.parametrize(
+    ("expression", "instruction"),
+    [
+        ("__shfl(p[0], 3)", "shfl.sync.idx.b32"),
+        ("__shfl_up(p[0], 1, 16)", "shfl.sync.up.b32"),
+        ("__shfl_down((float)p[0], 1)", "shfl.sync.down.b32"),
+        ("__shfl_xor((double)p[0], 2)", "shfl.sync.bfly.b32"),
+        ("__any(p[0] > 1)", "vote.sync.any.pred"),
+        ("__all(p[0] > 1)", "vote.sync.all.pred"),
+        ("__popc(__ballot(p[0] > 1))", "vote.sync.ballot.b32"),
+    ],
+)
+def test_warp_functions_without_a_mask_are_of_the_active_threads(
+    nvidia: NvidiaToolchain, tmp_path: Path, expression: str, instruction: str
+) -> None:
+    source = f"__global__ void k(int* p) {{ if (p[1]) p[threadIdx.x] = {expression}; }}\n"
+    made = nvidia.compile(unit(tmp_path, source), want_ptx=True)
+    text = made.ptx["sm_80"]
+    assert instruction in text and "activemask.b32" in text
+    assert made.flags.endswith("-include cass_removed_warp.h")
