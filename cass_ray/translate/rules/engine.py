@@ -335,7 +335,7 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass(
         "launches",
-        launches.join_brackets,
+        launches.repair_launches,
         "anywhere: edits the blanks inside of brackets, which no other pass touches",
     ),
     Pass(

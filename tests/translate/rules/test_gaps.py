@@ -297,3 +297,20 @@ def test_second_names_of_cublas(cuda: str, translated: str) -> None:
 def test_a_second_name_that_no_function_has_is_unknown() -> None:
     source = "#include <cublas_v2.h>\nint f() { return cublasNoSuch_v2(); }\n"
     assert ENGINE.translate(source).errors
+
+
+@pytest.mark.parametrize(
+    ("cuda", "translated"),
+    [
+        ("k<<<{2, 2}, 32>>>(p);", "k<<<dim3(2, 2), 32>>>(p);"),
+        ("k<<<grid, {x, y, 1}, 0, s>>>(p);", "k<<<grid, dim3(x, y, 1), 0, s>>>(p);"),
+        ("k<N, M><<<{f(a, b)}, {b[1]}>>>(p);", "k<N, M><<<dim3(f(a, b)), dim3(b[1])>>>(p);"),
+        ("k<<< g(1, 2),\n  {32, 1} >>>(p);", "k<<< g(1, 2),\n  dim3(32, 1) >>>(p);"),
+        ("k<<<dim3{2, 2}, block, 0, {}>>>(p);", "k<<<dim3{2, 2}, block, 0, {}>>>(p);"),
+        ("k<<<1, 2>>>({3, 4});", "k<<<1, 2>>>({3, 4});"),
+        ("k << <{2}, 32 >> > (p);", "k <<<dim3(2), 32 >>> (p);"),
+    ],
+)
+def test_braces_of_a_launch_are_dimensions(cuda: str, translated: str) -> None:
+    source = f"__global__ void k(int* p);\nvoid f() {{ {cuda} }}\n"
+    assert hip(source).endswith(f"void f() {{ {translated} }}\n")
