@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from cass_ray.translate.protocol import NO_CONTEXT, Context, Translation
 from cass_ray.translate.rules import (
     block_reductions,
+    compute_types,
     cub_warps,
     grids,
     groups,
@@ -221,6 +222,11 @@ PASSES: tuple[Pass, ...] = (
         "stand-ins",
         substitute_headers.name_substitute_headers,
         "before the left-overs, which report what HIP lacks",
+    ),
+    Pass(
+        "compute types",
+        compute_types.name_compute_types,
+        "before the names, which would make a data type of the argument",
     ),
     Pass(
         "names",

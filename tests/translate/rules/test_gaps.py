@@ -314,3 +314,22 @@ def test_a_second_name_that_no_function_has_is_unknown() -> None:
 def test_braces_of_a_launch_are_dimensions(cuda: str, translated: str) -> None:
     source = f"__global__ void k(int* p);\nvoid f() {{ {cuda} }}\n"
     assert hip(source).endswith(f"void f() {{ {translated} }}\n")
+
+
+@pytest.mark.parametrize(
+    ("given", "taken"),
+    [
+        # cublasMigrateComputeType of cublas_api.h, without pedantic mathematics.
+        ("CUDA_R_32F", "HIPBLAS_COMPUTE_32F"),
+        ("CUDA_R_16F", "HIPBLAS_COMPUTE_16F"),
+        ("CUDA_R_64F", "HIPBLAS_COMPUTE_64F"),
+        ("CUDA_R_32I", "HIPBLAS_COMPUTE_32I"),
+        ("CUBLAS_COMPUTE_32F", "HIPBLAS_COMPUTE_32F"),
+        ("type", "cass::compute_type(type)"),
+        ("other", "other"),
+    ],
+)
+def test_data_types_are_compute_types_where_products_ask_for_one(given: str, taken: str) -> None:
+    arguments = ", ".join(["h", *("x" for _ in range(16)), given, "CUBLAS_GEMM_DEFAULT"])
+    source = f"void f(cudaDataType_t type, int other) {{ cublasGemmEx({arguments}); }}\n"
+    assert hip(source).rstrip().endswith(f", {taken}, HIPBLAS_GEMM_DEFAULT); }}")
