@@ -452,11 +452,12 @@ def _leave_shared_memory(
     parts = (text.text[slice(*found.span(part))].strip() for part in found.groupdict())
     aligned, kind, name, extents = parts
     memory = f"cass_memory_of_{name}"
+    aligned += " " if aligned else ""
     reference = f"(&{name}){extents}" if extents else f"&{name}"
     edits.replace(
         start,
         found.end(),
-        f"alignas({kind}) {aligned}{' ' if aligned else ''}__shared__ unsigned char {memory}[sizeof({kind}{extents})]; "
+        f"alignas({kind}) {aligned}__shared__ unsigned char {memory}[sizeof({kind}{extents})]; "
         f"{kind} {reference} = reinterpret_cast<{kind} (&){extents}>({memory});",
     )
     return f"leave shared memory on line {item.line} as it is"

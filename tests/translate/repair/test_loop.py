@@ -91,7 +91,8 @@ def test_errors_are_read_with_their_notes() -> None:
         (
             "__shared__ __align__(256) Z s[k * 2];",
             "a.cu:1:29: error: initialization is not supported for __shared__ variables",
-            "alignas(Z) __align__(256) __shared__ unsigned char cass_memory_of_s[sizeof(Z[k * 2])]; "
+            "alignas(Z) __align__(256) __shared__ unsigned char "
+            "cass_memory_of_s[sizeof(Z[k * 2])]; "
             "Z (&s)[k * 2] = reinterpret_cast<Z (&)[k * 2]>(cass_memory_of_s);",
         ),
         (
