@@ -287,22 +287,31 @@ class ProgramReader:
 
     def _included_by(self, paths: list[str]) -> dict[str, bytes]:
         """Files that are no headers by their names, ``Runtime.cpp`` or ``table.txt``, and that
-        ``paths``, or others of them, include from beside or from the root of the tree."""
+        ``paths``, or others of them, include."""
+        by_name: dict[str, list[str]] = {}
+        for listed in self._tree.walk():
+            if not (listed.problem or listed.is_repository or self._in_project(listed.path)):
+                by_name.setdefault(posixpath.basename(listed.path), []).append(listed.path)
         found: dict[str, bytes] = {}
         while paths:
             path = paths.pop()
             header = self._header(path)
-            names = [each.name for each in header.includes if each.name] if header else []
-            for name in names:
-                beside = join_inside(posixpath.dirname(path), name)
-                for place in (beside, join_inside("", name)):
-                    if place is None or place in found or self._in_project(place):
-                        continue
-                    if "." in name and (content := self._compilable(place)) is not None:
-                        found[place] = content
-                        paths.append(place)
-                        break
+            for name in (each.name for each in header.includes) if header else ():
+                place = self._place(name, path, by_name)
+                if place and place not in found and (content := self._compilable(place)):
+                    found[place] = content
+                    paths.append(place)
         return found
+
+    @staticmethod
+    def _place(name: str, includer: str, by_name: Mapping[str, Sequence[str]]) -> str:
+        """The path of the file that ``includer`` names so: beside it, else in any folder."""
+        places = by_name.get(posixpath.basename(name), ())
+        beside = join_inside(posixpath.dirname(includer), name)
+        if beside in places:
+            return str(beside)
+        inside = [each for each in places if f"/{each}".endswith(f"/{posixpath.normpath(name)}")]
+        return min(inside, key=lambda each: (each.count("/"), each), default="")
 
 
 @dataclass(frozen=True)

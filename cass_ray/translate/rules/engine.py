@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from cass_ray.translate.protocol import NO_CONTEXT, Context, Translation
 from cass_ray.translate.rules import (
     block_reductions,
+    compute_types,
     cub_warps,
     grids,
     groups,
@@ -223,6 +224,11 @@ PASSES: tuple[Pass, ...] = (
         "before the left-overs, which report what HIP lacks",
     ),
     Pass(
+        "compute types",
+        compute_types.name_compute_types,
+        "before the names, which would make a data type of the argument",
+    ),
+    Pass(
         "names",
         names.rename_names,
         "behind all that treats a single call: what is left needs another spelling only",
@@ -335,7 +341,7 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass(
         "launches",
-        launches.join_brackets,
+        launches.repair_launches,
         "anywhere: edits the blanks inside of brackets, which no other pass touches",
     ),
     Pass(

@@ -168,6 +168,8 @@ def test_an_open_closure_takes_the_whole_project(
         ('#include "src/Runtime.cc"', "src/Runtime.cc", True),
         ('#include "../tables/sine.txt"', "tables/sine.txt", True),
         ('#include "kernel.impl"', "src/kernel.impl", True),
+        ("#include <lib/tables/cosine.dat>", "include/lib/tables/cosine.dat", True),
+        ('#include "lib/utils.hu"', "include/lib/utils.hu", True),
         ('// #include "Runtime.cpp"', "src/Runtime.cpp", False),
         ('#include "Other.cpp"', "src/Runtime.cpp", False),
         ('#include "../../Outside.cpp"', "src/Runtime.cpp", False),

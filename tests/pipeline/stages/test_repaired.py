@@ -29,6 +29,29 @@ __host__ __device__ int Table<T>::size(int n, int scale = 2) { return n * scale;
 DEFAULT = '#include "table.h"\n__global__ void k(int* p) { Table<int> t; *p = t.size(1, 3); }\n'
 SHIFT = "enum { low = -1 << 4 };\n__global__ void k(int* p) { *p = low; }\n"
 BOTH = '#include "table.h"\nenum { low = -1 << 4 };\n' + DEFAULT.partition("\n")[2]
+# icicle's; nvcc: "dynamic initialization is not supported for a __shared__ variable", a warning.
+SHARED = """
+struct Z { short v; __host__ __device__ constexpr Z() : v(0) {} };
+__global__ void k(int* p) {
+  __shared__ __align__(16) Z s[2][33];
+  s[1][threadIdx.x].v = p[threadIdx.x];
+  __syncthreads();
+  p[threadIdx.x] = s[1][threadIdx.x ^ 1].v + sizeof(s);
+}
+"""
+# As warpcore's, which adds to CUDA's what HIP has.
+ATOMICS = """
+#include <cstdint>
+using long_word = unsigned long long;
+// for the types of cstdint
+__device__ inline std::uint64_t atomicAdd(std::uint64_t* p, std::uint64_t v) {
+  return atomicAdd(reinterpret_cast<long_word*>(p), static_cast<long_word>(v));
+}
+__device__ inline std::uint64_t atomicCAS(std::uint64_t* p, std::uint64_t a, std::uint64_t b) {
+  return atomicCAS(reinterpret_cast<long_word*>(p), long_word(a), long_word(b));
+}
+__global__ void k(std::uint64_t* p) { atomicAdd(p, std::uint64_t(1)); atomicCAS(p + 1, *p, *p); }
+"""
 WRONG = "__global__ void k(int* p) { *p = not_there; }\n"
 DEVICE_ALONE = "__global__ void k(int* p) { *p = 1; }\n"
 
@@ -50,12 +73,14 @@ def rows_of(folder: Path, files: dict[str, str], configured: str = "recorded") -
 @pytest.mark.amd
 def test_a_project_s_units_are_mended(tmp_path: Path) -> None:
     files = {"table.h": HEADER, "default.cu": DEFAULT, "shift.cu": SHIFT, "both.cu": BOTH}
+    files |= {"shared.cu": SHARED, "atomics.cu": ATOMICS}
     rows = rows_of(tmp_path, {**files, "wrong.cu": WRONG, "plain.cu": DEVICE_ALONE})
-    for name in ("default.cu", "shift.cu", "both.cu", "plain.cu"):
+    for name in ("default.cu", "shift.cu", "both.cu", "plain.cu", "shared.cu", "atomics.cu"):
         assert not rows[name]["reason"], rows[name]["diagnostic"]
         assert "s_endpgm" in rows[name]["hip_device"]
     assert "low = -(1 << 4)" in rows["shift.cu"]["hip_source"]
     assert "low = -(1 << 4)" in rows["both.cu"]["hip_source"]
+    assert ".amdhsa_group_segment_fixed_size 132" in rows["shared.cu"]["hip_device"]  # 2 * 33 * 2
     assert rows["wrong.cu"]["reason"] == Reason.COMPILE_ERROR.value
     assert "not_there" in rows["wrong.cu"]["diagnostic"]
 

@@ -275,6 +275,16 @@ cublasStatus_t f(cublasHandle_t h, half* a, half* b, float* c, float alpha, floa
   return cublasSgemmEx(h, CUBLAS_OP_N, CUBLAS_OP_T, 2, 3, 4, &alpha, a, CUDA_R_16F, 2, b,
                        CUDA_R_16F, 3, &beta, c, CUDA_R_32F, 2);
 }
+// Compute types as before cuBLAS 11, which its headers still take in C++.
+cublasStatus_t g(cublasHandle_t h, half* a, float* c, float alpha, cudaDataType_t type) {
+  cublasGemmEx(h, CUBLAS_OP_N, CUBLAS_OP_T, 2, 3, 4, &alpha, a, CUDA_R_16F, 2, a, CUDA_R_16F, 3,
+               &alpha, c, CUDA_R_32F, 2, CUDA_R_32F, CUBLAS_GEMM_DFALT_TENSOR_OP);
+  cublasGemmEx(h, CUBLAS_OP_N, CUBLAS_OP_T, 2, 3, 4, &alpha, a, CUDA_R_16F, 2, a, CUDA_R_16F, 3,
+               &alpha, c, CUDA_R_32F, 2, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+  return cublasGemmStridedBatchedEx(h, CUBLAS_OP_N, CUBLAS_OP_T, 2, 3, 4, &alpha, a, CUDA_R_16F, 2,
+                                    8, a, CUDA_R_16F, 3, 12, &alpha, c, CUDA_R_32F, 2, 6, 5, type,
+                                    CUBLAS_GEMM_DEFAULT);
+}
 """
 
 TILES = """\

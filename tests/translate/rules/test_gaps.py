@@ -297,3 +297,39 @@ def test_second_names_of_cublas(cuda: str, translated: str) -> None:
 def test_a_second_name_that_no_function_has_is_unknown() -> None:
     source = "#include <cublas_v2.h>\nint f() { return cublasNoSuch_v2(); }\n"
     assert ENGINE.translate(source).errors
+
+
+@pytest.mark.parametrize(
+    ("cuda", "translated"),
+    [
+        ("k<<<{2, 2}, 32>>>(p);", "k<<<dim3(2, 2), 32>>>(p);"),
+        ("k<<<grid, {x, y, 1}, 0, s>>>(p);", "k<<<grid, dim3(x, y, 1), 0, s>>>(p);"),
+        ("k<N, M><<<{f(a, b)}, {b[1]}>>>(p);", "k<N, M><<<dim3(f(a, b)), dim3(b[1])>>>(p);"),
+        ("k<<< g(1, 2),\n  {32, 1} >>>(p);", "k<<< g(1, 2),\n  dim3(32, 1) >>>(p);"),
+        ("k<<<dim3{2, 2}, block, 0, {}>>>(p);", "k<<<dim3{2, 2}, block, 0, {}>>>(p);"),
+        ("k<<<1, 2>>>({3, 4});", "k<<<1, 2>>>({3, 4});"),
+        ("k << <{2}, 32 >> > (p);", "k <<<dim3(2), 32 >>> (p);"),
+    ],
+)
+def test_braces_of_a_launch_are_dimensions(cuda: str, translated: str) -> None:
+    source = f"__global__ void k(int* p);\nvoid f() {{ {cuda} }}\n"
+    assert hip(source).endswith(f"void f() {{ {translated} }}\n")
+
+
+@pytest.mark.parametrize(
+    ("given", "taken"),
+    [
+        # cublasMigrateComputeType of cublas_api.h, without pedantic mathematics.
+        ("CUDA_R_32F", "HIPBLAS_COMPUTE_32F"),
+        ("CUDA_R_16F", "HIPBLAS_COMPUTE_16F"),
+        ("CUDA_R_64F", "HIPBLAS_COMPUTE_64F"),
+        ("CUDA_R_32I", "HIPBLAS_COMPUTE_32I"),
+        ("CUBLAS_COMPUTE_32F", "HIPBLAS_COMPUTE_32F"),
+        ("type", "cass::compute_type(type)"),
+        ("other", "other"),
+    ],
+)
+def test_data_types_are_compute_types_where_products_ask_for_one(given: str, taken: str) -> None:
+    arguments = ", ".join(["h", *("x" for _ in range(16)), given, "CUBLAS_GEMM_DEFAULT"])
+    source = f"void f(cudaDataType_t type, int other) {{ cublasGemmEx({arguments}); }}\n"
+    assert hip(source).rstrip().endswith(f", {taken}, HIPBLAS_GEMM_DEFAULT); }}")

@@ -28,6 +28,7 @@ ORDER = [
     "results",
     "extremes",
     "stand-ins",
+    "compute types",
     "names",
     "headers of Thrust",
     "pragmas in macros",
