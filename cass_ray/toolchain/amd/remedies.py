@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +12,16 @@ from cass_ray.dataset.schema import Reason
 from cass_ray.toolchain.amd.host_functions import NAMED, more_callable
 from cass_ray.toolchain.unit import CompileFailure, Unit
 
-HALF_LOG = Path(__file__).parent / "overloads" / "cass_half_log.h"
-_HALF_LOG_ERROR = "no viable conversion from 'const half' to '__hip_bfloat16'"
+_FOLDER = Path(__file__).parent / "overloads"
+_BOTH_SIDES = "(?:isnan|isinf|isfinite|rsqrtf?)"
+_OVERLOADS = {
+    "cass_half_log.h": re.compile(r"no viable conversion from 'const half' to '__hip_bfloat16'"),
+    "cass_host_math.h": re.compile(
+        rf"reference to __device__ function '{_BOTH_SIDES}' in __host__ "
+        rf"|error: no matching function for call to '{_BOTH_SIDES}'"
+    ),
+}
+"""Header -> what clang says of a unit that needs it."""
 _ROUNDS = 6
 
 T = TypeVar("T")
@@ -21,7 +30,7 @@ T = TypeVar("T")
 def has_remedy(failure: CompileFailure) -> bool:
     """Whether something is done about such a failure; it need not help."""
     said = failure.diagnostic
-    known = _HALF_LOG_ERROR in said or NAMED.search(said)
+    known = NAMED.search(said) or any(says.search(said) for says in _OVERLOADS.values())
     return failure.reason is Reason.COMPILE_ERROR and bool(known)
 
 
@@ -38,7 +47,7 @@ def with_remedies(make: Callable[[Unit], T], unit: Unit) -> T:
             first = first or failure
             if not has_remedy(failure):
                 raise first from None
-            further = _with_half_log(unit, failure) or more_callable(unit, failure.diagnostic)
+            further = _with_overloads(unit, failure) or more_callable(unit, failure.diagnostic)
             if further is None:
                 raise first from None
             unit = further
@@ -48,13 +57,18 @@ def with_remedies(make: Callable[[Unit], T], unit: Unit) -> T:
 
 def recorded_flags(unit: Unit) -> tuple[str, ...]:
     """What a row's flags say of the remedies of ``unit``."""
-    overload = ("-include", HALF_LOG.name) if HALF_LOG.name in unit.forced else ()
+    overloads = [word for name in unit.forced if name in _OVERLOADS for word in ("-include", name)]
     replaced = (f"[host functions callable: {path}]" for path, _ in unit.replaced)
-    return (*overload, *replaced)
+    return (*overloads, *replaced)
 
 
-def _with_half_log(unit: Unit, failure: CompileFailure) -> Unit | None:
-    if _HALF_LOG_ERROR not in failure.diagnostic or HALF_LOG.name in unit.forced:
+def _with_overloads(unit: Unit, failure: CompileFailure) -> Unit | None:
+    needed = [
+        name
+        for name, says in _OVERLOADS.items()
+        if name not in unit.forced and says.search(failure.diagnostic)
+    ]
+    if not needed:
         return None
-    folders = (*unit.system_directories, HALF_LOG.parent)
-    return replace(unit, system_directories=folders, forced=(HALF_LOG.name, *unit.forced))
+    folders = tuple(dict.fromkeys((*unit.system_directories, _FOLDER)))
+    return replace(unit, system_directories=folders, forced=(*needed, *unit.forced))

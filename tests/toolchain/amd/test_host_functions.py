@@ -146,3 +146,26 @@ def test_a_half_of_the_programs_own_beside_bfloat16(tmp_path: Path) -> None:
     assert "-include cass_half_log.h" in made.flags
     assert made.device_assembly == plain.device_assembly
     assert "v_log_f32" in made.device_assembly
+
+
+@pytest.mark.amd
+@pytest.mark.parametrize(
+    "call",
+    [
+        "isnan(x)",
+        "isinf(y)",
+        "isfinite(x) && isfinite(y)",
+        "rsqrtf(x) > 1.0f",
+        "rsqrt(y) > 1.0",
+        "rsqrtf(x) > 1.0f && ::isnan(y)",
+    ],
+)
+def test_functions_that_cuda_has_on_both_sides(tmp_path: Path, call: str) -> None:
+    """As CUDA Math API says: they can be used in host code, too."""
+    function = f"__host__ __device__ inline bool f(float x, double y) {{ return {call}; }}"
+    header = f"#include <cmath>\n{function}\n"
+    body = "__global__ void l(bool* p) { *p = f(1, 2); }\nbool host() { return f(1, 2); }"
+    made = find_amd().compile(unit(tmp_path, header, body))
+    assert "-include cass_host_math.h" in made.flags
+    assert "_Z4hostv" in made.host_assembly
+    assert "_Z1lPb" in made.device_assembly
