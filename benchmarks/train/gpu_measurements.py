@@ -305,7 +305,7 @@ def checks() -> dict[str, Any]:
             results[f"{name}, {number} layers recompute"] = error
         results[f"{name} loss"] = float(loss)
         if not REHEARSAL:
-            compiled = ModelSettings(base="unused", attention=name, compile=True)
+            compiled = settings.model_copy(update={"compile": True})
             model = make_model("toy", device)
             prepared = prepare(model, compiled, device)
             prepared.model.train()

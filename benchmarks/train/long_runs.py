@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from benchmarks.train.gpu_measurements import REHEARSAL, fill, this_device
+from benchmarks.train.gpu_measurements import fill, this_device
+from benchmarks.train.shapes import REHEARSAL
 from cass_ray.train.data.collate import Batch
 from cass_ray.train.data.packing import best_fit
 from cass_ray.train.distributed import DistributedContext
@@ -63,8 +64,8 @@ def rows() -> list[Batch]:
     )
     texts = [path.read_text(errors="replace") for path in files[:: 40 if REHEARSAL else 1]]
     tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)  # type: ignore[attr-defined]
-    tokenizer.decoder = decoders.ByteLevel()  # type: ignore[attr-defined]
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
     tokenizer.train_from_iterator(
         texts,
         trainers.BpeTrainer(

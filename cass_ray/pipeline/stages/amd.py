@@ -12,6 +12,7 @@ from cass_ray.dataset.schema import AMD, Reason, Stage, Toolchain, Verified, cli
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.base import (
     CachedResults,
+    Remedy,
     Row,
     compiler_limits,
     guarded,
@@ -23,6 +24,7 @@ from cass_ray.pipeline.stages.base import (
 from cass_ray.pipeline.stages.lifted_side import NO_COUNTERPART, is_set_aside, set_aside
 from cass_ray.pipeline.stages.repaired import compile_repaired, repair_fingerprint
 from cass_ray.pipeline.workspace import Workspace
+from cass_ray.toolchain.amd.remedies import has_remedy
 from cass_ray.toolchain.amd.toolchain import AmdOutput, AmdToolchain
 from cass_ray.toolchain.opencl.locate import find_opencl_amd
 from cass_ray.toolchain.opencl.toolchain import OpenclAmd
@@ -49,7 +51,8 @@ class AmdStage:
     _results: CachedResults = field(init=False)
 
     def __post_init__(self) -> None:
-        self._results = CachedResults(self.cache, self.cached_only)
+        remedy = Remedy("host functions callable, overload of hlog", has_remedy)
+        self._results = CachedResults(self.cache, self.cached_only, remedy)
 
     def key(self, row: Row, architecture: str) -> str:
         """Everything the AMD side of ``row`` for ``architecture`` depends on."""

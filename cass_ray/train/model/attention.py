@@ -145,7 +145,7 @@ def _differentiate(ctx: Any, *given: torch.Tensor) -> tuple[Any, ...]:
 _packed.register_autograd(_differentiate, setup_context=_save)
 
 
-@register_flop_formula(torch.ops.cass_ray.packed_attention)  # type: ignore[untyped-decorator]
+@register_flop_formula(torch.ops.cass_ray.packed_attention)
 def _operations(q: Any, *_: Any, **__: Any) -> int:
     """For the compiler's memory budget: at most one example, half of the square, two products."""
     tokens, heads, width = q
