@@ -153,8 +153,8 @@ beside one GPU of the same run with the same ZeRO stage and windows.
 
 def base_of(row: Row, rows: list[Row]) -> Row | None:
     """The row that ``row`` is compared with: the faster of the part it names and its variant."""
-    name = row.get("against")
-    variants = {name, f"{name}-dynamic"} - {row["part"], None}
+    name = row.get("against") or ""
+    variants = {name, name.replace("-packed", "-padded")} - {row["part"]}
     known = [other for other in rows if other["part"] in variants]
     return max(known, key=lambda other: other["tokens_per_second"], default=None)
 

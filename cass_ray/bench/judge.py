@@ -22,7 +22,7 @@ from cass_ray.bench.results import KEPT_OUTPUT, BenchRun, Judgement
 from cass_ray.bench.task import BenchTask
 from cass_ray.cache import ContentCache, digest
 from cass_ray.dataset.schema import Reason, clip_diagnostic
-from cass_ray.execute.backends.base import Assembly, Backend
+from cass_ray.execute.backends.base import Assembly, Backend, BuiltProgram
 from cass_ray.execute.checks_version import checks_version
 from cass_ray.execute.evidence.exploits import ExploitFinding, source_findings, wait_findings
 from cass_ray.execute.programs import rdna3_instructions
@@ -118,9 +118,18 @@ class Judge:
             made.backend,
             policy,
             findings=findings,
-            another=lambda: made.backend.build(task.hip),
+            another=lambda: self._reference_port(task, made.backend),
         )
         return judgement_of(task, result, truth).model_copy(update={"host": made.host})
+
+    def _reference_port(self, task: BenchTask, backend: Backend) -> BuiltProgram | None:
+        """The task's own port, where it runs as the answer does: not with the original's host."""
+        if backend is not self.compilers.backend:
+            return None
+        try:
+            return backend.build(task.hip)
+        except CompileFailure:  # kernels in OpenCL are compiled for themselves
+            return None
 
     def _judge_for_nvidia(
         self, task: BenchTask, question: Question, answer: BenchAnswer, truth: GroundTruth

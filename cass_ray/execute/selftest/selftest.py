@@ -298,7 +298,7 @@ class _Trial:
     def _argument(self, mutant: Mutant) -> str:
         """Why ``mutant`` does what the program does; empty where nobody has argued it."""
         if mutant.fault is Fault.ASM_BARRIER:
-            line = _barrier(self.original.device.splitlines(), mutant.line)
+            line = barrier_at(self.original.device.splitlines(), mutant.line)
         else:
             lines = self._source.splitlines()
             line = lines[mutant.line - 1] if mutant.line <= len(lines) else ""
@@ -347,7 +347,7 @@ class _Trial:
         return (Fate.SURVIVED, "") if result.exact or not exact else (Fate.EXACT, "")
 
 
-def _barrier(lines: Sequence[str], number: int) -> str:
+def barrier_at(lines: Sequence[str], number: int) -> str:
     """Which barrier of which function stands in line ``number`` of assembly."""
     names = [
         (place, line.partition(":")[0])

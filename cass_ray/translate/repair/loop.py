@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from cass_ray.corpus.parsing.kernels import kernel_definitions
@@ -331,17 +331,30 @@ def _unify_extremes(text: SourceText, edits: Edits, item: CompilerDiagnostic, of
     return f"give both arguments on line {item.line} one type"
 
 
+_OTHER_SIDES = re.compile(
+    r"^(?P<file>[^:\n]+):(\d+):(\d+): note: candidate template ignored: "
+    r"target attributes do not match",
+    re.MULTILINE,
+)
+
+
 def _widen_specialization(
     text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int
 ) -> str:
-    """nvcc takes a specialization for the device of a template for both sides, clang does not."""
-    if "target attributes do not match" not in item.notes:
+    """nvcc takes a specialization for other sides than its template's, clang does not: what is for
+    the device alone gets both sides."""
+    found = _OTHER_SIDES.search(item.notes)
+    if found is None:
         return ""
     start = text.code.rfind("template", 0, offset)
+    if start >= 0 and "__host__" in text.code[start:offset] and found["file"] == item.file:
+        offset = _offset(text.text, replace(item, line=int(found[2]), column=int(found[3])))
+        start = text.code.rfind("template", 0, offset)
     attribute = text.code.find("__device__", start, offset) if start >= 0 else -1
     if attribute < 0 or "__host__" in text.code[start:offset]:
         return ""
-    edits.insert(attribute, "__host__ ")
+    if not edits.within(text.text, attribute, attribute):  # another specialization's error
+        edits.insert(attribute, "__host__ ")
     return f"give the specialization on line {item.line} both sides"
 
 

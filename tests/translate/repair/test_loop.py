@@ -59,6 +59,18 @@ def test_errors_are_read_with_their_notes() -> None:
             'printf("%" PRId64, a);',
         ),
         (
+            "template <class T> __device__ T f(T x);\n"
+            "template <> __host__ __device__ int f(int x);\n"
+            "template <> __host__ __device__ char f(char x);",
+            "a.cu:2:37: error: no function template matches function template specialization 'f'\n"
+            "a.cu:1:33: note: candidate template ignored: target attributes do not match\n"
+            "a.cu:3:38: error: no function template matches function template specialization 'f'\n"
+            "a.cu:1:33: note: candidate template ignored: target attributes do not match",
+            "template <class T> __host__ __device__ T f(T x);\n"
+            "template <> __host__ __device__ int f(int x);\n"
+            "template <> __host__ __device__ char f(char x);",
+        ),
+        (
             'extern "C"__global__ void k() {}',
             "a.cu:1:11: error: string literal with user-defined suffix cannot be used here",
             'extern "C" __global__ void k() {}',
