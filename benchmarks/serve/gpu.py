@@ -31,7 +31,7 @@ from serve.generation import attention
 from serve.generation.batching import make_manager
 
 CONCURRENCY = (32, 1, 8, 64)
-PARTS = ("plain", "batched", "sample")
+PARTS = ("plain", "static", "batched", "sample")
 MARKS = (1024, 2048, 4096, 8192, 16_384)
 _BETWEEN = 2.0
 """Seconds that are kept for ending a point."""
@@ -101,6 +101,8 @@ def measure(
     point = {"shape": name, "prompt": options.prompt, "new": options.new}
     if "plain" in options.parts:
         write(**point, way="plain", concurrency=1, **plain(model, options))
+    for concurrency in options.concurrency if "static" in options.parts else ():
+        write(**point, way="static", concurrency=concurrency, **static(model, options, concurrency))
     positions = options.prompt + max(options.new, options.sample_new)
     with Manager(model, options, positions) as manager:
         write(shape=name, attention=model.config._attn_implementation, ready_s=manager.seconds)
@@ -144,6 +146,24 @@ def plain(model: Any, options: argparse.Namespace) -> dict[str, Any]:
             latencies.append(time.perf_counter() - started)
             assert made.shape[1] == length + new
     return {**figures(latencies[-1:], latencies[-1], options.new), "question_s": latencies[-2]}
+
+
+def static(model: Any, options: argparse.Namespace, count: int) -> dict[str, Any]:
+    """So many at once with ``model.generate``: a static cache, for which it compiles decoding."""
+    run = {"do_sample": False, "pad_token_id": 0, "cache_implementation": "static"}
+    wall = 0.0
+    with torch.inference_mode():
+        for _ in range(2):  # the first time it compiles
+            ids = torch.tensor(prompts(model, count, options.prompt), device=options.device)
+            _synchronize()
+            started = time.perf_counter()
+            made = model.generate(
+                ids, max_new_tokens=options.new, min_new_tokens=options.new, **run
+            )
+            _synchronize()
+            wall = time.perf_counter() - started
+            assert made.shape[1] == options.prompt + options.new
+    return figures([wall] * count, wall, options.new)
 
 
 def _synchronize() -> None:

@@ -33,7 +33,7 @@ from benchmarks.train.gpu_measurements import Scaling, scaling
 from benchmarks.train.parts import PARTS
 from benchmarks.train.shapes import REHEARSAL
 
-LONGEST_PART = 150
+LONGEST_PART = 240
 """Seconds after which a part is given up."""
 
 SCALING: dict[str, Callable[[], dict[str, Any]]] = {
@@ -52,7 +52,8 @@ def environment() -> dict[str, Any]:
     from importlib.metadata import distributions
 
     names = ["torch", "transformers", "liger-kernel", "bitsandbytes", "deepspeed", "triton"]
-    names += ["flash-attn-4", "flash-attn", "torchtitan", "torchao"]
+    names += ["nvidia-cudnn-frontend"]
+    names += ["flash-attn-4", "flash-attn", "torchtitan", "torchao", "vllm"]
     found = {item.metadata["Name"].replace("_", "-"): item.version for item in distributions()}
     return {
         "gpu": "none: a rehearsal" if REHEARSAL else torch.cuda.get_device_name(0),
@@ -129,9 +130,12 @@ def main() -> None:
     running: list[tuple[str, subprocess.Popen[bytes]]] = []
     names = wanted(options.parts, options.scaling)
     while names or running:
-        while names and len(running) < 2:
+        while names and len(running) < 2 and time.time() < deadline:
             name = names.pop(0)
             running.append((name, start_part(name, options.out, deadline)))
+        if not running:
+            print("no time left for", *names, flush=True)
+            return
         name, process = running.pop(0)
         if code := process.wait():
             print(f"{name}: failed with {code}", flush=True)

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import torch
 
@@ -27,18 +27,16 @@ from cass_ray.train.model.build import PreparedModel, prepare
 from cass_ray.train.model.flash_packages import flash_package
 from cass_ray.train.model.memory import resident_gib
 from cass_ray.train.settings import (
+    TILE,
     Attention,
     ModelSettings,
     OptimizerSettings,
     TrainSettings,
     ZeroSettings,
 )
-from cass_ray.train.setup import keep_what_fits
 
 PEAK = 990e12
 ACCUMULATION = 2 if REHEARSAL else 8
-Compiled = bool | Literal["static"]
-"""As :class:`ModelSettings` has it: for all sizes, or for one."""
 BUDGET = 0.9
 """Share of a GPU's memory that a run may take."""
 IN_PLACE = {"master_weights": False, "grad_accum_dtype": "bf16"}
@@ -143,10 +141,8 @@ def settings_of(optimizer: OptimizerSettings, stage: int = 0, windows: int = 8) 
 class Products:
     """How the decoder layers are computed (:class:`ModelSettings`)."""
 
-    compiled: Compiled = False
+    compiled: bool = False
     fp8: bool = False
-    pad: bool = False
-    """Rows are padded to the window, as training pads them for code of one size."""
 
 
 PLAIN = Products()
@@ -166,7 +162,7 @@ def prepared_model(shape: str, products: Products = PLAIN) -> PreparedModel:
 
 
 def choose_recomputation(
-    prepared: PreparedModel, batch: Any, optimizer: OptimizerSettings, compiled: Compiled
+    prepared: PreparedModel, batch: Any, optimizer: OptimizerSettings, compiled: bool
 ) -> str:
     """As the training loop does; returns its note."""
     parameters = sum(p.numel() for p in prepared.model.parameters())
@@ -174,23 +170,23 @@ def choose_recomputation(
         return "rehearsal"
     resident = resident_gib(settings_of(optimizer), parameters, 1) * 2**30
 
-    def choose() -> tuple[list[activation_checkpoint.Keep], str]:
-        return activation_checkpoint.choose(
-            prepared.model.layers,
-            prepared.model.model.config.intermediate_size,
-            lambda: prepared.model(batch),
-            int(BUDGET * torch.cuda.get_device_properties(prepared.device).total_memory),
-            int(resident - 2 * parameters),
+    def trial() -> float:
+        size = activation_checkpoint.most_bytes(
+            lambda: prepared.model(batch), int(resident - 2 * parameters)
         )
+        for parameter in prepared.model.parameters():
+            parameter.grad = None
+        gc.collect()
+        torch.cuda.empty_cache()
+        return size
 
-    model = ModelSettings(base="unused", compile=compiled)
-    alone = DistributedContext(0, 1, prepared.device)
-    _, note = keep_what_fits(prepared, choose, model, alone)
-    for parameter in prepared.model.parameters():
-        parameter.grad = None
-    gc.collect()
-    torch.cuda.empty_cache()
-    return note
+    return activation_checkpoint.keep_what_fits(
+        prepared.model.layers,
+        trial,
+        BUDGET * torch.cuda.get_device_properties(prepared.device).total_memory,
+        compiled=compiled,
+        all_max=lambda value: value,
+    )
 
 
 def ours(
@@ -208,8 +204,7 @@ def ours(
     useful = sum(batch.tokens for batch in made)
     operations = Operations.of(prepared.model.model.config, prepared.model.layers)
     total = sum(operations(batch.lengths, len(batch.targets)) for batch in made)
-    if products.pad:
-        made = [fill(batch, WINDOW) for batch in made]
+    made = [fill(batch, TILE) for batch in made]
     longest = max(made, key=lambda batch: batch.tokens)
     note = choose_recomputation(prepared, longest, optimizer, products.compiled)
     engine = ReplicatedEngine(prepared.model, optimizer, DistributedContext(0, 1, device))
@@ -229,12 +224,12 @@ def ours(
     }
 
 
-def fill(batch: Batch, tokens: int) -> Batch:
-    """``batch`` in a row of so many tokens."""
+def fill(batch: Batch, multiple: int) -> Batch:
+    """``batch`` in a row of a multiple of so many tokens."""
     device = batch.input_ids.device
     names = ("input_ids", "position_ids", "predictors", "targets")
     here = replace(batch, **{name: getattr(batch, name).cpu() for name in names})
-    row = padded(here, tokens, 0)
+    row = padded(here, multiple, 0)
     return replace(row, **{name: getattr(row, name).to(device) for name in names})
 
 
@@ -275,7 +270,7 @@ def run_engine(
 def checks() -> dict[str, Any]:
     """Relative difference of all gradients to plain transformers, on a small model."""
     device = this_device()
-    lengths = (230, 70, 30, 6) if REHEARSAL else (4300, 700, 300, 60)
+    lengths = (230, 70, 30, 6) if REHEARSAL else (4300, 700, 300, 76)
     vocabulary = sizes_of("toy")["vocab_size"]
     batch = make_batch(lengths, vocabulary, device)
     reference = make_model("toy", device).float()
@@ -300,19 +295,26 @@ def checks() -> dict[str, Any]:
         model = make_model("toy", device)
         prepared = prepare(model, settings, device)
         prepared.model.train()
-        for keep in activation_checkpoint.Keep:
-            activation_checkpoint.apply(
-                prepared.model.layers,
-                [keep] * len(prepared.model.layers),
-                sizes_of("toy")["intermediate_size"],
-            )
+        for number in (0, len(prepared.model.layers)):
+            activation_checkpoint.recompute_layers(prepared.model.layers, number)
             model.zero_grad()
             loss = prepared.model(batch)
             loss.backward()
             found = _flat_gradient(model)
             error = float((found - truth).norm() / truth.norm())
-            results[f"{name}, keep {keep.name.lower()}"] = error
+            results[f"{name}, {number} layers recompute"] = error
         results[f"{name} loss"] = float(loss)
+        if not REHEARSAL:
+            compiled = settings.model_copy(update={"compile": True})
+            model = make_model("toy", device)
+            prepared = prepare(model, compiled, device)
+            prepared.model.train()
+            for share in (1.0, 0.3):
+                activation_checkpoint.keep_share(prepared.model.layers, share, compiled=True)
+                model.zero_grad()
+                prepared.model(batch).backward()
+                error = float((_flat_gradient(model) - truth).norm() / truth.norm())
+                results[f"{name}, compiled, keeps {share:.0%}"] = error
     return results
 
 
@@ -385,11 +387,10 @@ def scaling_worker(rank: int, run: Scaling, out: str) -> None:
     )
     distributed = replace(distributed_context(device), sequence_size=run.shared)
     optimizer = OptimizerSettings(kind="paged-adamw-8bit", grad_accum_dtype="bf16")
-    prepared = prepared_model(run.shape)
+    prepared = prepared_model(run.shape, Products(compiled=True))
     layers = prepared.model.layers
     # The same recomputation at every number of GPUs, or scaling would measure memory.
-    keeps = [activation_checkpoint.Keep.ATTENTION] * len(layers)
-    activation_checkpoint.apply(layers, keeps, sizes_of(run.shape)["intermediate_size"])
+    activation_checkpoint.keep_share(layers, 0.2, compiled=not REHEARSAL)
     vocabulary = sizes_of(run.shape)["vocab_size"]
     batches = [_row(run, distributed, vocabulary, number) for number in range(run.rows)]
     zero = ZeroSettings(stage=run.stage, live_elements=run.live)  # type: ignore[arg-type]

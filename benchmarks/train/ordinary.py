@@ -37,10 +37,10 @@ class Loop:
     optimizer: Literal["paged-adamw", "paged-adamw-8bit"] = "paged-adamw"
     compiled: bool | Literal["dynamic"] = True
     """``dynamic``: for rows of any size; True: for one size."""
-    attention: Literal["sdpa", "varlen", "ours"] = "sdpa"
+    attention: Literal["sdpa", "varlen"] = "sdpa"
     """``varlen``: PyTorch's for examples end to end in one row."""
-    loss: Literal["answers", "model", "liger", "linear"] = "answers"
-    """``model``: transformers' own on labels. ``liger`` and ``linear`` are ours."""
+    loss: Literal["answers", "model", "liger"] = "answers"
+    """``model``: transformers' own on labels. ``liger``: its linear cross entropy."""
     checkpointing: Literal["none", "every layer"] | float = "none"
     """A number: the share of activations that the compiler may keep (its memory budget)."""
     liger: bool = False
@@ -71,9 +71,6 @@ class AnswerLoss(nn.Module):
             longest = WINDOW if self.loop.pad else max(batch.lengths)
             bounds = borders(batch.lengths, batch.input_ids.device, BOUNDS * self.loop.pad)
             more = {"position_ids": batch.position_ids, "bounds": bounds, "longest": longest}
-        elif self.loop.attention == "ours":
-            lengths = attention.ExampleLengths(batch.lengths)
-            more = {"position_ids": batch.position_ids, "lengths": lengths}
         ids = batch.input_ids
         if self.loop.attention == "sdpa":  # windows of one size are rows of a batch
             ids = ids.view(len(batch.lengths), -1)
@@ -81,7 +78,7 @@ class AnswerLoss(nn.Module):
         wanted = hidden.flatten(0, 1).index_select(0, batch.predictors)
         if self.loss_of is not None:
             return self.loss_of(self.model.lm_head(wanted), batch.targets)  # type: ignore[no-any-return]
-        return self.model.lm_head(wanted, batch.targets)  # type: ignore[no-any-return]
+        return kernels.liger_loss(wanted, self.model.lm_head, batch.targets)
 
 
 def _cross_entropy(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
@@ -138,8 +135,8 @@ def varlen_function() -> Callable[..., Any]:
         **_: Any,
     ) -> tuple[torch.Tensor, None]:
         lengths = tuple(int(size) for size in bounds.diff() if size)
-        made = attention.attend(query, key, value, lengths, scale=scaling)
-        return made.transpose(1, 2), None
+        q, k, v = (item.transpose(1, 2) for item in (query, key, value))
+        return attention.attend(q, k, v, lengths, scale=scaling), None
 
     return torch.compiler.disable(on_a_cpu) if REHEARSAL else attend
 
@@ -159,15 +156,6 @@ def make_loop(shape: str, loop: Loop) -> tuple[AnswerLoss, list[Any]]:
         AttentionInterface.register("varlen", varlen_function())
         AttentionMaskInterface.register("varlen", lambda *_, **__: None)
         model.set_attn_implementation("varlen")
-    elif loop.attention == "ours":
-        sizes = model.config
-        width = sizes.hidden_size // sizes.num_attention_heads
-        groups = sizes.num_attention_heads // sizes.num_key_value_heads
-        attention.register()
-        attention.choose("auto", device, torch.bfloat16, width, groups)
-        model.set_attn_implementation(attention.NAME)
-    if loop.loss in ("liger", "linear"):
-        kernels.add_loss_to_head(model.lm_head, loop.loss == "liger")
     layers = list(model.model.layers)
     if loop.fp8:
         fp8.use_fp8(layers)

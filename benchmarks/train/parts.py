@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, Literal
 
 from benchmarks.train.gpu_measurements import ACCUMULATION, IN_PLACE, Products, checks, ours
+from benchmarks.train.long_runs import long_run
 from benchmarks.train.muon import compare_muon
 from benchmarks.train.ordinary import Loop, run_loop
 from benchmarks.train.packed import packed_rows
@@ -23,8 +24,9 @@ Part = Callable[[], dict[str, Any]]
 ORDINARY = Loop()
 PLAIN = Loop(compiled=False, loss="model", liger=True)
 DEFAULTS = replace(PLAIN, liger=False)
-PACKED = Loop(attention="varlen", pad=True)
-STATIC, FP8 = Products(compiled="static", pad=True), Products(compiled="static", pad=True, fp8=True)
+PACKED = Loop(attention="varlen", compiled="dynamic")
+PACKED_ATTENTION = "attention over packed examples by cuDNN's package"
+COMPILED, FP8 = Products(compiled=True), Products(compiled=True, fp8=True)
 
 
 def _loop(
@@ -47,7 +49,7 @@ def _ours(
     kind: str,
     *,
     task: str = "",
-    products: Products = STATIC,
+    products: Products = COMPILED,
     masters: bool = False,
     **more: Any,
 ) -> Part:
@@ -88,8 +90,6 @@ def _small() -> dict[str, Part]:
         "1.5b-ours": one("ours", "paged-adamw", against=base),
     }
     pieces = {
-        "attention": ("packed attention (ours)", replace(ORDINARY, attention="ours")),
-        "linear": ("linear loss (ours)", replace(ORDINARY, loss="linear")),
         "liger": ("Liger's linear loss", replace(ORDINARY, loss="liger")),
         "engine": ("replicated engine (ours)", replace(ORDINARY, engine="ours")),
         "fp8": ("products in FP8 (ours)", replace(ORDINARY, fp8=True)),
@@ -102,9 +102,7 @@ def _small() -> dict[str, Part]:
     parts["1.5b-with-two"] = loop(
         f"ordinary loop + {two}", ORDINARY, at_once=2, against=base, piece=two
     )
-    parts["1.5b-ours-fp8"] = one(
-        "ours, products in FP8", "paged-adamw", products=FP8, against="1.5b-with-fp8"
-    )
+    parts["1.5b-ours-fp8"] = one("ours, products in FP8", "paged-adamw", products=FP8, against=base)
     parts["1.5b-recipe"] = one(
         "ours, fp32 masters and gradients", "paged-adamw", masters=True, against="1.5b-ours"
     )
@@ -112,12 +110,19 @@ def _small() -> dict[str, Part]:
         first = f"1.5b-{task}-packed"
         parts[first] = loop("packed ordinary loop", PACKED, task=task)
         parts[f"1.5b-{task}-ours"] = one(
-            "ours", "paged-adamw", task=task, against=first, piece="packed attention (ours)"
+            "ours", "paged-adamw", task=task, against=first, piece=PACKED_ATTENTION
         )
-    parts["1.5b-both-packed-dynamic"] = loop(
-        "packed ordinary loop, compiled for any size of row",
-        replace(PACKED, compiled="dynamic", pad=False),
+    parts["1.5b-both-padded"] = loop(
+        "packed ordinary loop, rows padded to the window, compiled for that size",
+        replace(PACKED, compiled=True, pad=True),
         task="both",
+        against="1.5b-both-packed",
+    )
+    parts["1.5b-both-fp8"] = one(
+        "ours, products in FP8",
+        "paged-adamw",
+        task="both",
+        products=FP8,
         against="1.5b-both-packed",
     )
     parts["1.5b-again"] = loop("ordinary loop, once more", ORDINARY, against=base)
@@ -129,7 +134,6 @@ def _large() -> dict[str, Part]:
     eight = replace(ORDINARY, optimizer="paged-adamw-8bit")
     every = replace(ORDINARY, checkpointing="every layer")
     base, loop, one = "7b-ordinary", partial(_loop, "7b"), partial(_ours, "7b")
-    chosen = "activation checkpointing by choice (ours)"
     kind: Literal["paged-adamw-8bit"] = "paged-adamw-8bit"
     return {
         base: loop("ordinary loop", eight),
@@ -143,7 +147,14 @@ def _large() -> dict[str, Part]:
             "packed ordinary loop", replace(PACKED, optimizer=kind), task="both"
         ),
         "7b-both-ours": one(
-            "ours", kind, task="both", against="7b-both-packed", piece="packed attention (ours)"
+            "ours",
+            kind,
+            task="both",
+            against="7b-both-packed",
+            piece=PACKED_ATTENTION,
+        ),
+        "7b-both-fp8": one(
+            "ours, products in FP8", kind, task="both", products=FP8, against="7b-both-packed"
         ),
         "7b-every-ordinary": loop("ordinary loop, every layer checkpointed", every),
         "7b-every-budget": loop(
@@ -151,27 +162,15 @@ def _large() -> dict[str, Part]:
             replace(ORDINARY, checkpointing=0.4),
             against="7b-every-ordinary",
         ),
-        "7b-chosen-ours": one("ours", "paged-adamw", against="7b-every-budget", piece=chosen),
+        "7b-chosen-ours": one("ours", "paged-adamw", against="7b-every-ordinary"),
         "7b-with-fp8": loop(
             "ordinary loop + products in FP8 (ours)",
             replace(eight, fp8=True),
             against=base,
             piece="products in FP8 (ours)",
         ),
-        "7b-ours-fp8": one("ours, products in FP8", kind, products=FP8, against="7b-with-fp8"),
+        "7b-ours-fp8": one("ours, products in FP8", kind, products=FP8, against=base),
         "7b-recipe": one("ours, fp32 masters and gradients", kind, masters=True, against="7b-ours"),
-        "7b-with-linear": loop(
-            "ordinary loop + linear loss (ours)",
-            replace(eight, loss="linear"),
-            against=base,
-            piece="linear loss (ours)",
-        ),
-        "7b-with-attention": loop(
-            "ordinary loop + packed attention (ours)",
-            replace(eight, attention="ours"),
-            against=base,
-            piece="packed attention (ours)",
-        ),
         "7b-every-plain": loop(
             "plain loop: Liger's kernels, not compiled, every layer checkpointed",
             replace(PLAIN, checkpointing="every layer"),
@@ -180,4 +179,17 @@ def _large() -> dict[str, Part]:
     }
 
 
-PARTS: dict[str, Part] = {"checks": checks, "muon": compare_muon, **_small(), **_large()}
+LONG: dict[str, Part] = {
+    "long-bf16": partial(long_run, 1000),
+    "long-again": partial(long_run, 500),
+    "long-masters": partial(long_run, 500, masters=True),
+    "long-fp8": partial(long_run, 1000, fp8=True),
+}
+
+PARTS: dict[str, Part] = {
+    "checks": checks,
+    "muon": compare_muon,
+    **_small(),
+    **_large(),
+    **LONG,
+}

@@ -29,14 +29,12 @@ from cass_ray.train.data.collate import Batch, padded
 from cass_ray.train.distributed import distributed_context
 from cass_ray.train.engines.replicated import ReplicatedEngine
 from cass_ray.train.meters import Operations, peak_operations
-from cass_ray.train.model import linear_loss
 from cass_ray.train.model.build import build_model, fresh_config, inner_model, prepare
 from cass_ray.train.settings import TrainSettings
 
 CONFIG = Path(__file__).parents[2] / "jobs/configs/train_small.yaml"
 _ROW = 65536
 _LONGEST = 8192
-OWN_LOSS = (linear_loss.linear_loss, linear_loss.PIECE)
 
 
 @dataclass(frozen=True)
@@ -53,7 +51,6 @@ class Shape:
     fused: bool = False
     """Products of the same activations as one."""
     fp8: bool = False
-    own_loss: bool = True
     """Head and loss together; else torch's cross entropy of 4,096 predictions at once."""
     rows: int = 1
     """Rows of a step."""
@@ -68,7 +65,6 @@ SHAPES = {
     "7x1280-cudnn": Shape(1280, 7, 8, 2, 128, 3456, "cudnn"),
     "7x1280": Shape(1280, 7, 8, 2, 128, 3456),
     "8x1152-few-heads": Shape(1152, 8, 6, 2, 128, 3584),
-    "8x1152-plain-loss": Shape(1152, 8, 6, 2, 128, 3584, own_loss=False),
     "8x1152-fused": Shape(1152, 8, 6, 2, 128, 3584, fused=True),
     "8x1152-fused-2-rows": Shape(1152, 8, 6, 2, 128, 3584, fused=True, rows=2),
     "8x1152-fp8": Shape(1152, 8, 6, 2, 128, 3584, fp8=True),
@@ -146,8 +142,6 @@ def measured(name: str, lengths: Path | None, steps: int, profile: Path | None) 
     built = build_model(model, config=config, seed=0, device=device)
     if shape.fused:
         fuse_products(list(built.get_decoder().layers))
-    if not shape.own_loss:
-        linear_loss.linear_loss, linear_loss.PIECE = linear_loss.plain_loss, 4096
     prepared = prepare(built, model, device)
     prepared.model.train()
     engine = ReplicatedEngine(prepared.model, settings.optimizer, distributed_context(device))
@@ -216,7 +210,6 @@ def main() -> None:
                 )
             except Exception as error:  # one shape that fails leaves the others alone
                 found = {"shape": name, "error": repr(error)[:500]}
-            linear_loss.linear_loss, linear_loss.PIECE = OWN_LOSS
             gc.collect()
             torch.cuda.empty_cache()
             torch.cuda.reset_peak_memory_stats()

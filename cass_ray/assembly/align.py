@@ -43,6 +43,12 @@ class Alignment:
         return [pair.name for pair in self.pairs]
 
     @property
+    def only_libraries(self) -> bool:
+        """Whether both sides have kernels, all of them libraries' and none the other's."""
+        own = self.pairs or self.only_nvidia or self.only_amd
+        return bool(not own and self.library_nvidia and self.library_amd)
+
+    @property
     def kernels_differ(self) -> bool:
         """Whether a kernel of the program is on one side only."""
         return bool(self.only_nvidia or self.only_amd)

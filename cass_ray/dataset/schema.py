@@ -91,6 +91,7 @@ class Reason(StrEnum):
     INTERNAL_ERROR = "internal_error"  # a bug of ours; the diagnostic is the traceback
     # align
     NO_COMMON_KERNEL = "no_common_kernel"
+    LIBRARY_KERNELS_ONLY = "library_kernels_only"  # Thrust's or CUB's, other ones on each side
     KERNELS_DIFFER = "kernels_differ"  # a kernel on one side only
     # execute
     RUN_FAILED = "run_failed"

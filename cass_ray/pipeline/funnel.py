@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from cass_ray.dataset.schema import DUPLICATE_REASONS, Reason, Stage, Verified, is_rejected
+from cass_ray.toolchain.nvidia.older_cccl import older_cccl
 from cass_ray.toolchain.unit import unopened_file
 
 STEPS = (
@@ -24,6 +25,11 @@ STEPS = (
 UNIT_COLUMNS = ("configured", "header_packages", "dependencies", "lacks")
 """Working columns that are counted here."""
 
+_APART = {
+    "no device code": Reason.NO_DEVICE_CODE,
+    "library kernels": Reason.LIBRARY_KERNELS_ONLY,
+}
+"""Counted apart: nothing would unlock such units."""
 _SHOWN = 12
 _UNLOCKS_SHOWN = 15
 _STAGE_OF_STEP = {
@@ -66,6 +72,8 @@ class Funnel:
     def add(self, row: dict[str, Any]) -> None:
         """Count a finished row; those that belong to no project are left out."""
         self.headers.update(row.get("header_packages") or ())
+        if older_cccl().key in ((row.get("nvidia_toolchain") or {}).get("flags") or ""):
+            self.headers.add(older_cccl().key)
         if not row.get("configured"):
             return
         name = row.get("repository") or ""
@@ -87,8 +95,9 @@ class Funnel:
         counts["distinct"] += 1
         for step, stages in _STAGE_OF_STEP.items():
             counts[step] += stage not in stages
-        counts["no device code"] += reason is Reason.NO_DEVICE_CODE
-        if reason is not Reason.NO_DEVICE_CODE:
+        for name_of_reason, apart in _APART.items():
+            counts[name_of_reason] += reason is apart
+        if reason not in _APART.values():
             self.unlocks[name, what_stopped(row)] += 1
 
     def merge(self, other: Funnel) -> None:
@@ -103,7 +112,7 @@ class Funnel:
         """For ``report.json``."""
         return {
             "repositories": {
-                name: {step: counts[step] for step in (*STEPS, "no device code")}
+                name: {step: counts[step] for step in (*STEPS, *_APART)}
                 for name, counts in sorted(self.steps.items())
             },
             "dependencies": [
@@ -131,6 +140,9 @@ class Funnel:
             total = sum((counts for _, counts in most), Counter[str]())
             table.add_row(f"all {len(most)}", *(str(total[step]) for step in STEPS), style="bold")
         console.print(table)
+        for what in _APART:
+            if units := sum(counts[what] for _, counts in most):
+                console.print(f"{what}: {units} units", highlight=False)
         if self.unlocks:
             whole: Counter[str] = Counter()
             for (_, what), rows in self.unlocks.items():

@@ -24,10 +24,10 @@ class Unit:
     ``main`` and ``include_directories`` are relative to ``root``; ``definitions`` are ``NAME`` or
     ``NAME=VALUE``. ``forced`` are headers included before the source, as ``-include`` does.
     ``standard`` is that of C++ as its name is written, ``c++20``: C++17 where it is empty.
-    ``system_directories`` are folders of this machine with headers that the unit
-    takes for granted: searched after all others, and shown to compilers alone. Raises
-    :class:`CompileFailure` for a name that compilers take for options:
-    ``@NAME`` is a file of further arguments, which may load a plugin.
+    ``system_directories`` are folders of this machine with headers that the unit takes for granted:
+    searched after all others, and shown to compilers alone; ``before_toolchain`` are searched
+    before the toolchain's own. Raises :class:`CompileFailure` for a name that compilers take for
+    options: ``@NAME`` is a file of further arguments, which may load a plugin.
     """
 
     root: Path
@@ -37,6 +37,9 @@ class Unit:
     system_directories: tuple[Path, ...] = ()
     forced: tuple[str, ...] = ()
     standard: str = ""
+    before_toolchain: tuple[Path, ...] = ()
+    replaced: tuple[tuple[str, str], ...] = ()
+    """Files of the tree that compilers see with another text: (path, text)."""
 
     def __post_init__(self) -> None:
         for path in (self.main, *self.include_directories, *self.forced):
@@ -53,10 +56,16 @@ class Unit:
     def source(self) -> Path:
         return self.root / self.main
 
+    @property
+    def outside_directories(self) -> tuple[Path, ...]:
+        """Folders of this machine that a compilation must see beside the tree."""
+        return (*self.system_directories, *self.before_toolchain)
+
     def preprocessor_arguments(self) -> list[str]:
         """``-I``, ``-D`` and ``-include`` arguments for a compiler that runs in ``root``."""
         return [
             *(f"-I{directory}" for directory in self.include_directories),
+            *(f"-I{directory}" for directory in self.before_toolchain),
             *(f"-D{definition}" for definition in self.definitions),
             *(word for folder in self.system_directories for word in ("-idirafter", str(folder))),
             *(word for header in self.forced for word in ("-include", header)),

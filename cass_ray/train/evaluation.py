@@ -25,10 +25,8 @@ class Evaluator:
         self._store = TokenStore(files.held_out)
         lengths = self._store.lengths.tolist()
         recipe = settings.data.recipe
-        self._row_tokens = recipe.row_tokens if recipe is not None else 0
-        capacity = self._row_tokens or settings.data.window
-        if recipe is None and settings.row_tokens:
-            self._row_tokens = settings.data.window
+        capacity = settings.data.window if recipe is None else recipe.row_tokens
+        self._row_multiple = settings.row_multiple if recipe is None else recipe.row_tokens
         windows = best_fit(lengths, range(len(lengths)), capacity)
         # The packing begins with the longest examples: a sample of all lengths takes every so many.
         every = max(1, len(windows) // settings.evaluation.max_windows)
@@ -58,7 +56,7 @@ class Evaluator:
             number = first + rank
             real = number < len(self._windows)
             window = self._windows[number if real else rank % len(self._windows)]
-            row = padded(collate(self._store, [window]), self._row_tokens, 0)
+            row = padded(collate(self._store, [window]), self._row_multiple, 0)
             batch = share_of(row, self._distributed)
             loss = float(model(batch.to(self._distributed.device)))
             if real:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import Literal, Self
 
@@ -12,6 +13,12 @@ from cass_ray.llm.pretrained import RopeSettings
 from cass_ray.llm.prompts import prompt_format
 from cass_ray.storage.location import Location, below
 from cass_ray.task import Task, parse_task
+
+TILE = 128
+"""Compiled code sees the tokens of a row in tiles of so many: of a multiple that it knows, whatever
+the row's length. Only attention sees the row."""
+
+log = logging.getLogger("cass.train")
 
 
 def _formerly(former: str, name: str) -> AliasChoices:
@@ -176,7 +183,7 @@ class ModelSettings(StrictModel):
 
     RENAMED = {"recompute": "activation_checkpointing"}
     REMOVED = {
-        "fused_mlp": "it gained less than 2% and is gone: `compile: static` fuses SwiGLU, and "
+        "fused_mlp": "it gained less than 2% and is gone: `compile: true` fuses SwiGLU, and "
         "`activation_checkpointing` saves memory"
     }
 
@@ -195,14 +202,25 @@ class ModelSettings(StrictModel):
     backward pass. Default: 94% of the device."""
     activation_checkpointing: Literal["auto", "all", "none"] = "auto"
     """What the backward pass recomputes; ``auto``: as little as ``memory_gib`` allows."""
-    compile: bool | Literal["static"] = False
-    """``torch.compile`` of the decoder layers, where they keep everything for the backward pass.
-    ``static``: for rows of one size, to which windows are padded; the fastest."""
+    compile: bool = False
+    """``torch.compile`` of the decoder layers, for one size of row and, once there is another, for
+    any."""
     fp8: bool = False
     """Products of the decoder layers in FP8 (Hopper, Ada and later)."""
     lora: LoraSettings | None = None
     load_bits: Literal[4, 8] | None = None
     """Frozen weights quantized through bitsandbytes; only with ``lora``."""
+
+    @field_validator("compile", mode="before")
+    @classmethod
+    def _no_longer_static(cls, value: object) -> object:
+        if value != "static":
+            return value
+        log.warning(
+            "model.compile: `static` is deprecated, and means `true`: code is compiled for the "
+            "first size of row, and rows are no longer padded to the window"
+        )
+        return True
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
@@ -452,10 +470,9 @@ class TrainSettings(StrictModel):
         return self
 
     @property
-    def row_tokens(self) -> int:
-        """Tokens that every row of stored windows is padded to; 0: none is."""
-        is_static = self.model.compile == "static" and self.data.recipe is None
-        return self.data.window * self.batch.micro_batch_size if is_static else 0
+    def row_multiple(self) -> int:
+        """Rows of stored windows are padded to a multiple of so many tokens."""
+        return TILE * self.workers.sequence_parallel if self.model.compile else 1
 
     @property
     def checkpoint_url(self) -> str:

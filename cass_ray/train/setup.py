@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from cass_ray.llm.pretrained import extend_rope, load_config, load_tokenizer
-from cass_ray.train.data.collate import Batch, share_of
+from cass_ray.train.data.collate import Batch
 from cass_ray.train.data.prepare import check_window
 from cass_ray.train.distributed import DistributedContext
 from cass_ray.train.engines.base import TrainingEngine
@@ -18,14 +18,14 @@ from cass_ray.train.model.build import (
     PreparedModel,
     build_model,
     fresh_config,
-    inner_model,
     prepare,
-    stop_compiling,
 )
 from cass_ray.train.model.memory import resident_gib
 from cass_ray.train.run_files import RunFiles
-from cass_ray.train.settings import ModelSettings, TrainSettings
+from cass_ray.train.settings import TrainSettings
 
+_SHARED_ROWS = 0.2
+"""Of the activations, what is kept where workers share rows."""
 _UNCOUNTED_BYTES = 6 << 30
 """GPU memory left for what PyTorch's allocator does not count, and for fragmentation."""
 
@@ -77,50 +77,37 @@ def choose_activation_checkpoints(
 ) -> None:
     """Decide by a trial on the longest possible batch what the backward pass recomputes."""
     layers, model = prepared.model.layers, settings.model
-    config = inner_model(prepared.model.model).config
     if model.activation_checkpointing == "none" or distributed.device.type != "cuda":
         return
     if model.activation_checkpointing == "all":
-        activation_checkpoint.apply(layers, [activation_checkpoint.Keep.NOTHING] * len(layers), 0)
+        activation_checkpoint.recompute_layers(layers, len(layers))
         return
-    batch = share_of(longest_batch(), distributed).to(distributed.device)
-    total = torch.cuda.get_device_properties(distributed.device).total_memory
-    budget = int((model.memory_gib or 0.94 * total / 2**30) * 2**30)
-
-    def choose() -> tuple[list[activation_checkpoint.Keep], str]:
-        return activation_checkpoint.choose(
-            layers,
-            int(config.intermediate_size),
-            lambda: prepared.model(batch),
-            budget - _UNCOUNTED_BYTES,
-            _reserved_bytes(settings, prepared.parameters, distributed.world_size),
-        )
-
-    keeps, note = keep_what_fits(prepared, choose, model, distributed)
+    compiled = bool(model.compile)
     if distributed.sequence_size > 1:
-        # What is recomputed exchanges once more: workers that share rows have to do it together.
-        least = [activation_checkpoint.Keep(-int(distributed.all_max(-each))) for each in keeps]
-        activation_checkpoint.apply(layers, least, int(config.intermediate_size))
-    for parameter in prepared.model.parameters():
-        parameter.grad = None
-    torch.cuda.empty_cache()
+        # Rows that are too long for one worker; trials could run out of memory on one alone, while
+        # the others wait for its share.
+        note = activation_checkpoint.keep_share(layers, _SHARED_ROWS, compiled=compiled)
+    else:
+        batch = longest_batch().to(distributed.device)
+        total = torch.cuda.get_device_properties(distributed.device).total_memory
+        budget = int((model.memory_gib or 0.94 * total / 2**30) * 2**30)
+        reserved = _reserved_bytes(settings, prepared.parameters, distributed.world_size)
+
+        def trial() -> float:
+            size = activation_checkpoint.most_bytes(lambda: prepared.model(batch), reserved)
+            for parameter in prepared.model.parameters():
+                parameter.grad = None
+            torch.cuda.empty_cache()
+            return size
+
+        note = activation_checkpoint.keep_what_fits(
+            layers,
+            trial,
+            budget - _UNCOUNTED_BYTES,
+            compiled=compiled,
+            all_max=distributed.all_max,
+        )
     prepared.notes.append(f"recomputation: {note}")
-
-
-def keep_what_fits(
-    prepared: PreparedModel,
-    choose: Callable[[], tuple[list[activation_checkpoint.Keep], str]],
-    model: ModelSettings,
-    distributed: DistributedContext,
-) -> tuple[list[activation_checkpoint.Keep], str]:
-    """Of ``choose``; where layers have to recompute on any worker, of layers not compiled."""
-    keeps, note = choose()
-    recomputes = min(keeps) < activation_checkpoint.Keep.EVERYTHING
-    if model.compile and distributed.all_max(float(recomputes)):
-        stop_compiling(prepared, liger=model.liger)
-        keeps, note = choose()
-        note += "; not compiled, for layers that recompute are faster without"
-    return keeps, note
 
 
 def _reserved_bytes(settings: TrainSettings, parameters: int, workers: int) -> int:

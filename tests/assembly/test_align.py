@@ -8,6 +8,10 @@ from cass_ray.assembly.align import align_kernels, align_names
 from cass_ray.assembly.demangle import MAXIMUM_NAME_LENGTH, demangle
 from tests.assembly.samples import read
 
+CUB = "_ZN3cub17CUB_300000_SM_89011EmptyKernelIvEEvv"
+THRUST = "_ZN6thrust23THRUST_300000_SM_800_NS8cuda_cub4core13_kernel_agentEv"
+ROCPRIM = "_ZN7rocprim6detail19block_reduce_kernelILb0EEEvv"
+
 
 @pytest.mark.parametrize("listing", ["cuobjdump", "nvdisasm"])
 def test_kernels_of_the_sample_align(listing: str) -> None:
@@ -72,6 +76,24 @@ def test_different_kernels_do_not_match(nvidia: str, amd: str) -> None:
     assert alignment.only_nvidia == [nvidia]
     assert alignment.only_amd == [amd]
     assert alignment.kernels_differ
+
+
+@pytest.mark.parametrize(
+    ("nvidia", "amd", "only"),
+    [
+        ([CUB], [ROCPRIM], True),
+        ([CUB, THRUST], [ROCPRIM], True),
+        ([CUB, "_Z1av"], [ROCPRIM, "_Z1av"], False),  # a pair with library kernels beside it
+        ([CUB, "_Z1av"], [ROCPRIM], False),  # a kernel of the program on one side
+        ([CUB], [], False),
+        ([], [ROCPRIM], False),
+        ([], [], False),
+    ],
+)
+def test_programs_whose_kernels_are_the_libraries_alone(
+    nvidia: list[str], amd: list[str], only: bool
+) -> None:
+    assert align_names(nvidia, amd).only_libraries is only
 
 
 def test_a_kernel_on_one_side_is_a_difference_and_a_library_kernel_is_none() -> None:

@@ -30,6 +30,7 @@ def test_each_row_counts_as_far_as_it_came() -> None:
         row("deduplicate", "near_duplicate"),
         row("translate", "untranslatable", "a.cu:1:1: error: cuX looks like CUDA and is not known"),
         row("compile_nvidia", "no_device_code"),
+        row("align", "library_kernels_only", "6 kernels of CUB and Thrust"),
         row("compile_amd", "compile_error", "clang: a.cu:1:1: error: expected ';'"),
         row(configured=""),
         row(lifted_side={"stage": "translate", "reason": "untranslatable", "diagnostic": "x"}),
@@ -38,16 +39,17 @@ def test_each_row_counts_as_far_as_it_came() -> None:
 
     assert funnel.as_dict()["repositories"] == {
         "a/b": {
-            "units": 7,
-            "configured": 6,
-            "distinct": 6,
-            "translated": 4,
-            "cuda": 4,
-            "amd": 2,
+            "units": 8,
+            "configured": 7,
+            "distinct": 7,
+            "translated": 5,
+            "cuda": 5,
+            "amd": 3,
             "pairs": 2,
             "executed": 1,
             "lifted": 1,
             "no device code": 1,
+            "library kernels": 1,
         }
     }
     assert {each["what"] for each in funnel.as_dict()["unlocks"]} == {

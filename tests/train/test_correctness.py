@@ -14,7 +14,7 @@ from cass_ray.train.data.sources import make_plan
 from cass_ray.train.data.token_store import TokenStore
 from cass_ray.train.engines.optimizers import learning_rate
 from cass_ray.train.engines.replicated import ReplicatedEngine
-from cass_ray.train.model.attention import ExampleLengths
+from cass_ray.train.model.attention import example_lengths
 from cass_ray.train.model.build import fresh_config
 from cass_ray.train.run_files import RunFiles
 from cass_ray.train.settings import OptimizerSettings
@@ -31,7 +31,7 @@ def test_packed_examples_give_the_logits_of_each_alone():
     packed = model.get_decoder()(
         input_ids=batch.input_ids,
         position_ids=batch.position_ids,
-        lengths=ExampleLengths(batch.lengths),
+        lengths=example_lengths(batch.lengths),
     ).last_hidden_state
     start = 0
     for length in batch.lengths:

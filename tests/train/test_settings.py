@@ -101,23 +101,20 @@ def test_advice_names_settings_that_need_less():
 
 
 @pytest.mark.parametrize(
-    ("compiled", "at_once", "recipe", "tokens"),
-    [
-        ("static", 1, None, 512),
-        ("static", 2, None, 1024),
-        (True, 1, None, 0),
-        (False, 1, None, 0),
-        ("static", 1, {"row_tokens": 2048, "longest": 512}, 0),
-    ],
+    ("compiled", "shared", "multiple"),
+    [("static", 1, 128), (True, 1, 128), (True, 4, 512), (False, 1, 1), (False, 4, 1)],
 )
-def test_rows_have_one_size_where_code_is_compiled_for_one(compiled, at_once, recipe, tokens):
+def test_rows_are_a_multiple_where_code_is_compiled(compiled, shared, multiple, caplog):
     given = values(
         model={"base": "x", "compile": compiled},
-        batch={"global_batch_size": 4, "micro_batch_size": at_once},
+        batch={"global_batch_size": 4},
+        workers={"number": 4, "sequence_parallel": shared},
         steps=1,
     )
-    given["data"] = {**given["data"], "window": 512, "recipe": recipe}
-    assert validate(TrainSettings, given, "t").row_tokens == tokens
+    settings = validate(TrainSettings, given, "t")
+    assert settings.row_multiple == multiple
+    assert settings.model.compile is bool(compiled)
+    assert ("`static` is deprecated, and means `true`" in caplog.text) is (compiled == "static")
 
 
 @pytest.mark.parametrize(

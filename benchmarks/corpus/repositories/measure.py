@@ -18,6 +18,7 @@ from cass_ray.config import StrictModel
 _CASS = [sys.executable, "-m", "cass_ray.cli"]
 _REPORT = "report.json"
 _WHY_SHOWN = 6
+NOT_REACHED = "not reached"
 _ENDING_SECONDS = 60
 _LINE = re.compile(r"(?:^|· )rows (\d+)(?:/(\d+))?[^·]*· pairs (\d+)(.*)$", re.MULTILINE)
 _REASON = re.compile(r"([a-z_]+) (\d+)[,)]")
@@ -52,8 +53,9 @@ class Measured(StrictModel):
 
     @property
     def with_device_code(self) -> int:
-        """Distinct rows with device code, those that a build did not reach among them."""
-        return self.rows - self.no_device_code - self.duplicates
+        """Distinct rows with device code, of those that the build reached."""
+        left = sum(each.rows for each in self.stopped if each.what == NOT_REACHED)
+        return self.rows - left - self.no_device_code - self.duplicates
 
 
 class Results(StrictModel):
@@ -149,7 +151,7 @@ def of_progress(said: str) -> dict[str, Any]:
         "no_device_code": no_code,
         "duplicates": sum(reasons.pop(reason) for reason in duplicates),
         "stopped": [
-            {"what": "not reached", "rows": int(total or done) - int(done)},
+            {"what": NOT_REACHED, "rows": int(total or done) - int(done)},
             *({"what": reason, "rows": rows} for reason, rows in reasons.items()),
         ],
     }

@@ -14,6 +14,7 @@ from cass_ray.corpus.reading.includes import join_inside
 
 HEADER_SUFFIXES = (
     ".h", ".hh", ".hpp", ".hxx", ".cuh", ".inc", ".inl", ".ipp", ".tpp", ".tcc", ".txx", ".def",
+    ".hu",
 )  # fmt: skip
 """Extensions of files that are included rather than compiled."""
 

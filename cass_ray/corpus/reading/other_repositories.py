@@ -13,7 +13,7 @@ import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
@@ -40,13 +40,13 @@ OF_THE_TOOLKITS = frozenset({"thrust", "cub", "cccl", "libcudacxx", "cutlass"})
 """Nvidia's libraries of headers: both sides have them from their toolkits or packages, and a copy
 in the tree would go before AMD's."""
 
-_SAMPLES = ("https://github.com/NVIDIA/cuda-samples.git", "v12.5")
-_HELPERS = frozenset(
-    f"helper_{name}.h"
-    for name in (
-        *("cuda", "cuda_drvapi", "cuda_gl", "cusolver", "functions", "gl", "image", "math"),
-        *("nvJPEG", "string", "timer"),
-    )
+_HELPERS = (
+    *("cuda", "cuda_drvapi", "cuda_gl", "cusolver", "functions", "gl", "image", "math"),
+    *("nvJPEG", "string", "timer"),
+)
+_TENSORRT = (
+    *("NvInfer.h", "NvInferPlugin.h", "NvInferRuntime.h", "NvInferRuntimeCommon.h"),
+    *("NvInferVersion.h", "NvOnnxParser.h", "NvOnnxConfig.h", "NvInferImpl.h"),
 )
 _SOURCES = (".cu", ".cuh", ".cpp", ".cc", ".c", ".h", ".hpp")
 _MOST = 24
@@ -81,7 +81,8 @@ Fetch = Callable[[str, str, Path], str]
 class Dependency:
     """``path``: where it belongs in the tree. ``revision``: a commit, or the tag that is named;
     empty where the project names none. ``how``: ``submodule``, ``FetchContent_Declare`` …
-    ``headers``: by which it is known, where files include them by their names alone."""
+    ``headers``: by which it is known, where files include them by their names alone; they lie in
+    its ``folder``, of which nothing else is taken."""
 
     name: str
     url: str
@@ -89,6 +90,7 @@ class Dependency:
     path: str
     how: str
     headers: frozenset[str] = frozenset()
+    folder: str = ""
 
     def __str__(self) -> str:
         return printable(f"{self.how} {self.name} ({self.url or 'no address'})")
@@ -154,7 +156,7 @@ def declared_dependencies(
     for each in (
         *_submodules(tree, commits, origin),
         *_of_build_files(tree),
-        *_of_toolkit_samples(tree),
+        *_of_includes(tree),
     ):
         found.setdefault(each.path, each)
     return list(found.values())[:_MOST]
@@ -188,21 +190,22 @@ def _of_build_files(tree: FileTree) -> Iterator[Dependency]:
             yield from _of_script(_text(tree, path))
 
 
-def _of_toolkit_samples(tree: FileTree) -> Iterator[Dependency]:
-    """Nvidia's samples, where files include helpers of them that the tree does not have: until
-    CUDA 11.6 they were part of the toolkit, with which many projects take them for granted."""
+def _of_includes(tree: FileTree) -> Iterator[Dependency]:
+    """Repositories of Nvidia's that files include headers of which the tree does not have.
+
+    Its samples were part of the toolkit until CUDA 11.6, and many projects take their helpers for
+    granted with it; TensorRT's headers are in no package of the Python registry.
+    """
     paths = [each.path for each in tree.walk() if each.problem is None and not each.is_repository]
-    lacking = _HELPERS - {posixpath.basename(path) for path in paths}
-    if not lacking:
-        return
+    there = {posixpath.basename(path) for path in paths}
+    asked = [each for each in _BY_HEADERS if each.headers - there]
     for path in paths:
-        if path.lower().endswith(_SOURCES):
-            text = _text(tree, path)
-            if any(name in text for name in lacking) and any(
-                posixpath.basename(each.name) in lacking for each in scan_includes(text)
-            ):
-                yield replace(_at("cuda-samples", *_SAMPLES, "include"), headers=_HELPERS)
-                return
+        text = _text(tree, path) if asked and path.lower().endswith(_SOURCES) else ""
+        for each in [each for each in asked if any(name in text for name in each.headers - there)]:
+            included = {posixpath.basename(include.name) for include in scan_includes(text)}
+            if not included.isdisjoint(each.headers - there):
+                yield each
+                asked.remove(each)
 
 
 def _of_cmake(text: str) -> Iterator[Dependency]:
@@ -232,6 +235,28 @@ def _of_script(text: str) -> Iterator[Dependency]:
 def _at(name: str, url: str, revision: str, how: str) -> Dependency:
     plain = re.sub(r"[^\w.+-]", "_", name).lstrip(".") or "unnamed"
     return Dependency(plain, url, revision, f"{DEPENDENCIES}/{plain}", how)
+
+
+_BY_HEADERS = (
+    Dependency(
+        "cuda-samples",
+        "https://github.com/NVIDIA/cuda-samples.git",
+        "v12.5",
+        f"{DEPENDENCIES}/cuda-samples",
+        "include",
+        frozenset(f"helper_{name}.h" for name in _HELPERS),
+        "Common/",
+    ),
+    Dependency(
+        "TensorRT",
+        "https://github.com/NVIDIA/TensorRT.git",
+        "v10.7.0",
+        f"{DEPENDENCIES}/TensorRT",
+        "include",
+        frozenset(_TENSORRT),
+        "include/",
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -299,6 +324,8 @@ class DependencySources:
         total = sum(map(len, made.files.values()))
         count = 0
         for path, content in readable_files(tree, _FILE_BYTES):
+            if not path.startswith(each.folder):
+                continue
             if count >= _MOST_FILES:
                 break
             total += len(content)

@@ -20,7 +20,13 @@ from cass_ray.corpus.program import Program, Provenance, ReadReject
 from cass_ray.corpus.reading.encoding import BinaryFileError, decode
 from cass_ray.corpus.reading.filetree import FileProblemError, FileTree, Listed
 from cass_ray.corpus.reading.include_paths import HEADER_SUFFIXES, IncludePaths
-from cass_ray.corpus.reading.includes import Closure, Include, include_closure, scan_includes
+from cass_ray.corpus.reading.includes import (
+    Closure,
+    Include,
+    include_closure,
+    join_inside,
+    scan_includes,
+)
 from cass_ray.corpus.reading.limits import ReadLimits
 from cass_ray.corpus.reading.overlay import OverlaidTree
 from cass_ray.corpus.reading.trees import TreeStore, combined_digest, pack
@@ -148,7 +154,7 @@ class ProgramReader:
             license=_license_tag(source),
             tree=tree,
             include_directories=directories,
-            definitions=command.definitions if command else (),
+            definitions=self._units.definitions(path),
             forced=command.forced if command else (),
             standard=newer_standard(command.standard) if command else "",
             header_packages=tuple(x.key for x in self._units.packages(closure.unresolved)),
@@ -176,7 +182,7 @@ class ProgramReader:
             includes_of,
             lambda name: self._header(name) is not None,
             _FirstGiven(command.include_directories, self._paths) if command else self._paths,
-            command.definitions if command else (),
+            self._units.definitions(path),
             lambda name: package_of_header(name) is not None,
             command.forced if command else (),
         )
@@ -274,7 +280,38 @@ class ProgramReader:
             total += len(content)
             if len(files) > self._limits.tree_files or total > self._limits.tree_bytes:
                 return {}
-        return files
+        files.update(self._included_by(list(files)))
+        total = sum(map(len, files.values()))
+        within = len(files) <= self._limits.tree_files and total <= self._limits.tree_bytes
+        return files if within else {}
+
+    def _included_by(self, paths: list[str]) -> dict[str, bytes]:
+        """Files that are no headers by their names, ``Runtime.cpp`` or ``table.txt``, and that
+        ``paths``, or others of them, include."""
+        by_name: dict[str, list[str]] = {}
+        for listed in self._tree.walk():
+            if not (listed.problem or listed.is_repository or self._in_project(listed.path)):
+                by_name.setdefault(posixpath.basename(listed.path), []).append(listed.path)
+        found: dict[str, bytes] = {}
+        while paths:
+            path = paths.pop()
+            header = self._header(path)
+            for name in (each.name for each in header.includes) if header else ():
+                place = self._place(name, path, by_name)
+                if place and place not in found and (content := self._compilable(place)):
+                    found[place] = content
+                    paths.append(place)
+        return found
+
+    @staticmethod
+    def _place(name: str, includer: str, by_name: Mapping[str, Sequence[str]]) -> str:
+        """The path of the file that ``includer`` names so: beside it, else in any folder."""
+        places = by_name.get(posixpath.basename(name), ())
+        beside = join_inside(posixpath.dirname(includer), name)
+        if beside in places:
+            return str(beside)
+        inside = [each for each in places if f"/{each}".endswith(f"/{posixpath.normpath(name)}")]
+        return min(inside, key=lambda each: (each.count("/"), each), default="")
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from cass_ray.corpus.reading.other_repositories import (
     DependencySources,
     declared_dependencies,
 )
+from cass_ray.corpus.reading.switches import cuda_switches
 from cass_ray.temporary import temporary_prefix
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_nvidia
@@ -69,12 +70,21 @@ class TreeUnits:
     dependencies: Dependencies = field(default_factory=Dependencies)
     origin: str = INFERRED
     log: list[str] = field(default_factory=list)
+    switches: tuple[str, ...] = ()
+    """Definitions for CUDA files of which no command is known."""
     compiler_decides: bool = False
     """Whether what has device code is left to the compiler, not to a look at the text."""
 
     def command(self, path: str) -> UnitCommand | None:
         """How the file at ``path`` is compiled, where that is known."""
         return self.commands.get(path)
+
+    def definitions(self, path: str) -> tuple[str, ...]:
+        """What the command line of the file at ``path`` defines, as far as that is known."""
+        command = self.commands.get(path)
+        if command is not None:
+            return command.definitions
+        return self.switches if path.endswith(".cu") else ()
 
     def configured(self, path: str) -> str:
         """Where the command of ``path`` is from; empty where text decides."""
@@ -125,6 +135,7 @@ def find_units(
     if not (is_project and settings.recorded_builds):
         return found
     found.dependencies = _dependencies(tree, settings, submodules, address)
+    found.switches = cuda_switches(tree)
     if (commands := _listed(tree)) is not None:
         found.commands, found.origin = commands, LISTED
         return found

@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from cass_ray.execute.backends.base import (
@@ -25,6 +25,7 @@ from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.executables import cached_executable
 from cass_ray.toolchain.hip.nvidia_platform import DEFINITIONS, FORCED_HEADER, hip_nvidia_include
 from cass_ray.toolchain.locate import find_nvidia
+from cass_ray.toolchain.nvidia.older_cccl import with_what_was_removed
 from cass_ray.toolchain.nvidia.steps import SOURCE_TREE, NvccError
 from cass_ray.toolchain.nvidia.toolchain import WORK_FOLDER, NvidiaToolchain
 from cass_ray.toolchain.sandbox import executable
@@ -116,7 +117,8 @@ class NvidiaBackend(Backend):
         with cached_executable(self.name, key) as (place, made):
             if made is not None:
                 with unit_on_disk(program) as unit:
-                    self._compile(unit, made)
+                    compiled = partial(self._compile, output=made)
+                    with_what_was_removed(compiled, unit, self.toolchain.cache, fetch=True)
         return BuiltProgram(place, self.name, key)
 
     def language_options(self) -> list[str]:
@@ -138,7 +140,7 @@ class NvidiaBackend(Backend):
         command += [f"-L{directory}" for directory in toolchain.library_directories]
         with private_folder() as folder:
             view = View(
-                read_only=(*toolchain.visible(), *self.visible(), *unit.system_directories),
+                read_only=(*toolchain.visible(), *self.visible(), *unit.outside_directories),
                 mounts=(Mount(unit.root, SOURCE_TREE), Mount(folder, WORK_FOLDER, writable=True)),
             )
             made = folder / "program"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from cass_ray.assembly.align import align_kernels
+from cass_ray.assembly.align import Alignment, align_kernels
 from cass_ray.dataset.schema import Reason, Stage, Verified, rejected
 from cass_ray.pipeline.stages.base import Row, guarded
 from cass_ray.pipeline.stages.lifted_side import is_set_aside, set_aside
@@ -31,6 +31,8 @@ def _one(row: Row, leave: Callable[[Row, Stage, Reason, str], Row]) -> Row:
     if is_set_aside(row):
         return row
     alignment = align_kernels(row["cuda_device"], row["hip_device"])
+    if alignment.only_libraries:
+        return leave(row, Stage.ALIGN, Reason.LIBRARY_KERNELS_ONLY, _libraries(alignment))
     if not alignment.common:
         return leave(
             row, Stage.ALIGN, Reason.NO_COMMON_KERNEL, f"no kernel on both sides: {alignment}"
@@ -44,3 +46,13 @@ def _one(row: Row, leave: Callable[[Row, Stage, Reason, str], Row]) -> Row:
             f"only in RDNA3: {', '.join(alignment.only_amd) or '-'}",
         )
     return {**row, "kernels": list(alignment.common), "verified": Verified.COMPILED.value}
+
+
+def _libraries(alignment: Alignment) -> str:
+    """Why such kernels are not paired: each library divides the work in its own way."""
+    sides = len(alignment.library_nvidia), len(alignment.library_amd)
+    return (
+        f"{sides[0]} kernels of CUB and Thrust, {sides[1]} of rocPRIM and rocThrust, and none of "
+        "the program's own: the libraries divide the same work differently, so none is another's "
+        f"counterpart; {', '.join(alignment.library_nvidia[:3])}"
+    )

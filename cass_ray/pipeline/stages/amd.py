@@ -12,6 +12,7 @@ from cass_ray.dataset.schema import AMD, Reason, Stage, Toolchain, Verified, cli
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.base import (
     CachedResults,
+    Remedy,
     Row,
     compiler_limits,
     guarded,
@@ -21,11 +22,13 @@ from cass_ray.pipeline.stages.base import (
     unit_of,
 )
 from cass_ray.pipeline.stages.lifted_side import NO_COUNTERPART, is_set_aside, set_aside
+from cass_ray.pipeline.stages.repaired import compile_repaired, repair_fingerprint
 from cass_ray.pipeline.workspace import Workspace
+from cass_ray.toolchain.amd.remedies import has_remedy
 from cass_ray.toolchain.amd.toolchain import AmdOutput, AmdToolchain
 from cass_ray.toolchain.opencl.locate import find_opencl_amd
 from cass_ray.toolchain.opencl.toolchain import OpenclAmd
-from cass_ray.toolchain.unit import CompileFailure
+from cass_ray.toolchain.unit import CompileFailure, Unit
 from cass_ray.translate.project.refusals import errors_said
 from cass_ray.translate.protocol import Translator
 
@@ -48,7 +51,8 @@ class AmdStage:
     _results: CachedResults = field(init=False)
 
     def __post_init__(self) -> None:
-        self._results = CachedResults(self.cache, self.cached_only)
+        remedy = Remedy("host functions callable, overloads", has_remedy)
+        self._results = CachedResults(self.cache, self.cached_only, remedy)
 
     def key(self, row: Row, architecture: str) -> str:
         """Everything the AMD side of ``row`` for ``architecture`` depends on."""
@@ -64,6 +68,7 @@ class AmdStage:
                 self.settings.optimization,
                 architecture,
                 *([_HEADERS] if row["tree"] or row.get("header_packages") else []),
+                *([repair_fingerprint()] if row.get("configured") else []),
                 *unit_key(row),
             ]
         )
@@ -96,6 +101,7 @@ class AmdStage:
         devices = [self._device(row, architecture) for architecture in others]
         return {
             **row,
+            "hip_source": value.get("hip_source", row["hip_source"]),
             "hip_host": value["host"],
             "hip_device": value["device"],
             "hip_arch": first,
@@ -120,18 +126,26 @@ class AmdStage:
 
     def _output(
         self, row: Row, architecture: str, device_only: bool
-    ) -> tuple[AmdOutput, Toolchain]:
-        """What the compiler of the row's language made, and the record of that compiler."""
+    ) -> tuple[AmdOutput, Toolchain, str]:
+        """What the compiler of the row's language made, the record of that compiler, and the HIP
+        source where it was mended."""
         limits, optimization = compiler_limits(self.settings, row), self.settings.optimization
         if dialect_of(row) is OPENCL:
             compiler = self._opencl()
             unit = unit_of(row, self.workspace, None)
             result = compiler.compile(unit, architecture, optimization=optimization, limits=limits)
-            return result, compiler.record(result)
+            return result, compiler.record(result), ""
         unit = unit_of(row, self.workspace, self.translator)
         compile_hip = self.toolchain.compile_device if device_only else self.toolchain.compile
-        result = compile_hip(unit, architecture, optimization=optimization, limits=limits)
-        return result, self.toolchain.record(result)
+
+        def compiled(unit: Unit) -> AmdOutput:
+            return compile_hip(unit, architecture, optimization=optimization, limits=limits)
+
+        if not row.get("configured"):
+            result = compiled(unit)
+            return result, self.toolchain.record(result), ""
+        result, mended = compile_repaired(unit, compiled)
+        return result, self.toolchain.record(result), mended
 
     def _opencl(self) -> OpenclAmd:
         """Raises ``CompileFailure`` where this node has no OpenCL compiler."""
@@ -143,7 +157,7 @@ class AmdStage:
         self, row: Row, key: str, architecture: str, *, device_only: bool = False
     ) -> dict[str, Any]:
         try:
-            output, record = self._output(row, architecture, device_only)
+            output, record, mended = self._output(row, architecture, device_only)
         except CompileFailure as failed:
             failure = _of_headers(failed)
             self._results.put_failure(key, failure)
@@ -152,6 +166,7 @@ class AmdStage:
             "host": output.host_assembly,
             "device": output.device_assembly,
             "toolchain": record.model_dump(),
+            **({"hip_source": mended} if mended else {}),
         }
         self._results.put(key, value)
         return value

@@ -18,7 +18,7 @@ from typing import Any, Protocol, TypeVar
 
 import pyarrow as pa
 
-from cass_ray.cache import ContentCache
+from cass_ray.cache import ContentCache, digest
 from cass_ray.corpus.dialect import source_of
 from cass_ray.dataset.schema import REJECT_SCHEMA, Reason, Stage, is_rejected, rejected
 from cass_ray.pipeline.provided import (
@@ -175,14 +175,41 @@ def unit_key(row: Row) -> list[str]:
     return [*key, *definitions, *(row.get("header_packages") or ()), *configured]
 
 
+@dataclass(frozen=True)
+class Remedy:
+    """What is done since then about some failures of a compiler."""
+
+    name: str
+    fits: Callable[[CompileFailure], bool]
+
+
 @dataclass
 class CachedResults:
-    """Compiler results through a content cache; ``only`` forbids running the compiler."""
+    """Compiler results through a content cache; ``only`` forbids running the compiler.
+
+    Failures that the ``remedy`` fits have keys of their own: those that were kept before there was
+    the remedy say nothing of what comes of the unit now.
+    """
 
     cache: ContentCache | None
     only: bool = False
+    remedy: Remedy | None = None
 
     def get(self, key: str) -> dict[str, Any] | None:
+        """The value of ``key``. Raises ``CompileFailure`` where that is it, and ``NotCached``."""
+        if self.remedy is None:
+            return self._get(key)
+        value = None
+        try:
+            value = self._get(key)
+        except NotCached:
+            pass
+        except CompileFailure as failure:
+            if not self.remedy.fits(failure):
+                raise
+        return value if value is not None else self._get(digest([key, self.remedy.name]))
+
+    def _get(self, key: str) -> dict[str, Any] | None:
         found = self.cache.get(key) if self.cache is not None else None
         if found is None:
             if self.only:
@@ -191,7 +218,7 @@ class CachedResults:
         value: dict[str, Any] = json.loads(found)
         if self.cache is not None and _is_transient(value):
             self.cache.remove(key)  # kept by an older version
-            return self.get(key)
+            return self._get(key)
         if "reason" in value:
             raise CompileFailure(
                 reason=Reason(value["reason"]), diagnostic=value["diagnostic"], tool=value["tool"]
@@ -203,6 +230,8 @@ class CachedResults:
             self.cache.put(key, json.dumps(value, sort_keys=True).encode())
 
     def put_failure(self, key: str, failure: CompileFailure) -> None:
+        if self.remedy is not None and self.remedy.fits(failure):
+            key = digest([key, self.remedy.name])
         if failure.reason not in _TRANSIENT:
             self.put(
                 key,

@@ -50,6 +50,7 @@ NO_COUNTERPART = frozenset(
         Reason.COMPILE_ERROR,
         Reason.NO_DEVICE_CODE,
         Reason.NO_COMMON_KERNEL,
+        Reason.LIBRARY_KERNELS_ONLY,
         Reason.KERNELS_DIFFER,
     }
 )

@@ -17,6 +17,7 @@ from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.base import (
     CUBINS_COLUMN,
     CachedResults,
+    Remedy,
     Row,
     compiler_limits,
     guarded,
@@ -26,13 +27,16 @@ from cass_ray.pipeline.stages.base import (
     unit_of,
 )
 from cass_ray.pipeline.workspace import Workspace
+from cass_ray.toolchain.nvidia.older_cccl import lacks_cccl, older_cccl
 from cass_ray.toolchain.nvidia.removed_names import removed_headers
 from cass_ray.toolchain.nvidia.toolchain import NvidiaOutput, NvidiaToolchain
 from cass_ray.toolchain.opencl.locate import find_opencl_nvidia
 from cass_ray.toolchain.opencl.toolchain import OpenclNvidia
 from cass_ray.toolchain.unit import CompileFailure
 
-_MAY_NEED = re.compile(r"texture|cudaDeviceProp|(?:cuda|cu)Mem(?:Prefetch|Advise)|cuCtxCreate")
+_MAY_NEED = re.compile(
+    r"texture|cudaDeviceProp|(?:cuda|cu)Mem(?:Prefetch|Advise)|cuCtxCreate|__(?:shfl|any|all|ballot)\b"
+)
 
 
 @dataclass
@@ -49,7 +53,8 @@ class NvidiaStage:
     _results: CachedResults = field(init=False)
 
     def __post_init__(self) -> None:
-        self._results = CachedResults(self.cache, self.cached_only)
+        remedy = Remedy(older_cccl().key, lacks_cccl)
+        self._results = CachedResults(self.cache, self.cached_only, remedy)
 
     def key(self, row: Row) -> str:
         """Everything the Nvidia side of ``row`` depends on."""
@@ -98,7 +103,11 @@ class NvidiaStage:
         if dialect_of(row) is OPENCL:
             return self._opencl().compile(unit, names, limits=limits)
         return self.toolchain.compile(
-            unit, names, optimization=self.settings.optimization, limits=limits
+            unit,
+            names,
+            optimization=self.settings.optimization,
+            limits=limits,
+            fetch_headers=self.settings.headers == "auto",
         )
 
     def _opencl(self) -> OpenclNvidia:

@@ -23,6 +23,7 @@ from cass_ray.architectures import AmdTarget, amd_target
 from cass_ray.cache import default_directory, digest
 from cass_ray.dataset.schema import Reason
 from cass_ray.toolchain.amd import hidden_operands, link
+from cass_ray.toolchain.amd.code_generation import generate
 from cass_ray.toolchain.amd.precompiled import CompilationSide
 from cass_ray.toolchain.amd.toolchain import (
     DEFAULT_ARCHITECTURE,
@@ -30,7 +31,6 @@ from cass_ray.toolchain.amd.toolchain import (
     AmdOutput,
     AmdToolchain,
     code_flags,
-    generate,
 )
 from cass_ray.toolchain.amd.workarounds import code_workarounds, selects_wrong
 from cass_ray.toolchain.errors import ToolMissing

@@ -7,17 +7,20 @@ header. The host assembly leaves the device code out: it refers to ``__hip_fatbi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.cache import digest
 from cass_ray.dataset.schema import Reason, Toolchain
 from cass_ray.toolchain.amd import hidden_operands, link, lost_exits, spilled_lanes
+from cass_ray.toolchain.amd.code_generation import generate
+from cass_ray.toolchain.amd.host_functions import replaced_files
 from cass_ray.toolchain.amd.precompiled import CompilationSide, PrecompiledHeaders
+from cass_ray.toolchain.amd.remedies import recorded_flags, with_remedies
 from cass_ray.toolchain.amd.workarounds import (
     KEEPS_EXITS,
     WAYS_TO_SPILL,
@@ -34,7 +37,7 @@ from cass_ray.toolchain.archive.library_root import (
 )
 from cass_ray.toolchain.background import background_work
 from cass_ray.toolchain.errors import ToolMissing
-from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
+from cass_ray.toolchain.sandbox.isolation import Mount, View
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Completed, Limits, run
 from cass_ray.toolchain.unit import CompileFailure, Unit, classify, forbidden_read
 
@@ -140,18 +143,26 @@ class AmdToolchain:
         where the unit compiles but holds no kernel.
         """
         flags = code_flags(architecture, optimization, code_object_version, unit.standard)
+        both = partial(
+            self._both_sides, architecture=architecture, optimization=optimization,
+            flags=flags, limits=limits, at_once=at_once,
+        )  # fmt: skip
+        return with_remedies(both, unit)
 
+    def _both_sides(
+        self,
+        unit: Unit,
+        architecture: str,
+        optimization: str,
+        flags: tuple[str, ...],
+        limits: Limits,
+        at_once: bool,
+    ) -> AmdOutput:
         def host_side() -> Completed:
             return self._assembly(unit, CompilationSide.HOST, flags, limits)
 
         with background_work(host_side) if at_once else nullcontext(host_side) as waited:
-            device = self.compile_device(
-                unit,
-                architecture,
-                optimization=optimization,
-                code_object_version=code_object_version,
-                limits=limits,
-            )
+            device = self._device_side(unit, architecture, optimization, flags, limits)
             host = waited()
         seconds = {**device.cpu_seconds_by_tool, "clang host": host.cpu_seconds}
         return replace(device, host_assembly=host.stdout_text, cpu_seconds_by_tool=seconds)
@@ -174,7 +185,22 @@ class AmdToolchain:
         macro that it sees, that tells architectures apart.
         """
         flags = code_flags(architecture, optimization, code_object_version, unit.standard)
-        flags = (*flags, *self.workarounds, *(("-gline-tables-only",) if line_tables else ()))
+        flags = (*flags, *(("-gline-tables-only",) if line_tables else ()))
+        device = partial(
+            self._device_side, architecture=architecture, optimization=optimization,
+            flags=flags, limits=limits,
+        )  # fmt: skip
+        return with_remedies(device, unit)
+
+    def _device_side(
+        self,
+        unit: Unit,
+        architecture: str,
+        optimization: str,
+        flags: tuple[str, ...],
+        limits: Limits,
+    ) -> AmdOutput:
+        flags = (*flags, *self.workarounds)
         text, seconds, options = right_code(
             self.version,
             lambda options: self._device_text(
@@ -186,7 +212,7 @@ class AmdToolchain:
             host_assembly="",
             device_assembly=text,
             architecture=architecture,
-            flags=" ".join((*flags, *as_flags(options))),
+            flags=" ".join((*flags, *as_flags(options), *recorded_flags(unit))),
             cpu_seconds_by_tool={"clang device": seconds},
         )
 
@@ -382,22 +408,39 @@ class AmdToolchain:
         precompiled = headers.get(side, common) if not unit.standard else None
         rest = [*unit.preprocessor_arguments(), "-S", "-o", "-", str(unit.main)]
         visible = (*self._visible, *unit.system_directories)
-        view = View(read_only=visible, mounts=(Mount(unit.root, SOURCE_TREE),))
-        done = None
-        if precompiled is not None:
-            include = ["-Xclang", "-include-pch", "-Xclang", str(precompiled)]
-            done = run([*common, *include, *rest], cwd=unit.root, limits=limits, view=view)
-        if done is None or headers.rejected(done.stderr_text):
-            include = ["-include", str(header)]
-            done = run([*common, *include, *rest], cwd=unit.root, limits=limits, view=view)
-        if side is CompilationSide.DEVICE and not done.ok and _OF_THE_HOST in done.stderr_text:
-            include = [_DEFERRED, "-include", str(header)]
-            done = run([*common, *include, *rest], cwd=unit.root, limits=limits, view=view)
+        with replaced_files(unit, SOURCE_TREE) as replaced:
+            mounts = (Mount(unit.root, SOURCE_TREE), *replaced)
+            view = View(read_only=visible, mounts=mounts)
+            done = self._run(unit, side, view, limits, common, rest, precompiled)
         if not done.ok:
             raise classify(done, unit, f"clang ({side.value})")
         if path := forbidden_read(done.stdout_text, unit):
             message = f"the assembler is told to read {path}, outside the source tree"
             raise CompileFailure(Reason.FORBIDDEN_INCLUDE, message, f"clang ({side.value})")
+        return done
+
+    def _run(
+        self,
+        unit: Unit,
+        side: CompilationSide,
+        view: View,
+        limits: Limits,
+        common: list[str],
+        rest: list[str],
+        precompiled: Path | None,
+    ) -> Completed:
+        header = forced_header(unit)
+        done = None
+        if precompiled is not None:
+            include = ["-Xclang", "-include-pch", "-Xclang", str(precompiled)]
+            done = run([*common, *include, *rest], cwd=unit.root, limits=limits, view=view)
+        if done is None or self._precompiled[header].rejected(done.stderr_text):
+            include = ["-include", str(header)]
+            done = run([*common, *include, *rest], cwd=unit.root, limits=limits, view=view)
+        may_defer = _OF_THE_HOST in done.stderr_text or unit.replaced
+        if side is CompilationSide.DEVICE and not done.ok and may_defer:
+            include = [_DEFERRED, "-include", str(header)]
+            done = run([*common, *include, *rest], cwd=unit.root, limits=limits, view=view)
         return done
 
     def _location_flags(self) -> list[str]:
@@ -421,31 +464,6 @@ def forced_header(unit: Unit) -> Path:
 def _must_hold_a_kernel(device_assembly: str) -> None:
     if ".amdhsa_kernel" not in device_assembly:
         raise CompileFailure(Reason.NO_DEVICE_CODE, "no kernel in the device code", "clang")
-
-
-def generate(
-    command: Sequence[str],
-    unit: Unit,
-    ir: str,
-    flags: Sequence[str],
-    visible: Sequence[Path],
-    limits: Limits,
-) -> Completed:
-    """The clang ``command`` run on the LLVM IR of ``unit``'s device code: assembly on stdout.
-
-    Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.
-    """
-    target = ["-target", link.AMDGPU_TARGET, "-nogpulib", *flags, "-x", "ir", "device.ll"]
-    with private_folder() as folder:
-        (folder / "device.ll").write_text(ir)
-        view = View(read_only=tuple(visible), writable=(folder,))
-        completed = run([*command, *target, "-S", "-o", "-"], cwd=folder, limits=limits, view=view)
-    if not completed.ok:
-        raise classify(completed, unit, "clang (device code)")
-    if path := forbidden_read(completed.stdout_text, unit):
-        message = f"the assembler is told to read {path}, outside the source tree"
-        raise CompileFailure(Reason.FORBIDDEN_INCLUDE, message, "clang (device code)")
-    return completed
 
 
 def code_flags(

@@ -84,7 +84,7 @@ def may_change_header(unit: Unit) -> bool:
     return bool(
         unit.definitions
         or unit.include_directories
-        or unit.system_directories
+        or unit.outside_directories
         or unit.forced
         or unit.standard
         or own_header

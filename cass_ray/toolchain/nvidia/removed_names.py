@@ -25,6 +25,10 @@ _NEEDED = {
         r"|singleToDoublePrecisionPerfRatio)\""
         r"|no suitable constructor exists to convert from [^\n]+ to \"cudaMemLocation\")"
     ),
+    "cass_removed_warp.h": re.compile(
+        r"error: identifier \"__shfl(?:_up|_down|_xor)?\" is undefined"
+        r"|Instruction 'vote' without '\.sync'"
+    ),
     "cass_removed_driver.h": re.compile(
         r"error: (?:argument of type [^\n]+ is incompatible with parameter of type"
         r" \"CUctxCreateParams \*\""

@@ -20,7 +20,8 @@ from cass_ray.dataset.schema import Reason, Toolchain
 from cass_ray.toolchain.nvidia.device import DeviceCompiler, compile_device
 from cass_ray.toolchain.nvidia.disassembly import DisassemblyError, disassemble
 from cass_ray.toolchain.nvidia.host import SHIM, ClangHost, NvccHost, clang_flags
-from cass_ray.toolchain.nvidia.removed_names import removed_flags, with_removed
+from cass_ray.toolchain.nvidia.older_cccl import older_flags, with_what_was_removed
+from cass_ray.toolchain.nvidia.removed_names import removed_flags
 from cass_ray.toolchain.nvidia.resident_cicc import ResidentPool, build_library
 from cass_ray.toolchain.nvidia.steps import SOURCE_TREE, CompilerWorkbench, NvccError
 from cass_ray.toolchain.sandbox import process
@@ -131,6 +132,7 @@ class NvidiaToolchain:
         want_ptx: bool = False,
         optimization: str = "-Os",
         limits: Limits = COMPILE_LIMITS,
+        fetch_headers: bool = True,
     ) -> NvidiaOutput:
         """Compile ``unit`` to host assembly and to a cubin for each of ``architectures``.
 
@@ -138,21 +140,15 @@ class NvidiaToolchain:
         which gets its default, ``-O3``. Raises :class:`~cass_ray.toolchain.unit.CompileFailure`;
         its reason is ``NO_DEVICE_CODE`` where the unit compiles but holds no kernel.
 
-        What newer releases took away from the headers is put before a unit that needs it
-        (:mod:`.removed_names`).
+        What newer releases took away is given back to a unit that needs it
+        (:mod:`.removed_names`, :mod:`.older_cccl`); ``fetch_headers`` says whether CUDA 12's CUB
+        and Thrust may be fetched for that.
         """
         made = partial(
             self._compile, architectures=architectures, want_ptx=want_ptx,
             optimization=optimization, limits=limits,
         )  # fmt: skip
-        while True:
-            try:
-                return made(unit)
-            except CompileFailure as failure:
-                given = with_removed(unit, failure.diagnostic)
-                if failure.reason is not Reason.COMPILE_ERROR or given == unit:
-                    raise
-                unit = given
+        return with_what_was_removed(made, unit, self.cache, fetch=fetch_headers)
 
     def _compile(
         self,
@@ -179,7 +175,11 @@ class NvidiaToolchain:
             ptx={name: code.ptx for name, code in device.items()} if want_ptx else {},
             cpu_seconds_by_tool=bench.cpu_seconds,
             flags=" ".join(
-                (*self._recorded_flags(optimization, unit.standard), *removed_flags(unit))
+                (
+                    *self._recorded_flags(optimization, unit.standard),
+                    *removed_flags(unit),
+                    *older_flags(unit),
+                )
             ),
         )
 
@@ -233,6 +233,21 @@ class NvidiaToolchain:
 
         Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.
         """
+        link = partial(
+            self._link, output=output, architectures=architectures,
+            optimization=optimization, limits=limits, shared_runtime=shared_runtime,
+        )  # fmt: skip
+        return with_what_was_removed(link, unit, self.cache, fetch=True)
+
+    def _link(
+        self,
+        unit: Unit,
+        output: Path,
+        architectures: Sequence[str],
+        optimization: str,
+        limits: Limits,
+        shared_runtime: bool,
+    ) -> Path:
         command = [str(self.nvcc), *self.flags(optimization, unit.standard)]
         command += unit.nvcc_arguments()
         for architecture in architectures:
@@ -280,7 +295,7 @@ class NvidiaToolchain:
 
     def _view(self, unit: Unit, folder: Path) -> View:
         mounts = (Mount(unit.root, SOURCE_TREE), Mount(folder, WORK_FOLDER, writable=True))
-        return View(read_only=(*self._visible, *unit.system_directories), mounts=mounts)
+        return View(read_only=(*self._visible, *unit.outside_directories), mounts=mounts)
 
     @cached_property
     def _visible(self) -> tuple[Path, ...]:

@@ -17,9 +17,6 @@ from cass_ray.train.data.packing import Window
 from cass_ray.train.data.token_store import TokenStore
 from cass_ray.train.distributed import DistributedContext
 
-PADDING_EXAMPLE = 4096
-"""Tokens that padding lays out as one example: attention over it is not for nothing long."""
-
 
 @dataclass(frozen=True)
 class Batch:
@@ -83,19 +80,16 @@ def collate(store: TokenStore, windows: Sequence[Window]) -> Batch:
     )
 
 
-def padded(batch: Batch, tokens: int, padding: int) -> Batch:
-    """``batch`` in a row of just ``tokens`` tokens; the padding is examples without answers."""
-    more = tokens - batch.tokens
-    if more <= 0:
+def padded(batch: Batch, multiple: int, padding: int) -> Batch:
+    """``batch`` in a row of a multiple of so many tokens; padding is an example without answer."""
+    more = -batch.tokens % multiple
+    if not more:
         return batch
-    whole, rest = divmod(more, PADDING_EXAMPLE)
-    sizes = [PADDING_EXAMPLE] * whole + [rest] * (rest > 0)
-    places = torch.cat([torch.arange(size) for size in sizes])[None]
     return replace(
         batch,
         input_ids=torch.cat((batch.input_ids, torch.full((1, more), padding)), 1),
-        position_ids=torch.cat((batch.position_ids, places), 1),
-        lengths=(*batch.lengths, *sizes),
+        position_ids=torch.cat((batch.position_ids, torch.arange(more)[None]), 1),
+        lengths=(*batch.lengths, more),
     )
 
 
@@ -108,7 +102,7 @@ def share_of(batch: Batch, distributed: DistributedContext) -> Batch:
     count = distributed.sequence_size
     if count == 1:
         return batch
-    whole = padded(batch, -(-batch.tokens // count) * count, 0)
+    whole = padded(batch, count, 0)
     size = whole.tokens // count
     first = size * distributed.sequence_rank
     here = (whole.predictors >= first) & (whole.predictors < first + size)

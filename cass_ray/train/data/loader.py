@@ -36,14 +36,14 @@ class BatchLoader:
         plan: PackingPlan,
         distributed: DistributedContext,
         micro_batch_size: int,
-        row_tokens: int = 0,
+        row_multiple: int = 1,
     ) -> None:
-        """``row_tokens``: rows are padded to so many tokens, for code compiled for one size."""
+        """``row_multiple``: rows are padded to a multiple of so many tokens."""
         self._store = store
         self._plan = plan
         self._distributed = distributed
         self._micro_batch_size = micro_batch_size
-        self._row_tokens = row_tokens
+        self._row_multiple = row_multiple
 
     def steps(self, first: int, last: int) -> Iterator[OptimizerStep]:
         """Steps ``first`` to ``last - 1``; between two of them take all of the step's batches."""
@@ -77,5 +77,5 @@ class BatchLoader:
             )
             yield OptimizerStep(number, len(mine), predicted, windows)
             for part in mine:
-                batch = padded(collate(self._store, part), self._row_tokens, 0)
+                batch = padded(collate(self._store, part), self._row_multiple, 0)
                 yield share_of(batch, self._distributed)

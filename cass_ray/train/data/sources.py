@@ -96,7 +96,7 @@ class StoredSource:
         lengths = self._store.lengths
         windows = sorted(self._plan.epoch(0), key=lambda w: -sum(int(lengths[e]) for e in w))
         batch = collate(self._store, windows[: self._settings.batch.micro_batch_size])
-        return padded(batch, self._settings.row_tokens, 0)
+        return padded(batch, self._settings.row_multiple, 0)
 
     def outline(self) -> str:
         windows, store = self._plan.epoch(0), self._store
@@ -112,7 +112,7 @@ class StoredSource:
             self._plan,
             self._distributed,
             self._settings.batch.micro_batch_size,
-            self._settings.row_tokens,
+            self._settings.row_multiple,
         )
 
     def pairs_of(self, step: OptimizerStep) -> list[str]:

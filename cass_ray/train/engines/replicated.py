@@ -93,11 +93,10 @@ class ReplicatedEngine:
         if self._distributed.world_size > 1:
             self._sum_over_workers(tensors)
         norms = torch._foreach_norm(tensors, dtype=torch.float32)
-        # Waited for here: the optimizer runs while the next pass is being launched.
-        norm = float(torch.linalg.vector_norm(torch.stack(list(norms))))
+        norm = torch.linalg.vector_norm(torch.stack(list(norms)))
         most = self._settings.max_grad_norm
-        if most is not None and norm > most:
-            torch._foreach_mul_(tensors, most / (norm + 1e-6))
+        if most is not None:  # without waiting for the norm: the optimizer is launched meanwhile
+            torch._foreach_mul_(tensors, (most / (norm + 1e-6)).clamp(max=1.0))
         for group in self.optimizer.param_groups:
             group["lr"] = learning_rate * group.get("lr_ratio", 1.0)
         if all(self._masters[name] is parameter for name, parameter in self._named):
@@ -108,7 +107,7 @@ class ReplicatedEngine:
         else:
             self._step_one_by_one(gradients)
         self.zero_grad()
-        return norm
+        return float(norm)
 
     def _use_sums(self, gradients: dict[str, torch.Tensor]) -> None:
         for name, parameter in self._named:

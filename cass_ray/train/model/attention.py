@@ -1,97 +1,155 @@
 """Causal attention over examples that lie end to end in one row, never across their borders.
 
 Registered with transformers as ``cass_packed``: the model passes ``lengths`` (tokens of each
-example) down to every layer. On a GPU, long examples go one by one through cuDNN's attention, which
-is the fastest there (H200, 16,384 x 128, forward and backward: 546-563 TFLOP/s against 307-315 of
-torch's flash attention), and the short ones together through one variable-length call.
+example) down to every layer. On a GPU it is one operation that ``torch.compile`` sees as a whole,
+made of cuDNN's kernels (:mod:`.cudnn_attention`) or of PyTorch's flash attention.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 import torch
 import torch.nn.functional as F  # noqa: N812 - the name everyone knows
-from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import register_flop_formula
 
+from cass_ray.train.model import cudnn_attention
 from cass_ray.train.model.flash_packages import example_bounds, flash_package
 
 NAME = "cass_packed"
 """The value of ``attn_implementation``."""
 
-CUDNN_LENGTH = 4096
-"""Examples at least so long go through cuDNN, which plans anew for every length …"""
-
-CUDNN_STEP = 512
-"""… so they are padded to multiples of this many tokens; causality hides what is behind them."""
-
-_BACKENDS = {
-    "cudnn": SDPBackend.CUDNN_ATTENTION,
-    "flash": SDPBackend.FLASH_ATTENTION,
-    "math": SDPBackend.MATH,
-}
+ENTRIES = 64
+"""The tensor of lengths has a multiple of so many, so that compiled code seldom sees a new size."""
 
 
 class AttentionUnavailable(RuntimeError):
     """The attention backend asked for does not run here."""
 
 
-def _one(
-    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scale: float | None, backend: str
-) -> torch.Tensor:
-    """One example: (1, heads, tokens, width) in and out."""
-    with sdpa_kernel(_BACKENDS[backend]):
-        return F.scaled_dot_product_attention(
-            query, key, value, is_causal=True, scale=scale, enable_gqa=True
-        )
+def example_lengths(lengths: tuple[int, ...]) -> torch.Tensor:
+    """``lengths`` as the operation takes them: int32 on the CPU, with zeros at the end."""
+    return torch.tensor([*lengths, *(0,) * (-len(lengths) % ENTRIES)], dtype=torch.int32)
 
 
-def _padded(
-    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scale: float | None
-) -> torch.Tensor:
-    """One long example through cuDNN, at a length that it has a plan for."""
-    length = query.shape[2]
-    more = -length % CUDNN_STEP
-    if more:
-        query, key, value = (F.pad(item, (0, 0, 0, more)) for item in (query, key, value))
-    return _one(query, key, value, scale, "cudnn")[:, :, :length]
+def _known(lengths: torch.Tensor, tokens: int) -> tuple[int, ...]:
+    """Of :func:`example_lengths`. Raises ``ValueError`` where they are not the row's."""
+    known = tuple(length for length in lengths.tolist() if length)
+    if sum(known) != tokens:
+        raise ValueError(f"examples of {sum(known)} tokens in a row of {tokens}")
+    return known
 
 
-def _together(
-    query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
-    lengths: tuple[int, ...],
-    scale: float | None,
-) -> torch.Tensor:
-    """Several examples in one variable-length call of torch's or the package's flash attention."""
-    package = flash_package()
-    if package is not None:
-        q, k, v = (item.transpose(1, 2) for item in (query, key, value))
-        return package.attend(q, k, v, lengths, scale).transpose(1, 2)
-    from torch.nn.attention.varlen import varlen_attn
-
-    q, k, v = (item[0].transpose(0, 1) for item in (query, key, value))
-    bounds, longest = example_bounds(lengths, query.device), max(lengths)
-    # Windows (-1, 0) and grouped heads were flags and arguments in turn; both forms are right.
-    out: Any = varlen_attn(
-        q, k, v, bounds, bounds, longest, longest, scale=scale, **_varlen_arguments()
+@torch.library.custom_op(
+    "cass_ray::packed_attention",
+    mutates_args=(),
+    schema="(Tensor q, Tensor k, Tensor v, Tensor lengths, float scale, str backend)"
+    " -> (Tensor, Tensor)",
+)
+def _packed(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    lengths: torch.Tensor,
+    scale: float,
+    backend: str,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """(tokens, heads, width) in and out, and the statistics that the backward pass needs."""
+    known = _known(lengths, q.shape[0])
+    if backend == "cudnn":
+        return cudnn_attention.forward(q, k, v, known, scale)
+    bounds, longest = example_bounds(known, q.device), max(known)
+    out, statistics, *_ = torch.ops.aten._flash_attention_forward(
+        q, k, v, bounds, bounds, longest, longest, 0.0, True, False, scale=scale
     )
-    result: torch.Tensor = out.transpose(0, 1)[None]
-    return result
+    return out, statistics
 
 
-@lru_cache(maxsize=1)
-def _varlen_arguments() -> dict[str, Any]:
-    import inspect
+@_packed.register_fake
+def _packed_shapes(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    lengths: torch.Tensor,
+    scale: float,
+    backend: str,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    sizes = (q.shape[0], q.shape[1]) if backend == "cudnn" else (q.shape[1], q.shape[0])
+    return q.new_empty(q.shape), q.new_empty(sizes, dtype=torch.float32)
 
-    from torch.nn.attention.varlen import varlen_attn
 
-    known = inspect.signature(varlen_attn).parameters
-    causal = {"window_size": (-1, 0)} if "window_size" in known else {"is_causal": True}
-    return {**causal, **({"enable_gqa": True} if "enable_gqa" in known else {})}
+@torch.library.custom_op(
+    "cass_ray::packed_attention_backward",
+    mutates_args=(),
+    schema="(Tensor given, Tensor q, Tensor k, Tensor v, Tensor out, Tensor statistics, "
+    "Tensor lengths, float scale, str backend) -> (Tensor, Tensor, Tensor)",
+)
+def _packed_backward(
+    given: torch.Tensor,
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    out: torch.Tensor,
+    statistics: torch.Tensor,
+    lengths: torch.Tensor,
+    scale: float,
+    backend: str,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    known = _known(lengths, q.shape[0])
+    if backend == "cudnn":
+        dense = given.contiguous()  # that of a sum has no strides
+        return cudnn_attention.backward(dense, q, k, v, out, statistics, known, scale)
+    bounds, longest = example_bounds(known, q.device), max(known)
+    unused = torch.zeros(2, dtype=torch.uint64, device=q.device)  # of dropout
+    made: tuple[torch.Tensor, torch.Tensor, torch.Tensor] = (
+        torch.ops.aten._flash_attention_backward(
+            given.contiguous(),
+            q,
+            k,
+            v,
+            out,
+            statistics,
+            bounds,
+            bounds,
+            longest,
+            longest,
+            0.0,
+            True,
+            unused,
+            unused,
+            scale=scale,
+        )
+    )
+    return made
+
+
+@_packed_backward.register_fake
+def _packed_backward_shapes(
+    given: torch.Tensor, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *_: Any
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    return q.new_empty(q.shape), k.new_empty(k.shape), v.new_empty(v.shape)
+
+
+def _save(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, ...]) -> None:
+    q, k, v, lengths, ctx.scale, ctx.backend = inputs
+    ctx.save_for_backward(q, k, v, *output, lengths)
+
+
+def _differentiate(ctx: Any, *given: torch.Tensor) -> tuple[Any, ...]:
+    q, k, v, out, statistics, lengths = ctx.saved_tensors
+    made = _packed_backward(given[0], q, k, v, out, statistics, lengths, ctx.scale, ctx.backend)
+    return (*made, None, None, None)
+
+
+_packed.register_autograd(_differentiate, setup_context=_save)
+
+
+@register_flop_formula(torch.ops.cass_ray.packed_attention)
+def _operations(q: Any, *_: Any, **__: Any) -> int:
+    """For the compiler's memory budget: at most one example, half of the square, two products."""
+    tokens, heads, width = q
+    return int(2 * tokens * tokens * heads * width)
 
 
 def attend(
@@ -106,7 +164,7 @@ def attend(
     """Causal attention within each example.
 
     Args:
-        query: (1, query heads, T, width); ``key`` and ``value`` have key/value heads.
+        query: (1, T, query heads, width); ``key`` and ``value`` have key/value heads.
         key: see ``query``.
         value: see ``query``.
         lengths: tokens of each example; their sum is T.
@@ -114,43 +172,38 @@ def attend(
         backend: ``cudnn``, ``flash``, ``flash-attn`` or ``math`` (torch's own choice on a CPU).
 
     Returns:
-        (1, query heads, T, width).
+        (1, T, query heads, width).
     """
-    if sum(lengths) != query.shape[2]:
-        raise ValueError(f"examples of {sum(lengths)} tokens in a row of {query.shape[2]}")
-    if backend == "flash-attn" or (backend == "flash" and len(lengths) > 1):
-        return _together(query, key, value, lengths, scale)
+    if sum(lengths) != query.shape[1]:
+        raise ValueError(f"examples of {sum(lengths)} tokens in a row of {query.shape[1]}")
+    if backend == "flash-attn":
+        package = flash_package()
+        assert package is not None
+        return package.attend(query, key, value, lengths, scale)
+    if backend != "math":
+        return _one_operation(query, key, value, example_lengths(lengths), scale, backend)
     pieces, start = [], 0
-    for number, length in enumerate(lengths):
-        rest = lengths[number:]
-        if backend == "cudnn" and len(rest) > 1 and max(rest) < CUDNN_LENGTH:
-            tail = slice(start, None)
-            pieces.append(
-                _together(query[:, :, tail], key[:, :, tail], value[:, :, tail], rest, scale)
-            )
-            break
-        q, k, v = (item[:, :, start : start + length] for item in (query, key, value))
-        if backend == "cudnn":
-            pieces.append(_padded(q, k, v, scale))
-        elif backend == "math":
-            pieces.append(
-                F.scaled_dot_product_attention(
-                    q, k, v, is_causal=True, scale=scale, enable_gqa=True
-                )
-            )
-        else:
-            pieces.append(_one(q, k, v, scale, "flash"))
+    for length in lengths:
+        q, k, v = (item[:, start : start + length].transpose(1, 2) for item in (query, key, value))
+        made = F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=scale, enable_gqa=True)
+        pieces.append(made.transpose(1, 2))
         start += length
-    return pieces[0] if len(pieces) == 1 else torch.cat(pieces, dim=2)
+    return pieces[0] if len(pieces) == 1 else torch.cat(pieces, dim=1)
 
 
-class ExampleLengths:
-    """Lengths that ``torch.compile`` does not look into, or each packing would be compiled anew."""
-
-    __slots__ = ("values",)
-
-    def __init__(self, values: tuple[int, ...]) -> None:
-        self.values = values
+def _one_operation(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    lengths: torch.Tensor,
+    scale: float | None,
+    backend: str,
+) -> torch.Tensor:
+    """Of tensors (rows, tokens, heads, width), whose rows are one row."""
+    q, k, v = (item.flatten(0, 1) for item in (query, key, value))
+    scale = query.shape[-1] ** -0.5 if scale is None else scale
+    result: torch.Tensor = _packed(q, k, v, lengths, scale, backend)[0]
+    return result.view(query.shape)
 
 
 _chosen = "math"
@@ -171,15 +224,26 @@ def attend_heads(
     lengths: tuple[int, ...],
     scale: float | None,
 ) -> torch.Tensor:
-    """As :func:`attend` with the chosen backend, for tensors of (1, tokens, heads, width)."""
-    package = flash_package() if _chosen == "flash-attn" else None
-    if package is not None:
-        return package.attend(query, key, value, lengths, scale)
-    q, k, v = (item.transpose(1, 2) for item in (query, key, value))
-    return attend(q, k, v, lengths, scale=scale, backend=_chosen).transpose(1, 2).contiguous()
+    """As :func:`attend` with the chosen backend."""
+    return attend(query, key, value, lengths, scale=scale, backend=_chosen)
 
 
 @torch.compiler.disable  # type: ignore[untyped-decorator]
+def _not_compiled(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    lengths: torch.Tensor,
+    scale: float | None,
+) -> torch.Tensor:
+    """Rows that workers share, packages, and a CPU."""
+    over = attend_heads if _exchange is None else _exchange
+    q, k, v = (item.flatten(0, 1)[None] for item in (query, key, value))
+    known = tuple(length for length in lengths.tolist() if length)
+    made: torch.Tensor = over(q, k, v, lengths=known, scale=scale)
+    return made.reshape(query.shape)
+
+
 def _packed_attention(
     module: torch.nn.Module,
     query: torch.Tensor,
@@ -188,16 +252,18 @@ def _packed_attention(
     attention_mask: torch.Tensor | None,
     scaling: float | None = None,
     dropout: float = 0.0,
-    lengths: ExampleLengths | None = None,
+    lengths: torch.Tensor | None = None,
     **_: Any,
 ) -> tuple[torch.Tensor, None]:
     """The form in which transformers calls an attention function."""
-    if query.shape[0] != 1 or attention_mask is not None:
+    if attention_mask is not None or (lengths is None and query.shape[0] > 1):
         raise ValueError("packed attention takes one row of examples and no mask")
-    bounds = (query.shape[2],) if lengths is None else lengths.values
-    by_token = [item.transpose(1, 2) for item in (query, key, value)]
-    over = attend_heads if _exchange is None else _exchange
-    return over(*by_token, lengths=bounds, scale=scaling), None
+    if lengths is None:
+        lengths = example_lengths((query.shape[2],))
+    q, k, v = (item.transpose(1, 2) for item in (query, key, value))
+    if _exchange is None and _chosen in ("cudnn", "flash"):
+        return _one_operation(q, k, v, lengths, scaling, _chosen), None
+    return _not_compiled(q, k, v, lengths, scaling), None
 
 
 def register() -> None:
@@ -211,14 +277,13 @@ def register() -> None:
 
 def works(backend: str, device: torch.device, dtype: torch.dtype, width: int, groups: int) -> str:
     """Why ``backend`` cannot train here; the empty string when it can. Runs a small example."""
-    query = torch.randn(1, 2 * groups, 640, width, device=device, dtype=dtype, requires_grad=True)
-    key, value = (torch.randn(1, 2, 640, width, device=device, dtype=dtype) for _ in range(2))
+    if backend == "cudnn" and not cudnn_attention.available():
+        return "the package nvidia-cudnn-frontend is not installed"
+    query = torch.randn(1, 640, 2 * groups, width, device=device, dtype=dtype, requires_grad=True)
+    key, value = (torch.randn(1, 640, 2, width, device=device, dtype=dtype) for _ in range(2))
     try:
-        attend(query, key, value, (400, 240), backend=backend).sum().backward()
-        if backend == "cudnn":
-            _padded(query, key, value, None).sum().backward()
-        elif backend == "flash-attn":
-            attend(query, key, value, (640,), backend=backend).sum().backward()
+        for lengths in ((400, 240), (640,)):
+            attend(query, key, value, lengths, backend=backend).sum().backward()
     except Exception as error:  # packages that compile their kernels raise what they like
         return str(error).strip().split("\n")[0] or type(error).__name__
     return ""

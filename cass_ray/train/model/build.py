@@ -11,7 +11,7 @@ from torch import nn
 from cass_ray.llm.pretrained import ModelError, not_found
 from cass_ray.train.data.collate import Batch
 from cass_ray.train.model import attention, fp8, kernels
-from cass_ray.train.settings import FreshModel, LoraSettings, ModelSettings
+from cass_ray.train.settings import TILE, FreshModel, LoraSettings, ModelSettings
 
 
 def fresh_config(sizes: FreshModel, vocabulary: int, end: int, padding: int | None) -> Any:
@@ -144,12 +144,13 @@ class AnswerModel(nn.Module):
     def forward(self, batch: Batch) -> torch.Tensor:
         """Summed cross entropy of the batch's targets, fp32."""
         base = inner_model(self.model)
+        tile = TILE if batch.input_ids.is_cuda and not batch.tokens % TILE else batch.tokens
         hidden = base.get_decoder()(
-            input_ids=batch.input_ids,
-            position_ids=batch.position_ids,
+            input_ids=batch.input_ids.view(-1, tile),
+            position_ids=batch.position_ids.view(-1, tile),
             use_cache=False,
-            lengths=attention.ExampleLengths(batch.lengths),
-        ).last_hidden_state
+            lengths=attention.example_lengths(batch.lengths),
+        ).last_hidden_state.view(1, batch.tokens, -1)
         head = base.get_output_embeddings()
         if not len(batch.predictors):  # a share of a row without answers: other workers call it too
             nothing: torch.Tensor = head(hidden[0, :1], batch.input_ids[0, :1])
@@ -157,18 +158,6 @@ class AnswerModel(nn.Module):
         wanted = hidden[0].index_select(0, batch.predictors)
         loss: torch.Tensor = head(wanted, batch.targets, batch.weights)
         return loss
-
-
-def stop_compiling(prepared: PreparedModel, *, liger: bool) -> None:
-    """Take ``torch.compile`` back, before the first step.
-
-    Compiled code hides its products from what chooses the ones to keep for the backward pass, so
-    that a layer which recomputes is faster without.
-    """
-    for layer in prepared.model.layers:
-        layer._compiled_call_impl = None
-    if liger:
-        prepared.notes.append(kernels.apply_liger(inner_model(prepared.model.model)))
 
 
 @dataclass
@@ -206,13 +195,13 @@ def prepare(model: Any, settings: ModelSettings, device: torch.device) -> Prepar
         notes.append("no Liger kernels: not wanted")
     kernels.add_loss_to_head(base.get_output_embeddings(), fused)
     wrapped = AnswerModel(model)
+    if settings.fp8 and on_gpu and not fp8.works(device):
+        raise ModelError("`model.fp8`: this GPU does not multiply FP8 (Ada, Hopper, later do)")
     if settings.fp8:
-        if device.type == "cuda" and not fp8.works(device):
-            raise ModelError("`model.fp8`: this GPU does not multiply FP8 (Ada, Hopper, later do)")
         notes.append(f"{fp8.use_fp8(wrapped.layers)} products in FP8")
     if settings.compile:
         for layer in wrapped.layers:
-            layer.compile(dynamic=settings.compile != "static")
+            layer.compile()  # for the first size of row, then for any
         notes.append("decoder layers compiled")
     parameters = sum(parameter.numel() for parameter in wrapped.parameters())
     return PreparedModel(wrapped, device, notes, backend, parameters)

@@ -2,7 +2,8 @@
 al., 2022, arXiv:2209.05433).
 
 Scales follow the tensors of the moment. Weights, gradients and everything between the products
-stay as they are.
+stay as they are. Meant to be compiled: the largest value of a tensor is then found by the kernel
+that computes it, where that is possible.
 """
 
 from __future__ import annotations
@@ -26,14 +27,13 @@ def works(device: torch.device) -> bool:
 def use_fp8(layers: list[nn.Module]) -> int:
     """Let the products of ``layers`` be made in FP8; how many are.
 
-    Those whose sides are no multiple of 16 and those with a bias stay as they are.
+    Those whose sides are no multiple of 16 stay as they are.
     """
     result = [
         module
         for layer in layers
         for module in layer.modules()
-        if isinstance(module, nn.Linear)
-        and getattr(module, "bias", None) is None
+        if type(module) is nn.Linear
         and not (module.in_features % _MULTIPLE or module.out_features % _MULTIPLE)
     ]
     for module in result:
@@ -43,9 +43,10 @@ def use_fp8(layers: list[nn.Module]) -> int:
 
 class _Fp8Linear(nn.Linear):
     def forward(self, input: torch.Tensor) -> torch.Tensor:
-        rows = input.reshape(-1, input.shape[-1])
-        result: torch.Tensor = _Product.apply(rows, self.weight)  # type: ignore[no-untyped-call]
-        return result.view(*input.shape[:-1], -1)
+        rows = input.flatten(0, -2)
+        made: torch.Tensor = _Product.apply(rows, self.weight)  # type: ignore[no-untyped-call]
+        made = made.view(*input.shape[:-1], -1)
+        return made if self.bias is None else made + self.bias
 
 
 class _Product(torch.autograd.Function):
@@ -53,31 +54,58 @@ class _Product(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-        ctx.save_for_backward(x, weight)
-        return _multiplied(_scaled(x, _FORWARD), _scaled(weight, _FORWARD), x.dtype, fast=True)
+        x_scale, w_scale = _scale(x, _FORWARD), _scale(weight, _FORWARD)
+        x8, x8_turned = _both_ways(x, x_scale, _FORWARD)
+        w8, w8_turned = _both_ways(weight, w_scale, _FORWARD)
+        ctx.save_for_backward(x8_turned, x_scale, w8_turned, w_scale)
+        ctx.dtypes = x.dtype, weight.dtype
+        return _multiplied((x8, x_scale), (w8, w_scale), x.dtype, fast=True)
 
     @staticmethod
     def backward(ctx: Any, *given: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        x, weight = ctx.saved_tensors
-        more = -x.shape[0] % _MULTIPLE  # rows are what the second product sums over
-        padded = [F.pad(item, (0, 0, 0, more)) if more else item for item in (given[0], x)]
-        gradient, scale = _scaled(padded[0], _BACKWARD)
-        x8, x_scale = _scaled(padded[1], _FORWARD)
-        w8, w_scale = _scaled(weight, _FORWARD)
-        for_x = _multiplied((gradient, scale), (w8.t().contiguous(), w_scale), x.dtype)
-        left, right = gradient.t().contiguous(), x8.t().contiguous()
-        for_weight = _multiplied((left, scale), (right, x_scale), weight.dtype)
-        return for_x[: x.shape[0]], for_weight
+        x8, x_scale, w8, w_scale = ctx.saved_tensors
+        scale = _scale(given[0], _BACKWARD)
+        gradient, turned = _both_ways(given[0], scale, _BACKWARD)
+        for_x = _multiplied((gradient, scale), (w8, w_scale), ctx.dtypes[0])
+        return for_x, _multiplied((turned, scale), (x8, x_scale), ctx.dtypes[1])
+
+
+def _scale(x: torch.Tensor, kind: torch.dtype) -> torch.Tensor:
+    """What the values of ``x`` are divided by in FP8."""
+    # By rows first, which the kernel that computes them can do on its way.
+    return x.abs().amax(-1).amax().float().clamp(min=1e-12) / torch.finfo(kind).max
+
+
+@torch.library.custom_op("cass_ray::fp8_both_ways", mutates_args=())
+def _both_ways(
+    x: torch.Tensor, scale: torch.Tensor, kind: torch.dtype
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """``x / scale`` in FP8, and transposed, with zeros up to a multiple of 16 rows of ``x``."""
+    most = torch.finfo(kind).max
+    if not x.is_cuda:
+        values = (x.float() / scale).clamp(-most, most).to(kind)
+        more = F.pad(values.view(torch.uint8), (0, 0, 0, -x.shape[0] % _MULTIPLE))
+        return values, more.t().contiguous().view(kind)
+    from cass_ray.train.model.fp8_kernel import convert  # needs Triton
+
+    padded = -(-x.shape[0] // _MULTIPLE) * _MULTIPLE
+    values = torch.empty(x.shape, dtype=kind, device=x.device)
+    turned = torch.empty((x.shape[1], padded), dtype=kind, device=x.device)
+    convert(x.contiguous(), scale, values, turned)
+    return values, turned
+
+
+@_both_ways.register_fake
+def _both_shapes(
+    x: torch.Tensor, scale: torch.Tensor, kind: torch.dtype
+) -> tuple[torch.Tensor, torch.Tensor]:
+    rows, columns = x.shape
+    padded = (rows + _MULTIPLE - 1) // _MULTIPLE * _MULTIPLE
+    return x.new_empty((rows, columns), dtype=kind), x.new_empty((columns, padded), dtype=kind)
 
 
 _Scaled = tuple[torch.Tensor, torch.Tensor]
 """Values in FP8, and what they are multiplied with to be the tensor again."""
-
-
-def _scaled(x: torch.Tensor, kind: torch.dtype) -> _Scaled:
-    most = torch.finfo(kind).max
-    scale = x.abs().amax().float().clamp(min=1e-12) / most
-    return (x.float() / scale).clamp(-most, most).to(kind), scale
 
 
 def _multiplied(

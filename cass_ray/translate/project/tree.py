@@ -48,6 +48,8 @@ SUFFIXES = frozenset(
         ".tcc",
         ".impl",
         ".cuinc",
+        ".hu",
+        ".txx",
     ]
 )
 """File name endings of C, C++ and CUDA source."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from cass_ray.corpus.parsing.kernels import kernel_definitions
@@ -19,6 +19,7 @@ from cass_ray.translate.repair.template_arguments import name_types
 from cass_ray.translate.rules import thrust_headers
 from cass_ray.translate.rules.edits import Edits
 from cass_ray.translate.rules.text import SourceText
+from cass_ray.translate.rules.vectors import GUARD, definition_start
 
 Compile = Callable[[str], str]
 """Compiles a source; returns the compiler's messages, or nothing when it compiled."""
@@ -330,17 +331,30 @@ def _unify_extremes(text: SourceText, edits: Edits, item: CompilerDiagnostic, of
     return f"give both arguments on line {item.line} one type"
 
 
+_OTHER_SIDES = re.compile(
+    r"^(?P<file>[^:\n]+):(\d+):(\d+): note: candidate template ignored: "
+    r"target attributes do not match",
+    re.MULTILINE,
+)
+
+
 def _widen_specialization(
     text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int
 ) -> str:
-    """nvcc takes a specialization for the device of a template for both sides, clang does not."""
-    if "target attributes do not match" not in item.notes:
+    """nvcc takes a specialization for other sides than its template's, clang does not: what is for
+    the device alone gets both sides."""
+    found = _OTHER_SIDES.search(item.notes)
+    if found is None:
         return ""
     start = text.code.rfind("template", 0, offset)
+    if start >= 0 and "__host__" in text.code[start:offset] and found["file"] == item.file:
+        offset = _offset(text.text, replace(item, line=int(found[2]), column=int(found[3])))
+        start = text.code.rfind("template", 0, offset)
     attribute = text.code.find("__device__", start, offset) if start >= 0 else -1
     if attribute < 0 or "__host__" in text.code[start:offset]:
         return ""
-    edits.insert(attribute, "__host__ ")
+    if not edits.within(text.text, attribute, attribute):  # another specialization's error
+        edits.insert(attribute, "__host__ ")
     return f"give the specialization on line {item.line} both sides"
 
 
@@ -378,9 +392,16 @@ def _shift_positive(text: SourceText, edits: Edits, item: CompilerDiagnostic, of
     return f"shift a positive number on line {item.line}"
 
 
+_ONE_LITERAL = re.compile(
+    "C\\+\\+11 requires a space between literal and identifier"
+    "|string literal with user-defined suffix cannot be used here"
+)
+
+
 def _part_literal(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
-    """``"%"PRId64``: nvcc and g++ warn of it, clang takes the macro for a suffix."""
-    if "C++11 requires a space between literal and identifier" not in item.message:
+    """``"%"PRId64``, ``extern "C"__global__``: nvcc and g++ warn of it, clang takes the word for a
+    suffix."""
+    if not _ONE_LITERAL.search(item.message):
         return ""
     edits.insert(offset, " ")
     return f"part a literal from the name behind it on line {item.line}"
@@ -402,6 +423,59 @@ def _list_no_arguments(
     return f"give the template on line {item.line} an empty list of arguments"
 
 
+_AGAIN = re.compile(
+    r"redefinition of 'atomic\w+'"
+    r"|functions that differ only in their return type cannot be overloaded"
+)
+
+
+def _leave_own_atomic(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
+    """HIP has atomic functions for ``unsigned long`` and others that programs add to CUDA's."""
+    name = re.compile(r"atomic[A-Z]\w*").match(text.code, offset)
+    if name is None or not _AGAIN.search(item.message) or "/hip/amd_detail/" not in item.notes:
+        return ""
+    parameters = text.closing(text.code.find("(", name.end()))
+    body = re.compile(r"\s*(\{|;)").match(text.code, parameters + 1) if parameters >= 0 else None
+    end = text.closing(body.end() - 1) if body and body[1] == "{" else body and body.end() - 1
+    if not end or end < 0:
+        return ""
+    start = definition_start(text.code, offset)
+    edits.insert(start, f"{text.newline}#ifndef {GUARD}  // HIP has it{text.newline}")
+    edits.insert(end + 1, f"{text.newline}#endif{text.newline}")
+    return f"leave {name[0]} on line {item.line} to HIP"
+
+
+_SHARED = re.compile(
+    r"__shared__\s+(?P<aligned>(?:(?:__align__|alignas)\s*\([^();]{0,99}\)\s*)?)"
+    r"(?P<type>(?:const\s+)?[\w:]+(?:\s*<[^;{}()]{0,200}>)?)\s+"
+    r"(?P<name>\w+)\s*(?P<extents>(?:\[[^;\[\]]{0,200}\]\s*)*);"
+)
+
+
+def _leave_shared_memory(
+    text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int
+) -> str:
+    """nvcc leaves out what a constructor would store in shared memory, and warns of it."""
+    if "initialization is not supported for __shared__ variables" not in item.message:
+        return ""
+    start = text.code.rfind("__shared__", 0, offset)
+    found = _SHARED.match(text.code, start) if start >= 0 else None
+    if found is None or not found.start("name") <= offset < found.end("name"):
+        return ""
+    parts = (text.text[slice(*found.span(part))].strip() for part in found.groupdict())
+    aligned, kind, name, extents = parts
+    memory = f"cass_memory_of_{name}"
+    aligned += " " if aligned else ""
+    reference = f"(&{name}){extents}" if extents else f"&{name}"
+    edits.replace(
+        start,
+        found.end(),
+        f"alignas({kind}) {aligned}__shared__ unsigned char {memory}[sizeof({kind}{extents})]; "
+        f"{kind} {reference} = reinterpret_cast<{kind} (&){extents}>({memory});",
+    )
+    return f"leave shared memory on line {item.line} as it is"
+
+
 def _name_types(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
     return name_types(text, edits, item.message, item.notes, offset)
 
@@ -412,6 +486,8 @@ _RULES: tuple[Fix, ...] = (
     _list_no_arguments,
     _shift_positive,
     _hide_default,
+    _leave_shared_memory,
+    _leave_own_atomic,
     _widen_specialization,
     _add_keyword,
     _cast_argument,

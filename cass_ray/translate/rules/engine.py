@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from cass_ray.translate.protocol import NO_CONTEXT, Context, Translation
 from cass_ray.translate.rules import (
     block_reductions,
+    compute_types,
     cub_warps,
     grids,
     groups,
@@ -24,6 +25,7 @@ from cass_ray.translate.rules import (
     own_functions,
     printing,
     random_numbers,
+    restricted_elements,
     results,
     standard_library,
     std_names,
@@ -79,6 +81,7 @@ _SNIPPETS = (
         "barrier",
         "functional",
         "versions",
+        "blas",
     ),
     *(
         "group_tiles",
@@ -221,6 +224,11 @@ PASSES: tuple[Pass, ...] = (
         "before the left-overs, which report what HIP lacks",
     ),
     Pass(
+        "compute types",
+        compute_types.name_compute_types,
+        "before the names, which would make a data type of the argument",
+    ),
+    Pass(
         "names",
         names.rename_names,
         "behind all that treats a single call: what is left needs another spelling only",
@@ -276,6 +284,11 @@ PASSES: tuple[Pass, ...] = (
         "anywhere: a word that no other pass takes",
     ),
     Pass(
+        "restricted elements",
+        restricted_elements.drop_restricted_elements,
+        "anywhere, as the word before: qualifiers are taken by no other pass",
+    ),
+    Pass(
         "vector types",
         vectors.name_types,
         "before the operators, whose guards begin where a class key may stand",
@@ -328,7 +341,7 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass(
         "launches",
-        launches.join_brackets,
+        launches.repair_launches,
         "anywhere: edits the blanks inside of brackets, which no other pass touches",
     ),
     Pass(

@@ -38,7 +38,9 @@ _ASKED = re.compile(r"\s*+\)?\s*+(?P<operator>>=|<=|>|<|==|!=)\s*+\(?(?P<value>\
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(ifdef|ifndef|if|elif|define|undef)\b", re.MULTILINE)
 _DEFINED = re.compile(r"\bdefined\s*+\(?\s*+\Z")
 _ATTRIBUTES = re.compile(
-    r"(?:[ \t]*(?:#[ \t]*define[ \t]+\w+[^\n]{0,99}\b__(?:host|device)__[^\n\\]{0,99})?\n){1,99}"
+    r"(?:[ \t]*\n){0,99}"
+    r"(?:[ \t]*#[ \t]*define[ \t]+\w+[^\n]{0,99}\b__(?:host|device)__[^\n\\]{0,99}\n"
+    r"(?:[ \t]*\n){0,99}){1,99}"
     r"[ \t]*#[ \t]*(?:else|endif)\b"
 )
 _ATTRIBUTE = re.compile(

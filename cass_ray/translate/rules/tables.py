@@ -80,8 +80,18 @@ def _rows(name: str) -> Iterator[dict[str, str]]:
 
 @cache
 def names() -> dict[str, str]:
-    """CUDA name -> HIP name."""
-    return {row["cuda"]: row["hip"] for row in _rows("names.csv")}
+    """CUDA name -> HIP name.
+
+    cuBLAS' functions have a second name, which ``cublas_v2.h`` makes of the first:
+    ``cublasCreate_v2``.
+    """
+    found = {row["cuda"]: row["hip"] for row in _rows("names.csv")}
+    versioned = {
+        f"{row['cuda']}_v2": row["hip"]
+        for row in _rows("names.csv")
+        if row["kind"] == "function" and row["cuda"].startswith("cublas")
+    }
+    return {**versioned, **found}
 
 
 @cache

@@ -129,6 +129,10 @@ def test_counts_of_a_build_that_was_ended(
     counts = of_progress(said)
     assert (counts["rows"], counts["pairs"], counts["no_device_code"]) == (rows, pairs, no_code)
     assert counts["stopped"][0] == {"what": "not reached", "rows": left}
+    seen = Measured(
+        list="named", repository="me/own", commit="", date="", seconds=0, finished=False, **counts
+    )
+    assert seen.with_device_code == rows - left - no_code
 
 
 def test_the_table_has_shares_of_distinct_rows_with_device_code() -> None:

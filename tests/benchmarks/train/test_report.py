@@ -35,24 +35,43 @@ def test_rows_are_compared_within_their_call_with_the_faster_variant(tmp_path: P
     first = written(tmp_path / "a", row("base", 100), row("ours", 110, "base", "a piece"))
     second = written(
         tmp_path / "b",
-        row("base", 200),
-        row("base-dynamic", 220, "base"),
-        row("base-fp8", 400, "base"),
-        row("ours", 209, "base", "a piece"),
+        row("base-packed", 200),
+        row("base-padded", 220, "base-packed"),
+        row("base-packed-fp8", 400, "base-packed"),
+        row("ours", 209, "base-packed", "a piece"),
         row("alone", 1, "not measured here"),
     )
-    text = "\n".join(page({"calls": [first, second], "several": [], "bounds": []}))
+    text = "\n".join(page({"calls": [first, second], "several": [], "bounds": [], "long": []}))
     assert "| 1 | ours | base | **1.10** | 110 |" in text
-    assert "| 2 | ours | base-dynamic | **0.95** | 209 |" in text
-    assert "| 2 | base-dynamic | base | **1.10** | 220 |" in text
+    assert "| 2 | ours | base-padded | **0.95** | 209 |" in text
+    assert "| 2 | base-padded | base-packed | **1.10** | 220 |" in text
     assert "| 2 | alone | – | – | 1 |" in text
     assert "| a piece | 1.10 (7B whole), 0.95 (7B whole) | yes |" in text
 
 
 def test_a_piece_that_gains_less_than_3_percent_is_named(tmp_path: Path) -> None:
     call = written(tmp_path / "a", row("base", 100), row("ours", 102, "base", "a piece"))
-    text = "\n".join(page({"calls": [call], "several": [], "bounds": []}))
+    text = "\n".join(page({"calls": [call], "several": [], "bounds": [], "long": []}))
     assert "| a piece | 1.02 (7B whole) | **no** |" in text
+
+
+def test_fp8_is_a_piece_of_its_own(tmp_path: Path) -> None:
+    inexact = {**row("ours-fp8", 125, "base"), "fp8": True}
+    call = written(tmp_path / "a", row("base", 100), inexact)
+    text = "\n".join(page({"calls": [call], "several": [], "bounds": [], "long": []}))
+    assert "| products in FP8 (ours) | 1.25 (7B whole) | yes |" in text
+
+
+def test_long_runs_stand_beside_each_other(tmp_path: Path) -> None:
+    runs = [
+        {"title": "one", "held_out": {"100": 3.0, "1000": 1.25}},
+        {"title": "other", "held_out": {"100": 2.5}},
+    ]
+    call = written(tmp_path / "a", row("base", 100))
+    lines = list(page({"calls": [call], "several": [], "bounds": [], "long": runs}))
+    assert "| | 100 | 1,000 |" in lines
+    assert "| one | 3.000 | 1.250 |" in lines
+    assert "| other | 2.500 | – |" in lines
 
 
 def test_every_part_is_compared_with_one_that_there_is() -> None:

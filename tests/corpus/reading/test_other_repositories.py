@@ -282,9 +282,23 @@ def test_helpers_of_the_toolkits_samples(
     assert found == ([samples] if asked else [])
 
 
+@pytest.mark.parametrize(
+    ("files", "asked"),
+    [
+        ({"a_dot_h": '#include "NvInfer.h"\n'}, ["TensorRT"]),
+        ({"a_dot_cu": "#include <NvInferPlugin.h>\n#include <helper_cuda.h>\n"},
+         ["TensorRT", "cuda-samples"]),
+        ({"a_dot_cu": "#include <NvInfer.h>\n", "include__NvInfer_dot_h": ""}, []),
+        ({"a_dot_cu": "#include <NvInferenceOfMine.h>\n"}, []),
+    ],
+)  # fmt: skip
+def test_headers_of_tensorrt(tmp_path: Path, files: dict[str, str], asked: list[str]) -> None:
+    assert sorted(each.name for each in declared_dependencies(tree(tmp_path, **files), {})) == asked
+
+
 def test_helpers_are_found_in_the_samples_that_are_given(tmp_path: Path) -> None:
     project = tree(tmp_path / "p", a_dot_cu="#include <helper_cuda.h>\n")
-    tree(tmp_path / "samples", Common__helper_cuda_dot_h="int helper;\n")
+    tree(tmp_path / "samples", Common__helper_cuda_dot_h="int helper;\n", x__common_dot_h="")
     declared = declared_dependencies(project, {})
     given = {"cuda-samples": str(tmp_path / "samples")}
     made = DependencySources(given, tmp_path / "cache", fetches=False).bring(declared)

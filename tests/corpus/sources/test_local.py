@@ -161,6 +161,39 @@ def test_an_open_closure_takes_the_whole_project(
     assert main.tree == other.tree
 
 
+@pytest.mark.parametrize(
+    ("include", "place", "taken"),
+    [
+        ('#include "Runtime.cpp"', "src/Runtime.cpp", True),
+        ('#include "src/Runtime.cc"', "src/Runtime.cc", True),
+        ('#include "../tables/sine.txt"', "tables/sine.txt", True),
+        ('#include "kernel.impl"', "src/kernel.impl", True),
+        ("#include <lib/tables/cosine.dat>", "include/lib/tables/cosine.dat", True),
+        ('#include "lib/utils.hu"', "include/lib/utils.hu", True),
+        ('// #include "Runtime.cpp"', "src/Runtime.cpp", False),
+        ('#include "Other.cpp"', "src/Runtime.cpp", False),
+        ('#include "../../Outside.cpp"', "src/Runtime.cpp", False),
+    ],
+)
+def test_an_open_closure_takes_what_is_included_whatever_its_name(
+    tmp_path: Path,
+    read: Read,
+    tree_of: Callable[[Program], dict[str, bytes]],
+    include: str,
+    place: str,
+    taken: bool,
+) -> None:
+    files: dict[str, str | bytes] = {
+        "src/a.cu": f'#include "generated.h"\n#include NAME\n{include}\n{KERNEL}',
+        "src/b.h": "int b;\n",
+        "src/main.cpp": "int main() {}\n",
+        place: "int c;\n",
+    }
+    (program,) = read(f"local:{write_files(tmp_path / 'p', files)}")
+    assert isinstance(program, Program)
+    assert set(tree_of(program)) == {"src/a.cu", "src/b.h", *([place] if taken else [])}
+
+
 def test_identity_follows_the_closure(tmp_path: Path, read: Read) -> None:
     def row_id(name: str, files: dict[str, str | bytes]) -> str:
         items = read(f"local:{write_files(tmp_path / name, files)}")

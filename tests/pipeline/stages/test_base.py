@@ -9,7 +9,7 @@ import pytest
 
 from cass_ray.cache import ContentCache, digest
 from cass_ray.dataset.schema import Reason
-from cass_ray.pipeline.stages.base import CachedResults, NotCached
+from cass_ray.pipeline.stages.base import CachedResults, NotCached, Remedy
 from cass_ray.toolchain.unit import CompileFailure
 
 KEY = digest(["program"])
@@ -72,3 +72,28 @@ def test_a_killed_compiler_that_an_older_version_kept_is_forgotten(
     else:
         with pytest.raises(CompileFailure):
             CachedResults(cache).get(KEY)
+
+
+def test_failures_from_before_a_remedy_count_no_more(tmp_path: Path) -> None:
+    cache = ContentCache(tmp_path)
+    failure = CompileFailure(Reason.COMPILE_ERROR, "error: wants it", "clang")
+    other = CompileFailure(Reason.COMPILE_ERROR, "error: another", "clang")
+    before = CachedResults(cache)
+    before.put_failure("a", failure)
+    before.put_failure("b", other)
+    before.put("c", {"device": "x"})
+
+    now = CachedResults(cache, remedy=Remedy("it", lambda given: "wants it" in given.diagnostic))
+    assert now.get("a") is None
+    with pytest.raises(CompileFailure, match="another"):
+        now.get("b")
+    assert now.get("c") == {"device": "x"}
+    with pytest.raises(NotCached):
+        CachedResults(cache, only=True, remedy=now.remedy).get("a")
+    now.put_failure("a", failure)  # the remedy did not help
+    with pytest.raises(CompileFailure, match="wants it"):
+        now.get("a")
+    with pytest.raises(CompileFailure, match="wants it"):
+        CachedResults(cache, only=True, remedy=now.remedy).get("a")
+    now.put("d", {"device": "y"})
+    assert CachedResults(cache, only=True, remedy=now.remedy).get("d") == {"device": "y"}

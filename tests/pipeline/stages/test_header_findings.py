@@ -1,4 +1,4 @@
-"""Headers of a tree that have no translation: units that compile them are refused by name."""
+"""Headers of a tree that have no translation: units that call them are refused by name."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ __device__ inline void start(unsigned a) {
 """
 """PTX's mbarrier has no counterpart below gfx1250: nothing that the rules could put there."""
 KERNEL = "__global__ void fill(int* p) { p[threadIdx.x] = 1; }\n"
+CALLS = "__global__ void fill(int* p) { start(1); p[threadIdx.x] = 1; }\n"
 PROGRAMS = {
     "without.cu": '#include "start.cuh"\n',
     "with.cu": '#define WITH_BARRIER\n#include "start.cuh"\n',
@@ -36,6 +37,7 @@ PROGRAMS = {
     "twice.cu": '#include "start.cuh"\n#define WITH_BARRIER\n#include "start.cuh"\n',
     "through.cu": '#include "through.cuh"\n',
     "off_again.cu": '#define WITH_BARRIER\n#undef WITH_BARRIER\n#include "start.cuh"\n',
+    "uncalled.cu": '#define WITH_BARRIER\n#include "start.cuh"\n',
     "alone.cu": "",
 }
 REFUSED = {"with.cu", "by_macro.cu", "twice.cu", "through.cu"}
@@ -49,7 +51,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Row]:
     (source / "start.cuh").write_text(HEADER)
     (source / "through.cuh").write_text('#define WITH_BARRIER\n#include "start.cuh"\n')
     for name, text in PROGRAMS.items():
-        (source / name).write_text(text + KERNEL)
+        (source / name).write_text(text + (CALLS if name in REFUSED else KERNEL))
     store = StoredTrees(Store(folder / "trees"))
     trees, rules = Workspace(store.get), make_translator("rules")
     programs = list(parse_source(f"local:{source}").iterate(folder / "work", store))
@@ -59,7 +61,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Row]:
 
 
 @pytest.mark.parametrize("name", sorted(PROGRAMS))
-def test_a_unit_that_compiles_it_is_refused_with_the_finding(
+def test_a_unit_whose_machine_code_has_it_is_refused_with_the_finding(
     name: str, rows: dict[str, Row]
 ) -> None:
     row = rows[name]

@@ -96,3 +96,25 @@ def test_what_no_release_had_is_the_compilers_error(
     with pytest.raises(CompileFailure) as failed:
         nvidia.compile(unit(tmp_path, source + KERNEL))
     assert failed.value.reason is Reason.COMPILE_ERROR
+
+
+@pytest.mark.parametrize(
+    ("expression", "instruction"),
+    [
+        ("__shfl(p[0], 3)", "shfl.sync.idx.b32"),
+        ("__shfl_up(p[0], 1, 16)", "shfl.sync.up.b32"),
+        ("__shfl_down((float)p[0], 1)", "shfl.sync.down.b32"),
+        ("__shfl_xor((double)p[0], 2)", "shfl.sync.bfly.b32"),
+        ("__any(p[0] > 1)", "vote.sync.any.pred"),
+        ("__all(p[0] > 1)", "vote.sync.all.pred"),
+        ("__popc(__ballot(p[0] > 1))", "vote.sync.ballot.b32"),
+    ],
+)
+def test_warp_functions_without_a_mask_are_of_the_active_threads(
+    nvidia: NvidiaToolchain, tmp_path: Path, expression: str, instruction: str
+) -> None:
+    source = f"__global__ void k(int* p) {{ if (p[1]) p[threadIdx.x] = {expression}; }}\n"
+    made = nvidia.compile(unit(tmp_path, source), want_ptx=True)
+    text = made.ptx["sm_80"]
+    assert instruction in text and "activemask.b32" in text
+    assert made.flags.endswith("-include cass_removed_warp.h")

@@ -1,11 +1,10 @@
-"""Selective recomputation: gradients do not change, memory goes where it pays."""
+"""What the backward pass recomputes changes no gradient, and as much is kept as fits."""
 
 import pytest
 import torch
 
 from cass_ray.train.data.collate import Batch
 from cass_ray.train.model import activation_checkpoint
-from cass_ray.train.model.activation_checkpoint import Keep
 from cass_ray.train.model.build import fresh_config, prepare
 from cass_ray.train.settings import FreshModel, ModelSettings
 
@@ -46,74 +45,70 @@ def make_batch(lengths: tuple[int, ...]) -> Batch:
     )
 
 
-def gradients(keep: Keep) -> tuple[float, torch.Tensor]:
+def gradients(recomputed: int) -> tuple[float, torch.Tensor]:
     prepared = make_prepared()
-    activation_checkpoint.apply(prepared.model.layers, [keep] * 3, SIZES.intermediate_size)
+    activation_checkpoint.recompute_layers(prepared.model.layers, recomputed)
     loss = prepared.model(make_batch((40, 24)))
     loss.backward()
     parts = [p.grad.reshape(-1) for p in prepared.model.parameters()]
     return float(loss), torch.cat(parts)
 
 
-@pytest.mark.parametrize("keep", [Keep.NOTHING, Keep.ATTENTION, Keep.PRODUCTS])
-def test_recomputing_changes_no_gradient(keep):
-    loss, expected = gradients(Keep.EVERYTHING)
-    again, found = gradients(keep)
+@pytest.mark.parametrize("recomputed", [1, 2, 3])
+def test_recomputing_changes_no_gradient(recomputed):
+    loss, expected = gradients(0)
+    again, found = gradients(recomputed)
     assert again == loss
     torch.testing.assert_close(found, expected)
 
 
-PLAIN = (torch.ops.aten.mm.default, torch.ops.aten.addmm.default)
-FP8 = (torch.ops.aten._scaled_mm.default,)
-
-
-def saved_operations(keep: Keep, fp8: bool = False) -> int:
-    """Matrix products that the backward pass runs; with ``fp8`` those in FP8 alone."""
+def products_of_the_backward_pass(recomputed: int) -> int:
     from torch.utils._python_dispatch import TorchDispatchMode
 
     class Count(TorchDispatchMode):
         products = 0
 
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-            if func in (FP8 if fp8 else PLAIN):
-                Count.products += 1
+            Count.products += func in (torch.ops.aten.mm.default, torch.ops.aten.addmm.default)
             return func(*args, **(kwargs or {}))
 
-    prepared = make_prepared(fp8)
-    activation_checkpoint.apply(prepared.model.layers, [keep] * 3, SIZES.intermediate_size)
+    prepared = make_prepared()
+    activation_checkpoint.recompute_layers(prepared.model.layers, recomputed)
     loss = prepared.model(make_batch((40, 24)))
     with Count():
         loss.backward()
     return Count.products
 
 
-def test_kept_products_are_not_computed_again():
-    # Seven products a layer (q, k, v, o, gate, up, down); the last one's value is never needed.
-    everything = saved_operations(Keep.EVERYTHING)
-    assert saved_operations(Keep.PRODUCTS) == everything
-    assert saved_operations(Keep.NOTHING) == everything + 3 * 6
+@pytest.mark.parametrize("recomputed", [1, 2, 3])
+def test_so_many_layers_are_computed_again(recomputed):
+    # Seven products a layer; the last one's value (down) is never needed.
+    again = products_of_the_backward_pass(recomputed) - products_of_the_backward_pass(0)
+    assert again == 6 * recomputed
 
 
-def test_kept_products_in_fp8_are_not_computed_again():
-    # Four a layer have no bias (o, gate, up, down).
-    everything = saved_operations(Keep.EVERYTHING, fp8=True)
-    assert everything == 3 * 4 * 2
-    assert saved_operations(Keep.PRODUCTS, fp8=True) == everything
-    assert saved_operations(Keep.NOTHING, fp8=True) == everything + 3 * 4
+@pytest.mark.parametrize(
+    ("sizes", "share", "recomputed"),
+    [
+        ([90], 1.0, 0),  # all fits
+        ([110, 95], 0.75, 1),  # a quarter of three layers, rounded
+        ([float("inf"), 120, 100], 0.5, 2),  # the first trial ran out of memory
+        ([200, 180, 160, 140, 120, 99], 0.0, 3),
+        ([200] * 6, 0.0, 3),  # none fits: training itself will say so
+    ],
+)
+def test_as_much_is_kept_as_fits_on_the_smallest_worker(sizes, share, recomputed):
+    layers = make_prepared().model.layers
+    left, asked = list(sizes), []
 
+    def trial() -> float:
+        asked.append(sum(layer.gradient_checkpointing for layer in layers))
+        return left.pop(0) / 2
 
-def test_layers_reach_a_level_together_and_the_last_ones_first():
-    cost = {Keep.NOTHING: 1, Keep.ATTENTION: 3, Keep.PRODUCTS: 10, Keep.EVERYTHING: 20}
-    assert activation_checkpoint.assign(3, cost, 3) == [Keep.NOTHING] * 3
-    assert activation_checkpoint.assign(3, cost, 7) == [
-        Keep.NOTHING,
-        Keep.ATTENTION,
-        Keep.ATTENTION,
-    ]
-    assert activation_checkpoint.assign(3, cost, 9) == [Keep.ATTENTION] * 3
-    assert activation_checkpoint.assign(3, cost, 23) == [
-        Keep.ATTENTION,
-        Keep.PRODUCTS,
-        Keep.PRODUCTS,
-    ]
-    assert activation_checkpoint.assign(3, cost, 60) == [Keep.EVERYTHING] * 3
+    note = activation_checkpoint.keep_what_fits(
+        layers, trial, 100.0, compiled=False, all_max=lambda size: 2 * size
+    )
+    assert not left
+    assert activation_checkpoint.SHARES[len(asked) - 1] == share
+    assert sum(layer.gradient_checkpointing for layer in layers) == recomputed
+    assert ("no trial fits" in note) is (sizes[-1] > 100)

@@ -44,5 +44,5 @@ def test_large_and_small_tensors_are_scaled():
 
 def test_sides_that_the_hardware_cannot_multiply_stay():
     odd = torch.nn.Sequential(torch.nn.Linear(96, 50, bias=False), torch.nn.Linear(96, 48))
-    assert use_fp8([odd]) == 0
-    assert type(odd[0]) is torch.nn.Linear
+    assert use_fp8([odd]) == 1
+    assert type(odd[0]) is torch.nn.Linear  # 50 is no multiple of 16

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cass_ray.translate.engines.registry import make_translator
-from cass_ray.translate.project.tree import STATE, translate_tree
+from cass_ray.translate.project.tree import STATE, is_source, translate_tree
 from cass_ray.translate.rules import RulesTranslator
 
 
@@ -146,3 +146,19 @@ def test_files_that_a_build_copies(name: str, translated: bool, tmp_path: Path) 
     text = (tmp_path / "out" / name).read_text()
     assert ("hipFree" in text) == translated
     assert "// @X@" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("a.cu", True),
+        ("include/LightGBM/cuda/cuda_utils.hu", True),
+        ("x.txx", True),
+        ("Runtime.CPP", True),
+        ("config.h.in", True),
+        ("notes.txt", False),
+        ("hu", False),
+    ],
+)
+def test_what_is_named_like_source(name: str, expected: bool) -> None:
+    assert is_source(name) is expected

@@ -59,6 +59,23 @@ def test_errors_are_read_with_their_notes() -> None:
             'printf("%" PRId64, a);',
         ),
         (
+            "template <class T> __device__ T f(T x);\n"
+            "template <> __host__ __device__ int f(int x);\n"
+            "template <> __host__ __device__ char f(char x);",
+            "a.cu:2:37: error: no function template matches function template specialization 'f'\n"
+            "a.cu:1:33: note: candidate template ignored: target attributes do not match\n"
+            "a.cu:3:38: error: no function template matches function template specialization 'f'\n"
+            "a.cu:1:33: note: candidate template ignored: target attributes do not match",
+            "template <class T> __host__ __device__ T f(T x);\n"
+            "template <> __host__ __device__ int f(int x);\n"
+            "template <> __host__ __device__ char f(char x);",
+        ),
+        (
+            'extern "C"__global__ void k() {}',
+            "a.cu:1:11: error: string literal with user-defined suffix cannot be used here",
+            'extern "C" __global__ void k() {}',
+        ),
+        (
             "return a.template f(3);",
             "a.cu:1:19: error: a template argument list is expected after a name prefixed by the"
             " template keyword [-Wmissing-template-arg-list-after-template-kw]",
@@ -69,6 +86,33 @@ def test_errors_are_read_with_their_notes() -> None:
             "a.cu:1:39: error: default arguments cannot be added to an out-of-line definition of a"
             " member of a class template",
             "template <class T> int C<T>::f(int a, int b /* = g(1, 2) */) { return a; }",
+        ),
+        (
+            "int a;\nD T atomicCAS(T* p, T a, T b) { if (a) {} return f(p); }\nint b;\n",
+            "a.cu:2:5: error: redefinition of 'atomicCAS'\n"
+            "/r/include/hip/amd_detail/amd_hip_atomic.h:9:1: note: previous definition is here",
+            "int a;\n\n#ifndef __HIP_PLATFORM_AMD__  // HIP has it\n"
+            "D T atomicCAS(T* p, T a, T b) { if (a) {} return f(p); }\n#endif\n\nint b;\n",
+        ),
+        (
+            "__shared__ Z s[4][n + 1]; s[0][0] = 1;",
+            "a.cu:1:14: error: initialization is not supported for __shared__ variables",
+            "alignas(Z) __shared__ unsigned char cass_memory_of_s[sizeof(Z[4][n + 1])]; "
+            "Z (&s)[4][n + 1] = reinterpret_cast<Z (&)[4][n + 1]>(cass_memory_of_s); s[0][0] = 1;",
+        ),
+        (
+            "__shared__ __align__(256) Z s[k * 2];",
+            "a.cu:1:29: error: initialization is not supported for __shared__ variables",
+            "alignas(Z) __align__(256) __shared__ unsigned char "
+            "cass_memory_of_s[sizeof(Z[k * 2])]; "
+            "Z (&s)[k * 2] = reinterpret_cast<Z (&)[k * 2]>(cass_memory_of_s);",
+        ),
+        (
+            "{ __shared__ a::V<float, 4> w ; }",
+            "a.cu:1:29: error: initialization is not supported for __shared__ variables",
+            "{ alignas(a::V<float, 4>) __shared__ unsigned char "
+            "cass_memory_of_w[sizeof(a::V<float, 4>)]; "
+            "a::V<float, 4> &w = reinterpret_cast<a::V<float, 4> (&)>(cass_memory_of_w); }",
         ),
         (
             "template <int k> float C<k>::f() { return decode(x[0]); }",

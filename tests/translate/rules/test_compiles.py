@@ -268,6 +268,25 @@ VERSIONS = """\
 size_t compiled_with() { return cublasGetCudartVersion(); }
 """
 
+MIXED_PRODUCTS = """\
+#include <cublas_v2.h>
+#include <cuda_fp16.h>
+cublasStatus_t f(cublasHandle_t h, half* a, half* b, float* c, float alpha, float beta) {
+  return cublasSgemmEx(h, CUBLAS_OP_N, CUBLAS_OP_T, 2, 3, 4, &alpha, a, CUDA_R_16F, 2, b,
+                       CUDA_R_16F, 3, &beta, c, CUDA_R_32F, 2);
+}
+// Compute types as before cuBLAS 11, which its headers still take in C++.
+cublasStatus_t g(cublasHandle_t h, half* a, float* c, float alpha, cudaDataType_t type) {
+  cublasGemmEx(h, CUBLAS_OP_N, CUBLAS_OP_T, 2, 3, 4, &alpha, a, CUDA_R_16F, 2, a, CUDA_R_16F, 3,
+               &alpha, c, CUDA_R_32F, 2, CUDA_R_32F, CUBLAS_GEMM_DFALT_TENSOR_OP);
+  cublasGemmEx(h, CUBLAS_OP_N, CUBLAS_OP_T, 2, 3, 4, &alpha, a, CUDA_R_16F, 2, a, CUDA_R_16F, 3,
+               &alpha, c, CUDA_R_32F, 2, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+  return cublasGemmStridedBatchedEx(h, CUBLAS_OP_N, CUBLAS_OP_T, 2, 3, 4, &alpha, a, CUDA_R_16F, 2,
+                                    8, a, CUDA_R_16F, 3, 12, &alpha, c, CUDA_R_32F, 2, 6, 5, type,
+                                    CUBLAS_GEMM_DEFAULT);
+}
+"""
+
 TILES = """\
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;
@@ -368,6 +387,7 @@ SOURCES = {
     "macro": MACRO,
     "functional": FUNCTIONAL,
     "versions": VERSIONS,
+    "mixed_products": MIXED_PRODUCTS,
     "fragments": FRAGMENTS,
     "tiles": TILES,
     "events": EVENTS,
@@ -422,7 +442,16 @@ BFLOAT16 = """#include <cuda_bf16.h>
 typedef __nv_bfloat16 __hip_bfloat16;
 typedef __nv_bfloat162 __hip_bfloat162;
 """
-NOT_FOR_NVIDIA = {"ptx", "halves", "events", "occupancy", "image queries", "cub_warps", "random"}
+NOT_FOR_NVIDIA = {
+    "mixed_products",
+    "ptx",
+    "halves",
+    "events",
+    "occupancy",
+    "image queries",
+    "cub_warps",
+    "random",
+}
 NO_HEADER_FOR_NVIDIA = "#include <hip/hip_bf16.h>\n"
 """HIP has had it for Nvidia since 6.0; Debian's headers are older."""
 

@@ -303,6 +303,16 @@ def test_hip_sources_stay() -> None:
             "#ifdef __CUDA_ARCH__\n#define HD __device__\nint x;\n#endif",
             "#ifdef __HIP_DEVICE_COMPILE__\n#define HD __device__\nint x;\n#endif",
         ),
+        # Kaldi's: nothing is defined here, in the other branch a function.
+        (
+            "#if !defined(__CUDA_ARCH__)\n// native\n\n#else\nint f();\n#endif",
+            "#if !defined(__HIP_DEVICE_COMPILE__)\n// native\n\n#else\nint f();\n#endif",
+        ),
+        ("#ifdef __CUDA_ARCH__\n\n#endif", "#ifdef __HIP_DEVICE_COMPILE__\n\n#endif"),
+        (
+            "#ifdef __CUDA_ARCH__\n\n#define D __device__\n\n#endif",
+            "#ifdef __HIPCC__\n\n#define D __device__\n\n#endif",
+        ),
         ("#if __CUDA_ARCH__ >= 600\n#endif", "#if (__HIP_DEVICE_COMPILE__ * 900) >= 600\n#endif"),
         ("#ifdef __CUDACC__\n#endif", "#ifdef __HIPCC__\n#endif"),
         ("#if CUDART_VERSION < 9000\n#endif", "#if 11080 /* CUDART_VERSION */ < 9000\n#endif"),

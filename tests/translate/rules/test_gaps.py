@@ -258,3 +258,78 @@ def test_a_root_that_is_not_called_may_be_any_word(source: str) -> None:
 )
 def test_a_root_that_a_host_uses_is_given(source: str, used: str) -> None:
     assert used in hip(source)
+
+
+@pytest.mark.parametrize(
+    ("cuda", "translated"),
+    [
+        # nvcc 13 compiles these, and clang 19 without the word.
+        ("void f(const __restrict__ u8 x[4]);", "void f(const u8 x[4]);"),
+        ("void f(__restrict__ const float x[]);", "void f(const float x[]);"),
+        ("void f(const __restrict std::uint8_t x[N + 1]);", "void f(const std::uint8_t x[N + 1]);"),
+        ("void f(__restrict__ unsigned int x[4][4]);", "void f(unsigned int x[4][4]);"),
+        ("void f(const __restrict__ Vec<T, 4> x[2]);", "void f(const Vec<T, 4> x[2]);"),
+        ("void f(float* __restrict__ x, int y[4]);", "void f(float* __restrict__ x, int y[4]);"),
+        ("void f(float* const __restrict__ x);", "void f(float* const __restrict__ x);"),
+        ("void f(float (&__restrict__ x)[4]);", "void f(float (&__restrict__ x)[4]);"),
+        ("void f(float x[__restrict__ 4]);", "void f(float x[__restrict__ 4]);"),
+        ("void f(ptr __restrict__ x);", "void f(ptr __restrict__ x);"),
+    ],
+)
+def test_elements_of_arrays_are_not_restricted(cuda: str, translated: str) -> None:
+    assert hip(cuda + "\n") == translated + "\n"
+
+
+@pytest.mark.parametrize(
+    ("cuda", "translated"),
+    [
+        # cublas_v2.h: #define cublasCreate cublasCreate_v2, and so on.
+        ("cublasCreate_v2(&h);", "hipblasCreate(&h);"),
+        ("cublasDaxpy_v2(h, n, &a, x, 1, y, 1);", "hipblasDaxpy(h, n, &a, x, 1, y, 1);"),
+        ("auto f = &cublasSgemm_v2;", "auto f = &hipblasSgemm;"),
+    ],
+)
+def test_second_names_of_cublas(cuda: str, translated: str) -> None:
+    source = f"#include <cublas_v2.h>\nvoid f() {{ {cuda} }}\n"
+    assert hip(source).endswith(f"void f() {{ {translated} }}\n")
+
+
+def test_a_second_name_that_no_function_has_is_unknown() -> None:
+    source = "#include <cublas_v2.h>\nint f() { return cublasNoSuch_v2(); }\n"
+    assert ENGINE.translate(source).errors
+
+
+@pytest.mark.parametrize(
+    ("cuda", "translated"),
+    [
+        ("k<<<{2, 2}, 32>>>(p);", "k<<<dim3(2, 2), 32>>>(p);"),
+        ("k<<<grid, {x, y, 1}, 0, s>>>(p);", "k<<<grid, dim3(x, y, 1), 0, s>>>(p);"),
+        ("k<N, M><<<{f(a, b)}, {b[1]}>>>(p);", "k<N, M><<<dim3(f(a, b)), dim3(b[1])>>>(p);"),
+        ("k<<< g(1, 2),\n  {32, 1} >>>(p);", "k<<< g(1, 2),\n  dim3(32, 1) >>>(p);"),
+        ("k<<<dim3{2, 2}, block, 0, {}>>>(p);", "k<<<dim3{2, 2}, block, 0, {}>>>(p);"),
+        ("k<<<1, 2>>>({3, 4});", "k<<<1, 2>>>({3, 4});"),
+        ("k << <{2}, 32 >> > (p);", "k <<<dim3(2), 32 >>> (p);"),
+    ],
+)
+def test_braces_of_a_launch_are_dimensions(cuda: str, translated: str) -> None:
+    source = f"__global__ void k(int* p);\nvoid f() {{ {cuda} }}\n"
+    assert hip(source).endswith(f"void f() {{ {translated} }}\n")
+
+
+@pytest.mark.parametrize(
+    ("given", "taken"),
+    [
+        # cublasMigrateComputeType of cublas_api.h, without pedantic mathematics.
+        ("CUDA_R_32F", "HIPBLAS_COMPUTE_32F"),
+        ("CUDA_R_16F", "HIPBLAS_COMPUTE_16F"),
+        ("CUDA_R_64F", "HIPBLAS_COMPUTE_64F"),
+        ("CUDA_R_32I", "HIPBLAS_COMPUTE_32I"),
+        ("CUBLAS_COMPUTE_32F", "HIPBLAS_COMPUTE_32F"),
+        ("type", "cass::compute_type(type)"),
+        ("other", "other"),
+    ],
+)
+def test_data_types_are_compute_types_where_products_ask_for_one(given: str, taken: str) -> None:
+    arguments = ", ".join(["h", *("x" for _ in range(16)), given, "CUBLAS_GEMM_DEFAULT"])
+    source = f"void f(cudaDataType_t type, int other) {{ cublasGemmEx({arguments}); }}\n"
+    assert hip(source).rstrip().endswith(f", {taken}, HIPBLAS_GEMM_DEFAULT); }}")

@@ -1,0 +1,74 @@
+"""What is done about errors of clang that say nothing of whether a program has a port."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from cass_ray.dataset.schema import Reason
+from cass_ray.toolchain.amd.host_functions import NAMED, more_callable
+from cass_ray.toolchain.unit import CompileFailure, Unit
+
+_FOLDER = Path(__file__).parent / "overloads"
+_BOTH_SIDES = "(?:isnan|isinf|isfinite|rsqrtf?)"
+_OVERLOADS = {
+    "cass_half_log.h": re.compile(r"no viable conversion from 'const half' to '__hip_bfloat16'"),
+    "cass_host_math.h": re.compile(
+        rf"reference to __device__ function '{_BOTH_SIDES}' in __host__ "
+        rf"|error: no matching function for call to '{_BOTH_SIDES}'"
+    ),
+}
+"""Header -> what clang says of a unit that needs it."""
+_ROUNDS = 6
+
+T = TypeVar("T")
+
+
+def has_remedy(failure: CompileFailure) -> bool:
+    """Whether something is done about such a failure; it need not help."""
+    said = failure.diagnostic
+    known = NAMED.search(said) or any(says.search(said) for says in _OVERLOADS.values())
+    return failure.reason is Reason.COMPILE_ERROR and bool(known)
+
+
+def with_remedies(make: Callable[[Unit], T], unit: Unit) -> T:
+    """``make(unit)``, again with what its errors ask for, as long as there is something.
+
+    Raises :class:`~cass_ray.toolchain.unit.CompileFailure`: the first, where that does not help.
+    """
+    first: CompileFailure | None = None
+    for _ in range(_ROUNDS):
+        try:
+            return make(unit)
+        except CompileFailure as failure:
+            first = first or failure
+            if not has_remedy(failure):
+                raise first from None
+            further = _with_overloads(unit, failure) or more_callable(unit, failure.diagnostic)
+            if further is None:
+                raise first from None
+            unit = further
+    assert first is not None
+    raise first
+
+
+def recorded_flags(unit: Unit) -> tuple[str, ...]:
+    """What a row's flags say of the remedies of ``unit``."""
+    overloads = [word for name in unit.forced if name in _OVERLOADS for word in ("-include", name)]
+    replaced = (f"[host functions callable: {path}]" for path, _ in unit.replaced)
+    return (*overloads, *replaced)
+
+
+def _with_overloads(unit: Unit, failure: CompileFailure) -> Unit | None:
+    needed = [
+        name
+        for name, says in _OVERLOADS.items()
+        if name not in unit.forced and says.search(failure.diagnostic)
+    ]
+    if not needed:
+        return None
+    folders = tuple(dict.fromkeys((*unit.system_directories, _FOLDER)))
+    return replace(unit, system_directories=folders, forced=(*needed, *unit.forced))

@@ -1,0 +1,43 @@
+"""The type in which cuBLAS' products of mixed types compute.
+
+Until cuBLAS 11 it was a ``cudaDataType``, for which ``cublas_api.h`` still has overloads in C++;
+hipBLAS takes a compute type alone.
+"""
+
+from __future__ import annotations
+
+import re
+
+from cass_ray.translate.rules.rewrite import Rewrite
+
+_CALLS = {"cublasGemmEx": 19, "cublasGemmBatchedEx": 20, "cublasGemmStridedBatchedEx": 23}
+"""Function -> arguments; the last one but one is the compute type."""
+_OF_DATA = {
+    "CUDA_R_16F": "HIPBLAS_COMPUTE_16F",
+    "CUDA_R_32F": "HIPBLAS_COMPUTE_32F",
+    "CUDA_R_64F": "HIPBLAS_COMPUTE_64F",
+    "CUDA_R_32I": "HIPBLAS_COMPUTE_32I",
+    "CUDA_C_32F": "HIPBLAS_COMPUTE_32F",
+    "CUDA_C_64F": "HIPBLAS_COMPUTE_64F",
+}
+"""As the overload in ``cublas_api.h`` maps them."""
+
+
+def name_compute_types(unit: Rewrite) -> None:
+    """Give a compute type where a call gives a data type; ask where it gives a variable."""
+    for word, count in _CALLS.items():
+        for offset in unit.words.get(word, ()):
+            call = unit.call(offset, word)
+            if call is None or len(call[0]) != count:
+                continue
+            start, end = call[0][-2]
+            given = unit.source.code[start:end].strip()
+            start = unit.source.code.find(given, start)
+            end = start + len(given)
+            if (compute := _OF_DATA.get(given)) is not None:
+                unit.edits.replace(start, end, compute)
+                unit.converted(start)
+            elif re.search(rf"\bcudaDataType(?:_t)?\s+{re.escape(given)}\b", unit.source.code):
+                unit.edits.insert(start, "cass::compute_type(")
+                unit.edits.insert(end, ")")
+                unit.snippets.add("blas")

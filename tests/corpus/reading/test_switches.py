@@ -1,0 +1,56 @@
+"""Macros of build files that say that there is CUDA."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cass_ray.builds.settings import UnitSettings
+from cass_ray.corpus.reading.switches import cuda_switches
+from cass_ray.corpus.reading.units import find_units
+from tests.corpus.reading.test_other_repositories import tree
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "switches"),
+    [
+        ("Makefile", "CXXFLAGS += -DHAVE_CUDA -O2\n", ("HAVE_CUDA",)),
+        ("src__cuda_dot_mk", "F = -DHAVE_CUDA=1 -DGPU=0\n", ("HAVE_CUDA=1",)),
+        ("CMakeLists_dot_txt", 'add_definitions("-DHAVE_CUDA")\n', ("HAVE_CUDA",)),
+        ("CMakeLists_dot_txt", "add_definitions(\n  -DX_USE_GPU\n -DY)\n", ("X_USE_GPU",)),
+        (
+            "a_dot_cmake",
+            "target_compile_definitions(t PUBLIC $<$<BOOL:${C}>:WITH_CUDA=2> OTHER)\n",
+            ("WITH_CUDA=2",),
+        ),
+        ("Makefile_dot_am", "AM_CPPFLAGS = -D GPU -D_GPU\n", ("GPU", "_GPU")),
+        # Of other builds, of what is off, and of other files.
+        ("CMakeLists_dot_txt", "set(ARGS -DUSE_CUDA=ON -DWITH_GPU=off)\n", ()),
+        ("CMakeLists_dot_txt", "option(USE_CUDA x ON)\nif(HAVE_CUDA)\nendif()\n", ()),
+        ("Makefile", "F = -DNO_CUDA -DDISABLE_GPU -DMY_NO_CUDA\n", ()),
+        ("Makefile", "F = -DCUDA_ARCH=80 -DGPU_ID=1 -DHAVE_CUDA_TORCH\n", ()),
+        ("README_dot_md", "-DHAVE_CUDA\n", ()),
+        ("run_dot_sh", "cmake -DHAVE_CUDA=1 .\n", ()),
+    ],
+)
+def test_switches_of_build_files(
+    tmp_path: Path, name: str, text: str, switches: tuple[str, ...]
+) -> None:
+    assert cuda_switches(tree(tmp_path, **{name: text})) == switches
+
+
+def test_cuda_files_without_a_command_are_compiled_with_them(tmp_path: Path) -> None:
+    files = {
+        "deps_dot_mk": "F = -DHAVE_CUDA\n",
+        "compile_commands_dot_json": (
+            '[{"directory": "/x", "file": "a.cu", "command": "nvcc -DOWN -c a.cu"}]'
+        ),
+        "a_dot_cu": "",
+        "b_dot_cu": "",
+    }
+    found = find_units(tree(tmp_path, **files), UnitSettings(recorded_builds=True), True)
+    assert found.definitions("a.cu") == ("OWN",)
+    assert found.definitions("b.cu") == ("HAVE_CUDA",)
+    assert found.definitions("c.cpp") == ()
+    assert find_units(tree(tmp_path), UnitSettings(), True).definitions("b.cu") == ()
