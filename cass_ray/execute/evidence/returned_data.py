@@ -43,18 +43,15 @@ class DataComparison:
 
 
 def aligned(one: Transcript, other: Transcript) -> bool:
-    """Whether two programs move the same amounts between the same places and launch as often.
+    """Whether two programs move the same amounts between the same places.
 
+    They may launch another number of kernels: libraries of both vendors sort in other steps.
     What comes back as the host left it, such as what a variable starts with, may be read by one of
     them alone.
     """
-    return (
-        len(one.kernels) == len(other.kernels)
-        and _places(one.to_device) == _places(other.to_device)
-        and (
-            _places(one.to_host) == _places(other.to_host)
-            or _places(_written(one)) == _places(_written(other))
-        )
+    return _places(one.to_device) == _places(other.to_device) and (
+        _places(one.to_host) == _places(other.to_host)
+        or _places(_written(one)) == _places(_written(other))
     )
 
 
