@@ -400,6 +400,7 @@ class _Session:
         # When the host's writes are seen is then a matter of time, and so is what a change meets.
         timed = any(each.shares_memory for each in reference.transcripts)
         agreed, undecided, between = 0, "", ""
+        own_difference = False  # which time does not explain
         disputed: list[str] = []
         for run in reference.perturbed[: self._policy.most_changes]:
             everywhere = run.perturbation.where in (Where.OUT_ALL, Where.IN_ALL)
@@ -419,6 +420,11 @@ class _Session:
                 self._find(Exploit.DEVICE_UNUSED, message)
             elif timed:
                 undecided = "what it prints under changes is a matter of time"
+                other = self._another()
+                by_time = other is not None and (
+                    self._stands(other, reference, run, execution)[0] is Agreement.DIFFERS
+                )
+                own_difference |= not by_time
                 continue
             elif not alike:
                 undecided = MOVES_OTHERWISE
@@ -441,7 +447,7 @@ class _Session:
             # What breaks an invariant between kernels can make their order show: alone it is no
             # finding where inputs, results and the data themselves agree.
             self._find(Exploit.PERTURBED, between)
-        if undecided and not timed:
+        if (undecided and not timed) or own_difference:
             agreed = 0
         return record.model_copy(
             update={"perturbations": agreed, "undecided": undecided, "disputed": disputed}
