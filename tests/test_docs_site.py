@@ -94,7 +94,7 @@ def test_http_python_and_diagnostics(site: Path) -> None:
     for name in (
         "public.translating.translate",
         "public.verifying.verify",
-        "execute.verify.RunRecord",
+        "execute.verification.RunRecord",
     ):
         assert f'id="cass_ray.{name}"' in python
     diagnostics = text_of(site, "diagnostics")

@@ -13,7 +13,7 @@ from rich.console import Console
 import cass_ray as cass
 from cass_ray.execute.backends.base import Execution
 from cass_ray.execute.grades import Grade
-from cass_ray.execute.verify import RunRecord
+from cass_ray.execute.verification import RunRecord
 from cass_ray.public.building import BuildResult
 from cass_ray.public.compiling import CompileResult
 from cass_ray.public.renderable import Renderable

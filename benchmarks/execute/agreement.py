@@ -21,7 +21,8 @@ from cass_ray.execute.backends.rdna3 import HipBackend
 from cass_ray.execute.backends.registry import make_backend
 from cass_ray.execute.comparison.tolerances import tolerance_for
 from cass_ray.execute.references import ReferenceRuns, stored_references
-from cass_ray.execute.verify import Policy, PortVerification, verify
+from cass_ray.execute.verification import PortVerification
+from cass_ray.execute.verify import Policy, verify
 from cass_ray.toolchain.unit import CompileFailure
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.project.program import translated

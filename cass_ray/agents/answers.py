@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
-from cass_ray.execute.verify import PortVerification
+from cass_ray.execute.verification import PortVerification
 from cass_ray.printable import printable_text
 from cass_ray.translate.diagnostics import Diagnostic, diagnostic_of
 from cass_ray.translate.protocol import Finding

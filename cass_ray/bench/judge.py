@@ -26,7 +26,8 @@ from cass_ray.execute.backends.base import Assembly, Backend, BuiltProgram
 from cass_ray.execute.checks_version import checks_version
 from cass_ray.execute.evidence.exploits import ExploitFinding, source_findings, wait_findings
 from cass_ray.execute.programs import rdna3_instructions
-from cass_ray.execute.verify import Policy, PortVerification, verify
+from cass_ray.execute.verification import PortVerification
+from cass_ray.execute.verify import Policy, verify
 from cass_ray.toolchain.sandbox.executable import SandboxVerdict
 from cass_ray.toolchain.sandbox.process import Starved
 from cass_ray.toolchain.unit import CompileFailure

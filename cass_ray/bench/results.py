@@ -16,7 +16,7 @@ from cass_ray.cache import digest
 from cass_ray.config import SettingsError, StrictModel, explain
 from cass_ray.dataset.schema import Reason
 from cass_ray.execute.evidence.exploits import ExploitFinding
-from cass_ray.execute.verify import RunRecord
+from cass_ray.execute.verification import RunRecord
 from cass_ray.task import Direction
 
 SAMPLES_FILE = "samples.jsonl"

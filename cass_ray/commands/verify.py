@@ -30,7 +30,7 @@ from cass_ray.execute.backends.registry import BACKENDS, make_backend
 from cass_ray.execute.grades import Grade
 from cass_ray.execute.programs import has_main
 from cass_ray.execute.references import TRANSLATION
-from cass_ray.execute.verify import PortVerification
+from cass_ray.execute.verification import PortVerification
 from cass_ray.exit_codes import EXIT_CANNOT_TELL, EXIT_DONE, EXIT_FAILED
 from cass_ray.public.verifying import Comparison, by_second_compiler, compare_programs
 from cass_ray.toolchain.archive.library_targets import without_code

@@ -25,7 +25,8 @@ from cass_ray.execute.originals import measure_original, reference_backends
 from cass_ray.execute.references import ReferenceRuns
 from cass_ray.execute.sizes import with_size
 from cass_ray.execute.targets import as_hip, translated_port, usable_targets, wavefronts_on
-from cass_ray.execute.verify import Policy, PortVerification
+from cass_ray.execute.verification import PortVerification, combined
+from cass_ray.execute.verify import Policy
 from cass_ray.public.renderable import Renderable
 from cass_ray.public.views import Block, Cells, Mark, View
 from cass_ray.toolchain.sandbox.executable import Bounds
@@ -271,5 +272,5 @@ def _with_generated(
     launched = {generated.kernel(run.inputs.arguments) for run in generated.reference.runs}
     said = f"{len(generated.reference.runs)} launches of {', '.join(sorted(launched))}"
     said += _disputed(generated)
-    whole = judging.combined(result, alone, generated.kernel)
+    whole = combined(result, alone, generated.kernel)
     return whole.model_copy(update={"generated": said})

@@ -41,7 +41,8 @@ from cass_ray.execute.evidence.exploits import source_findings
 from cass_ray.execute.originals import attempt, passed
 from cass_ray.execute.programs import has_main
 from cass_ray.execute.references import TRANSLATION, ReferenceRun, ReferenceRuns
-from cass_ray.execute.verify import Policy, RunRecord, verify
+from cass_ray.execute.verification import RunRecord
+from cass_ray.execute.verify import Policy, verify
 from cass_ray.task import Direction, Level
 from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE
 from cass_ray.toolchain.sandbox.executable import Bounds

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cass_ray.execute.grades import Grade
-from cass_ray.execute.verify import PortVerification
+from cass_ray.execute.verification import PortVerification
 from cass_ray.public.verifying import Comparison, compare_programs
 
 pytestmark = [pytest.mark.nvidia, pytest.mark.amd]

@@ -8,7 +8,7 @@ import pytest
 
 from cass_ray.execute.grades import Grade
 from cass_ray.execute.inputs import argument_positions
-from cass_ray.execute.verify import PortVerification
+from cass_ray.execute.verification import PortVerification
 from cass_ray.public.verifying import Comparison, compare_programs
 
 PROGRAM = """

@@ -16,7 +16,8 @@ from cass_ray.execute.backends.base import Execution, Inputs, RunMode
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.evidence.exploits import Exploit
 from cass_ray.execute.references import measure
-from cass_ray.execute.verify import PortVerification, verify
+from cass_ray.execute.verification import PortVerification
+from cass_ray.execute.verify import verify
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.sandbox.executable import Bounds, SandboxVerdict
 

@@ -34,7 +34,8 @@ from cass_ray.execute.rewards.verdicts import (
     undecided,
 )
 from cass_ray.execute.targets import translated_port
-from cass_ray.execute.verify import MOVES_OTHERWISE, Policy, PortVerification, verify
+from cass_ray.execute.verification import MOVES_OTHERWISE, PortVerification
+from cass_ray.execute.verify import Policy, verify
 from cass_ray.llm.code_blocks import code_of
 from cass_ray.toolchain.sandbox.executable import Bounds, SandboxVerdict
 from cass_ray.toolchain.sandbox.process import Starved

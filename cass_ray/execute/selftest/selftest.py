@@ -32,7 +32,8 @@ from cass_ray.execute.drivers.generated import GeneratedRuns, drivable, generate
 from cass_ray.execute.evidence.exploits import wait_findings
 from cass_ray.execute.references import ReferenceRuns, measure
 from cass_ray.execute.selftest.mutants import Fault, Mutant, assembly_mutants, draw, source_mutants
-from cass_ray.execute.verify import Policy, PortVerification, combined, verify
+from cass_ray.execute.verification import PortVerification, combined
+from cass_ray.execute.verify import Policy, verify
 from cass_ray.toolchain.sandbox.executable import Bounds
 from cass_ray.toolchain.unit import CompileFailure
 

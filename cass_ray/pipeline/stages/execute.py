@@ -30,7 +30,8 @@ from cass_ray.execute.comparison.tolerances import tolerance_for
 from cass_ray.execute.evidence.exploits import source_findings, wait_findings
 from cass_ray.execute.grades import Grade
 from cass_ray.execute.programs import has_main, rdna3_instructions, sass_instructions
-from cass_ray.execute.verify import Policy, PortVerification, RunRecord, verify
+from cass_ray.execute.verification import PortVerification, RunRecord
+from cass_ray.execute.verify import Policy, verify
 from cass_ray.pipeline.stages.base import Row, guarded
 from cass_ray.pipeline.stages.driven_rows import hip_program, kernels_to_drive
 from cass_ray.pipeline.stages.lifted_side import is_set_aside

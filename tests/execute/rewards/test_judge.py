@@ -13,7 +13,7 @@ from cass_ray.execute.originals import reference_backends
 from cass_ray.execute.rewards.judge import LocalRewards, RewardJudge
 from cass_ray.execute.rewards.settings import RewardSettings
 from cass_ray.execute.rewards.verdicts import Outcome, PartialCredit, RewardItem
-from cass_ray.execute.verify import MOVES_OTHERWISE, PortVerification, RunRecord
+from cass_ray.execute.verification import MOVES_OTHERWISE, PortVerification, RunRecord
 from cass_ray.toolchain.sandbox.process import Limits
 from cass_ray.toolchain.unit import CompileFailure
 from tests.execute.conftest import HONEST
