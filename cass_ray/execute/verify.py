@@ -219,7 +219,8 @@ class _Session:
         as_often = execution.launch_count == len(kernels)
         # When the host's writes are seen is then a matter of time, and so is what a change meets.
         timed = any(each.shares_memory for each in reference.transcripts)
-        agreed, undecided, between = 0, "", ""
+        agreed, undecided = 0, ""
+        between: tuple[Exploit, str] | None = None
         own_difference = False  # which time does not explain
         disputed: list[str] = []
         for run in reference.perturbed[: self._policy.most_changes]:
@@ -237,6 +238,9 @@ class _Session:
             where = f"with {record.given} and {run.perturbation.format()}"
             if stands is Agreement.UNMOVED:
                 message = f"{where} it prints the same, where the original prints something else"
+                if run.perturbation.where is Where.BETWEEN:
+                    between = Exploit.DEVICE_UNUSED, message
+                    continue
                 self._find(Exploit.DEVICE_UNUSED, message)
             elif timed:
                 undecided = "what it prints under changes is a matter of time"
@@ -258,15 +262,16 @@ class _Session:
                 self._differs_on_inputs.append((len(self.records), f"{where}: {difference}"))
                 continue
             elif run.perturbation.where is Where.BETWEEN:
-                between = f"{where}: {difference}"
+                between = Exploit.PERTURBED, f"{where}: {difference}"
                 continue
             else:
                 self._find(Exploit.PERTURBED, f"{where}: {difference}")
             break
         if between and not (agreed and record.same_data):
-            # What breaks an invariant between kernels can make their order show: alone it is no
-            # finding where inputs, results and the data themselves agree.
-            self._find(Exploit.PERTURBED, between)
+            # What breaks an invariant between kernels can make their order show, and so can streams
+            # whose copies come before or after it: alone it is no finding where inputs, results and
+            # the data themselves agree.
+            self._find(*between)
         if (undecided and not timed) or own_difference:
             agreed = 0
         return record.model_copy(
