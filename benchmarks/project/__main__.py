@@ -38,6 +38,8 @@ def main() -> int:
     parser.add_argument("--results", type=Path, default=_RESULTS)
     parser.add_argument("--page", type=Path, default=_PAGE)
     chosen = parser.parse_args()
+    if not chosen.page.is_file():
+        parser.error(f"--page {chosen.page}: the table is written into a page that is there")
     rows = _chosen(read_rows(chosen.list), chosen.names, parser)
     results = Results.read(chosen.results)
     targets = chosen.arch or ["gfx1100"]
