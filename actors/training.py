@@ -87,10 +87,9 @@ def prepare_data(settings: TrainSettings, say: Callable[[str], None]) -> None:
     if settings.data.recipe is not None:
         columns = ("id", "origin", "repository", "filename", "cuda_source", "hip_source")
         drawn = prepare_recipe(settings, files, read_pairs(files, columns))
-        say(
-            f"{drawn['pairs']} pairs to draw from, {drawn['held_out']} held out, "
-            f"{drawn['no_sources']} rows without a source on both sides skipped"
-        )
+        say(f"{drawn['pairs']} pairs to draw from, {drawn['held_out']} held out")
+        if skipped := drawn["no_sources"]:
+            say(f"{skipped} rows without a source on both sides skipped")
         return
     tokenizer = make_tokenizer(settings, files)
     tokenizer.save_pretrained(RunFiles(settings.out).tokenizer)

@@ -26,16 +26,13 @@ from cass_ray.toolchain.amd import hidden_operands, link
 from cass_ray.toolchain.amd.code_generation import generate
 from cass_ray.toolchain.amd.precompiled import CompilationSide
 from cass_ray.toolchain.amd.toolchain import (
-    DEFAULT_ARCHITECTURE,
-    DEFAULT_CODE_OBJECT_VERSION,
     AmdOutput,
     AmdToolchain,
-    code_flags,
 )
 from cass_ray.toolchain.amd.workarounds import code_workarounds, selects_wrong
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.probe import remembered, tool_version
-from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Completed, Limits
+from cass_ray.toolchain.sandbox.process import Completed, Limits
 from cass_ray.toolchain.search_paths import CLANG_MAJORS, SearchPaths
 from cass_ray.toolchain.unit import CompileFailure, Unit, classify
 
@@ -75,25 +72,20 @@ class SecondToolchain(AmdToolchain):
 
     @cached_property
     def fingerprint(self) -> str:
-        return digest([super().fingerprint, "code by 2", self.codegen.version, *_LIKE_GFX942])
+        return digest([super().fingerprint, "code by 3", self.codegen.version, *_LIKE_GFX942])
 
     @property
     def compilers(self) -> str:
         return f"{self.version}, device code by LLVM {self.codegen.version}"
 
-    def compile_device(
+    def _device_side(
         self,
         unit: Unit,
-        architecture: str = DEFAULT_ARCHITECTURE,
-        *,
-        optimization: str = "-Os",
-        code_object_version: int = DEFAULT_CODE_OBJECT_VERSION,
-        limits: Limits = COMPILE_LIMITS,
-        line_tables: bool = False,
+        architecture: str,
+        optimization: str,
+        flags: tuple[str, ...],
+        limits: Limits,
     ) -> AmdOutput:
-        """As :meth:`AmdToolchain.compile_device`; raises the same."""
-        lines = ("-gline-tables-only",) if line_tables else ()
-        flags = (*code_flags(architecture, optimization, code_object_version), *lines)
         read = self._assembly(unit, CompilationSide.DEVICE, (*flags, *_UNOPTIMIZED), limits)
         completed = self._generated(unit, read.stdout_text, architecture, optimization, limits)
         if ".amdhsa_kernel" not in completed.stdout_text:

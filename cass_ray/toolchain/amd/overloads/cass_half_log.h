@@ -8,9 +8,8 @@
 #include <type_traits>
 
 template <class T>
-__device__ inline
-    typename std::enable_if<std::is_base_of<__half_raw, T>::value && !std::is_same<__half_raw, T>::value,
-                            __half>::type
-    hlog(const T& x) {
+__device__ inline typename std::enable_if<
+    std::is_base_of<__half_raw, T>::value && !std::is_same<__half_raw, T>::value, __half>::type
+hlog(const T& x) {
   return hlog(__half(static_cast<const __half_raw&>(x)));
 }

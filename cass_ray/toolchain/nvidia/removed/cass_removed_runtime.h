@@ -1,6 +1,6 @@
 // What CUDA 13 took away from the runtime's interface, by what its release notes say to call in its
-// place: members of cudaDeviceProp are attributes, and cudaMemPrefetchAsync and cudaMemAdvise take a
-// location where they took a device ("CUDA 13.0 Release Notes", deprecated and dropped features).
+// place: members of cudaDeviceProp are attributes, and cudaMemPrefetchAsync and cudaMemAdvise take
+// a location where they took a device ("CUDA 13.0 Release Notes", deprecated and dropped features).
 #pragma once
 
 struct cass_cudaDeviceProp : cudaDeviceProp {

@@ -4,10 +4,10 @@
 #pragma once
 
 #if defined(__CUDA_ARCH__)
-#define CASS_SHUFFLE(name, argument)                                                  \
-  template <class T>                                                                  \
+#define CASS_SHUFFLE(name, argument)                                                            \
+  template <class T>                                                                            \
   static __device__ __forceinline__ T __##name(T value, argument lanes, int width = warpSize) { \
-    return __##name##_sync(__activemask(), value, lanes, width);                      \
+    return __##name##_sync(__activemask(), value, lanes, width);                                \
   }
 CASS_SHUFFLE(shfl, int)
 CASS_SHUFFLE(shfl_up, unsigned)
