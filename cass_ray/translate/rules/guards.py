@@ -169,8 +169,14 @@ def _define_architecture(unit: Rewrite) -> None:
         "#endif",
         "#endif",
     )
+    text = "".join(f"{each}{unit.source.newline}" for each in lines)
     line = unit.source.logical_line(places[0])
-    unit.edits.insert(line, "".join(f"{each}{unit.source.newline}" for each in lines))
+    directive = unit.source.code.find("#", line, places[0])
+    if directive >= 0 and unit.source.text[line:directive].strip():
+        # A comment ends on the line: it stays whole.
+        unit.edits.insert(directive, f"{unit.source.newline}{text}")
+        return
+    unit.edits.insert(line, text)
 
 
 def _is_flag_of_define(unit: Rewrite, offset: int) -> bool:

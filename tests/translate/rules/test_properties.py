@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cass_ray.translate.protocol import Context
@@ -40,6 +40,7 @@ def test_any_text_comes_back(source: str) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.sampled_from(PIECES[:28]), max_size=20).map(" ".join))
+@example("/* cudaFree\n here */ #define X  #if __CUDA_ARCH__ >= 600\n")
 def test_strings_and_comments_are_untouched(source: str) -> None:
     result = ENGINE.translate(source, filename="a.cuh").source
     for literal in ('"cudaFree(p)"', "// cudaFree here\n", "/* cudaFree\n here */"):
