@@ -99,7 +99,7 @@ def _row(examples: list[list[int]]) -> Batch:
 
 
 def learning_rate(step: int) -> float:
-    """Of a step, from 0."""
+    """The learning rate of one step; steps count from 0."""
     if step < WARM:
         return PEAK * (step + 1) / WARM
     return PEAK * 0.5 * (1 + math.cos(math.pi * (step - WARM) / (STEPS - WARM)))

@@ -59,7 +59,7 @@ from cass_ray.toolchain.locate import find_amd
 from cass_ray.toolchain.sandbox.executable import Bounds
 from cass_ray.toolchain.sandbox.isolation import IsolationUnavailableError
 from cass_ray.toolchain.unit import CompileFailure, Unit
-from cass_ray.translate.diagnostics import diagnostics_about
+from cass_ray.translate.diagnostics import diagnostic_numbered
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.project.tree import is_source, source_files
 from cass_ray.translate.protocol import Severity, TranslatorError
@@ -248,7 +248,7 @@ class Tools:
         code: Annotated[str, Field(max_length=100, description="Such as CASS1005.")],
     ) -> Explanation:
         """What a diagnostic means, why it is reported, and how it is settled."""
-        return Explanation.of(diagnostics_about(code)[0])
+        return Explanation.of(diagnostic_numbered(code))
 
     def search_findings(
         self,

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from cass_ray.temporary import temporary_prefix
 from cass_ray.translate.project.tree import STATE, source_files
 from cass_ray.whole_file import write_whole
 
@@ -36,7 +37,7 @@ class InPlace:
         self._branch = branch
         if branch:
             self._check_repository()
-        self._scratch = Path(tempfile.mkdtemp(prefix="cass-in-place-"))
+        self._scratch = Path(tempfile.mkdtemp(prefix=temporary_prefix("in-place")))
         self.folder = self._scratch / "port"
         if not path.is_dir():
             self.folder.mkdir()

@@ -81,7 +81,7 @@ class SourceJob:
         return self._finished(result, translator, failed)
 
     def run_in_place(self, branch: str) -> None:
-        """As :meth:`run`, and the port is put where the original was."""
+        """Do as :meth:`run` does, then put the port where the original was."""
         if self.output is not None:
             fail("translate", "-o OUT, --in-place and --branch exclude each other", EXIT_USAGE)
         try:

@@ -134,7 +134,7 @@ def verify_port(
 
 
 def _go_on(reference: Path, candidate: Path | None, status: int, kinds: set[str]) -> None:
-    """What comes after a verdict against references of these ``kinds``."""
+    """Say what to do next after a verdict; ``kinds`` are those of the references."""
     port = candidate or reference
     if status == EXIT_FAILED:
         next_step(f"cass run {port} --check    # reports memory errors and races")
@@ -285,11 +285,11 @@ def _report(results: Mapping[str, PortVerification]) -> str:
 def _describe(result: PortVerification) -> str:
     """The verdict, then what speaks against the port; all evidence under ``--verbose``."""
     lines = [_verdict(result)]
-    if result.reference_kind == TRANSLATION:
+    translated = result.reference_kind == TRANSLATION
+    if translated or verbose():
         lines += [f"           not {_first_line(each)}" for each in result.passed_over]
+    if translated:
         lines.append("           so this compares with the rules' translation, not with CUDA")
-    elif verbose():
-        lines += [f"           not {_first_line(each)}" for each in result.passed_over]
     if verbose():
         lines.append(f"reference  {result.reference_kind} ({result.reference})")
         lines.append(f"candidate  {result.candidate}")

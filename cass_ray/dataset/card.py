@@ -54,7 +54,7 @@ class CardFacts:
     rejects: Mapping[tuple[str, str], int]
     """(stage, reason) -> rows."""
     lifted: int = 0
-    """Of the pairs: those without a HIP source."""
+    """The number of pairs without a HIP source."""
 
 
 def _size_category(rows: int) -> str:

@@ -1,4 +1,4 @@
-"""What a verification came to: each run, the grade, and the evidence."""
+"""The result of a verification: a record of each run, the grade, and the evidence."""
 
 from __future__ import annotations
 

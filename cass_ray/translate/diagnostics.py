@@ -339,17 +339,23 @@ def diagnostic_of(finding: Finding) -> Diagnostic:
     return next((item for pattern, item in _PATTERNS if pattern.search(finding.message)), OTHER)
 
 
+def diagnostic_numbered(code: str) -> Diagnostic:
+    """The kind with the number ``code``, as CASS1005; else ``ValueError`` with the nearest."""
+    every = {item.code: item for item in (OTHER, *DIAGNOSTICS)}
+    wanted = code.strip().upper()
+    if wanted not in every:
+        raise ValueError(f"no finding has the number {code}: {did_you_mean(wanted, every)}")
+    return every[wanted]
+
+
 def diagnostics_about(asked: str) -> list[Diagnostic]:
     """The kind with the number ``asked``, else those whose text has its words, each as a whole.
 
     Raises ``ValueError`` where there is none; the message says what is like it.
     """
-    every = (OTHER, *DIAGNOSTICS)
-    if exact := [item for item in every if item.code == asked.strip().upper()]:
-        return exact
     if re.fullmatch(r"(?i)cass\d*", asked.strip()):
-        likely = did_you_mean(asked.strip().upper(), [item.code for item in every])
-        raise ValueError(f"no finding has the number {asked}: {likely}")
+        return [diagnostic_numbered(asked)]
+    every = (OTHER, *DIAGNOSTICS)
     words = re.findall(r"\w+", asked.lower())
     matching = [item for item in every if words and set(words) <= item.words]
     if not matching:

@@ -25,14 +25,14 @@ _REASON = re.compile(r"([a-z_]+) (\d+)[,)]")
 
 
 class Stopped(StrictModel):
-    """What stopped rows of a repository."""
+    """A reason that stopped rows of a repository, and how many it stopped."""
 
     what: str
     rows: int
 
 
 class Measured(StrictModel):
-    """What the last build of a repository gave."""
+    """The counts of the last build of one repository, and how it ended."""
 
     list: str
     """``named`` or ``by_rule``."""

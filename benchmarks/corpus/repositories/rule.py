@@ -65,7 +65,7 @@ class RepositoryList(StrictModel):
 
 @dataclass(frozen=True)
 class Facts:
-    """What the rule asks about a commit."""
+    """The facts of one commit that the rule decides by."""
 
     commit: str
     license: str
@@ -118,7 +118,7 @@ def choose(listed: RepositoryList, facts_of: Callable[[str], Facts]) -> Reposito
 
 
 def facts_of(directory: Path) -> Facts:
-    """Of the newest commit of the git directory or clone ``directory``. Raises SourceError."""
+    """The facts of the newest commit of the clone or git directory ``directory``; SourceError."""
     git_directory = find_git_directory(directory)
     commit = resolve_revision(git_directory, "HEAD")
     cu_files = hip_files = 0

@@ -80,7 +80,7 @@ class TreeUnits:
         return self.commands.get(path)
 
     def definitions(self, path: str) -> tuple[str, ...]:
-        """What the command line of the file at ``path`` defines, as far as that is known."""
+        """The macros that the command of the file at ``path`` defines, as far as it is known."""
         command = self.commands.get(path)
         if command is not None:
             return command.definitions

@@ -138,13 +138,13 @@ enum class Data {
 // One rule for changes: what becomes of the groups of a place in named memory.
 class Rule {
  public:
-  // Of some groups, which follow from the seed.
+  // A rule that changes some groups; which ones follows from the seed.
   static Rule some(std::uint64_t seed, MemoryPlace place, std::size_t bytes, std::uint64_t share,
                    Data data) {
     return {mixed(seed ^ mixed(place.key)), place.offset, bytes <= few_bytes ? share_of_few : share,
             data};
   }
-  // Of all groups.
+  // A rule that changes all groups.
   static Rule all(Data data) { return {0, 0, 1, data}; }
 
   // `target` holds `count` bytes of the group at `at` of `content`.
