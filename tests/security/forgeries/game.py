@@ -1,6 +1,7 @@
 """Play every trick on programs of CASS-Bench, and count which ones the verifier catches.
 
 python -m tests.security.forgeries.game [--tasks 8] [--seed 0] [--only TRICK] [--journal FILE]
+python -m tests.security.forgeries.game --every 4 --each 4 [--journal FILE]
 python -m tests.security.forgeries.game --honest tasks|shipped|generated|self-checks|folder
 
 A journal has a line of JSON for each move. What it holds is not played again.
@@ -164,15 +165,18 @@ def play(
     tricks: Sequence[str],
     seed: int = 0,
     known: Sequence[Move] = (),
+    each: int = 0,
 ) -> Iterator[Move]:
-    """The honest port of each program, then each trick on it, without what is ``known``.
+    """The honest port of each program, then tricks on it, without what is ``known``.
 
-    Programs whose original cannot be lifted have no moves but one that says so.
+    ``each`` tricks on one program, the next ones on the next; 0: all of them. Programs whose
+    original cannot be lifted have no moves but one that says so.
     """
     lifted, engine = make_backend("lifted", threads=1), make_backend("rdna3", threads=1)
-    for subject in subjects:
-        done = {each.trick for each in known if each.task == subject.name}
-        left = [] if NO_FAULT in done else [each for each in tricks if each not in done]
+    for number, subject in enumerate(subjects):
+        chosen = turn(tricks, number, each)
+        done = {move.trick for move in known if move.task == subject.name}
+        left = [] if NO_FAULT in done else [trick for trick in chosen if trick not in done]
         if NO_REFERENCE in done or (HONEST in done and not left):
             continue
         try:
@@ -188,11 +192,28 @@ def play(
             yield Move(subject.name, STARVED, "none", False, False, str(error))
 
 
+def turn(tricks: Sequence[str], number: int, each: int) -> list[str]:
+    """The tricks for program ``number`` where every program gets ``each``; 0: all of them."""
+    if not each:
+        return list(tricks)
+    first = number * each
+    return [tricks[(first + offset) % len(tricks)] for offset in range(min(each, len(tricks)))]
+
+
+def _tasks() -> list[BenchTask]:
+    return [task for task in load_tasks() if task.opencl is None]
+
+
 def drawn(count: int, seed: int) -> list[RightPort]:
     """``count`` tasks of CASS-Bench, drawn by ``seed``."""
-    tasks: list[BenchTask] = [task for task in load_tasks() if task.opencl is None]
+    tasks = _tasks()
     random.Random(seed).shuffle(tasks)
     return [of_task(task) for task in tasks[:count]]
+
+
+def every(step: int) -> list[RightPort]:
+    """Each ``step``-th task of CASS-Bench by name."""
+    return [of_task(task) for task in sorted(_tasks(), key=lambda task: task.name)[::step]]
 
 
 def table(moves: Sequence[Move]) -> Table:
@@ -220,17 +241,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.security.forgeries.game")
     parser.add_argument("--tasks", type=int, default=8)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--every", type=int, metavar="N", help="Each N-th task by name instead.")
+    parser.add_argument("--each", type=int, default=0, help="So many tricks on a task, in turn.")
     parser.add_argument("--only", action="append", choices=list(TRICKS))
     parser.add_argument("--honest", choices=list(ORIGINS), help="Right ports alone, from there.")
     parser.add_argument("--folder", type=Path, help="With CUDA programs, for --honest folder.")
     parser.add_argument("--journal", type=Path)
     chosen = parser.parse_args()
     tricks = [] if chosen.honest else chosen.only or list(TRICKS)
-    subjects: Iterable[RightPort] = drawn(chosen.tasks, chosen.seed)
+    subjects: Iterable[RightPort]
+    subjects = every(chosen.every) if chosen.every else drawn(chosen.tasks, chosen.seed)
     if chosen.honest:
         subjects = ORIGINS[chosen.honest](chosen.folder)
     moves = journal_of(chosen.journal)
-    for move in play(subjects, tricks, chosen.seed, moves[:]):
+    for move in play(subjects, tricks, chosen.seed, moves[:], chosen.each):
         moves.append(move)
         if move.wrong or not move.played:
             print(f"{move.task}: {move.trick}: {move.grade}: {move.reason}", flush=True)
