@@ -25,12 +25,12 @@ from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.execute.backends.base import Backend, Inputs, RunMode
 from cass_ray.execute.backends.registry import make_backend
 from cass_ray.execute.comparison.compare import compare
-from cass_ray.execute.evidence.exploits import source_findings
 from cass_ray.execute.originals import attempt
+from cass_ray.execute.port_verdict import JudgedPort, judge_port
 from cass_ray.execute.references import ReferenceRuns
 from cass_ray.execute.selftest.mutants import Fault, source_mutants
 from cass_ray.execute.targets import translated_port
-from cass_ray.execute.verify import Policy, verify
+from cass_ray.execute.verify import Policy
 from cass_ray.toolchain.sandbox.executable import Bounds, SandboxVerdict
 from cass_ray.toolchain.sandbox.process import Starved
 from cass_ray.toolchain.unit import CompileFailure
@@ -99,12 +99,10 @@ class Player:
         except CompileFailure as failure:
             said = failure.diagnostic[-300:]
             return Move(subject.name, name, "not built", False, False, said)
-        findings = source_findings(sources.files, subject.original.files)
         policy = Policy(subject.tolerance, _BOUNDS, order_free=subject.order_free)
         another = translated_port(subject.original, sources, self._engine)
-        result = verify(
-            self._reference, built, self._engine, policy, findings=findings, another=another
-        )
+        judged = JudgedPort(built, subject.original.files, sources.files, another)
+        result = judge_port(judged, self._reference, self._engine, policy)
         first = result.runs[0].numeric if result.runs else False
         return Move(
             subject.name,
