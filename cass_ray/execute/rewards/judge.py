@@ -181,7 +181,8 @@ class RewardJudge:
         right = sum(run.numeric for run in result.runs)
         own = any(run.undecided == MOVES_OTHERWISE for run in result.runs)
         if result.grade is Grade.CANNOT_TELL and not own:
-            return undecided(f"the question cannot be told: {result.reason}"[:1000])
+            why = f"the question cannot be told: {result.reason}"[:1000]
+            return undecided(why, result.grade.value)
         if result.passed or (result.agrees and self.least is Grade.AGREES):
             outcome = Outcome.RIGHT
         elif result.agrees or result.grade is Grade.CANNOT_TELL:
