@@ -2,7 +2,7 @@
 
 python -m tests.security.forgeries.game [--tasks 8] [--seed 0] [--only TRICK] [--journal FILE]
 python -m tests.security.forgeries.game --every 4 --each 4 [--journal FILE]
-python -m tests.security.forgeries.game --honest tasks|shipped|generated|self-checks|folder
+python -m tests.security.forgeries.game --honest tasks|shipped|generated|self-checks|folder [--every 5]
 
 A journal has a line of JSON for each move. What it holds is not played again.
 """
@@ -15,6 +15,7 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 from rich.console import Console
@@ -239,7 +240,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.security.forgeries.game")
     parser.add_argument("--tasks", type=int, default=8)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--every", type=int, metavar="N", help="Each N-th task by name instead.")
+    parser.add_argument("--every", type=int, metavar="N", help="Each N-th task by name, or port.")
     parser.add_argument("--each", type=int, default=0, help="So many tricks on a task, in turn.")
     parser.add_argument("--only", action="append", choices=list(TRICKS))
     parser.add_argument("--honest", choices=list(ORIGINS), help="Right ports alone, from there.")
@@ -250,7 +251,7 @@ def main() -> int:
     subjects: Iterable[RightPort]
     subjects = every(chosen.every) if chosen.every else drawn(chosen.tasks, chosen.seed)
     if chosen.honest:
-        subjects = ORIGINS[chosen.honest](chosen.folder)
+        subjects = islice(ORIGINS[chosen.honest](chosen.folder), 0, None, chosen.every or 1)
     moves = journal_of(chosen.journal)
     for move in play(subjects, tricks, chosen.seed, moves[:], chosen.each):
         moves.append(move)
