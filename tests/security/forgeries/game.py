@@ -2,7 +2,8 @@
 
 python -m tests.security.forgeries.game [--tasks 8] [--seed 0] [--only TRICK] [--journal FILE]
 python -m tests.security.forgeries.game --every 4 --each 4 [--journal FILE]
-python -m tests.security.forgeries.game --honest tasks|shipped|generated|self-checks|folder [--every 5]
+python -m tests.security.forgeries.game --honest tasks|shipped|generated|self-checks [--every 5]
+python -m tests.security.forgeries.game --honest folder --folder DIR
 
 A journal has a line of JSON for each move. What it holds is not played again.
 """
