@@ -29,6 +29,8 @@ _ROUNDED_TOLERANCES = 2.0
 """One unit of the last printed digit is rounding where it is at most so many tolerances."""
 _SPREAD_FACTOR = 10.0
 _WILD_SPREAD = 1e-2
+_RESIDUAL_ROUNDINGS = 64.0
+"""What is no larger than so many absolute tolerances of a number may be rounding of it alone."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,8 @@ class _Tally:
     errors: list[float] = field(default_factory=list)
     rounded: int = 0
     same_data: bool = False
+    rounding: float = 0.0
+    """Of the numbers behind both outputs."""
 
 
 @dataclass
@@ -137,19 +141,23 @@ def compare(
     order_free: bool = False,
     varied: bool = False,
     same_data: bool = False,
+    data_size: float = 0.0,
 ) -> OutputComparison:
     """Compare ``candidate`` with the outputs of one or more runs of the reference.
 
     ``order_free`` compares the lines as a multiset; it is declared for a task, never guessed.
     ``varied``: the runs had different clocks and devices, so that only what differs between them is
     free. ``same_data``: the numbers behind both outputs are known to agree, so that one unit of the
-    last printed digit is rounding. Raises :class:`ValueError` without a reference.
+    last printed digit is rounding. ``data_size`` is how large they are: errors that a program
+    prints of its own results are their rounding, and may differ as roundings do. Raises
+    :class:`ValueError` without a reference.
     """
     if not references:
         raise ValueError("no output of the reference to compare with")
     template = _template(tuple(references), order_free, varied)
     exact = candidate in references
-    tally = _Tally(same_data=same_data)
+    rounding = tolerance.absolute * data_size if same_data else 0.0
+    tally = _Tally(same_data=same_data, rounding=rounding)
     try:
         template.match(candidate, tolerance, tally)
         difference = _too_much_rounding(tally)
@@ -258,7 +266,7 @@ class _Template:
             anchored = number == 0 and not self._open_start
             starts = [position] if anchored else range(position, len(lines) - len(block) + 1)
             for start in starts:
-                trial = _Tally(same_data=tally.same_data)
+                trial = _Tally(same_data=tally.same_data, rounding=tally.rounding)
                 try:
                     _match_block(block, lines, start, tolerance, trial, effort)
                 except _Difference:
@@ -434,6 +442,9 @@ def _match_float(
     tally.errors.append(distance / (max(scale, absolute) or distance) if distance else 0.0)
     allowed = max(tolerance.relative * scale, absolute)
     if distance <= allowed + _SPREAD_FACTOR * spread:
+        return
+    largest = max(scale, abs(found.value))
+    if distance <= tally.rounding and largest <= _RESIDUAL_ROUNDINGS * tally.rounding:
         return
     # Values on both sides of a rounding boundary print one unit apart.
     quantum = wanted.quantum

@@ -215,3 +215,29 @@ def test_sums_in_another_order_are_equal(values: list[float], random: Random) ->
     positive = [np.float32(abs(each)) for each in values], [np.float32(abs(x)) for x in shuffled]
     one, two = (f"sum {float(np.cumsum(each, dtype=np.float32)[-1]):.9g}" for each in positive)
     assert compare([f"{one}\nsum 0.5".encode()], f"{two}\nsum 0.5".encode()).numeric
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "equal"),
+    [
+        # Results near 4 as floats: their rounding is 2**-24 * 4 each, four of them 9.5e-7.
+        ("RMS error: 7.180754e-06", "RMS error: 7.136262e-06", True),
+        ("largest error 0.00000119", "largest error 0.00000095", True),
+        ("residual -2.3e-07", "residual 1.1e-07", True),
+        ("errors 1.1e-06 4.8e-07", "errors 1.6e-06 9.5e-07", True),
+        ("norm 0", "norm 4.7e-07", False),  # a whole number is no float
+        ("RMS error: 7.18e-06", "RMS error: 9.18e-06", False),  # two millionths apart
+        ("step 0.001", "step 0.0010005", False),  # too large to be rounding alone
+        ("mean 3.5000", "mean 3.5009", False),
+        ("mismatches 3", "mismatches 4", False),
+    ],
+)
+def test_errors_of_results_that_agree_may_differ_as_roundings_do(
+    one: str, two: str, equal: bool
+) -> None:
+    """By hand: four roundings of a float, and 64 times that, of results whose median is 4."""
+    reference, other = one.encode(), two.encode()
+    made = compare([reference], other, F32, same_data=True, data_size=4.0)
+    assert made.numeric is equal, made.difference
+    assert not compare([reference], other, F32, same_data=True).numeric  # their size is not known
+    assert not compare([reference], other, F32, data_size=4.0).numeric  # the results differ
