@@ -93,8 +93,8 @@ _ANY_CMAKE = (
     r"'s/(cmake_minimum_required[[:space:]]*\([[:space:]]*VERSION[[:space:]]+)"
     r"(3\.(19|[2-9][0-9])|[4-9]\.[0-9]+)[0-9.]*/\13.18/I' {} +"
 )
-"""Projects that ask for a newer CMake than is here are configured by what is here: 3.18 is the first
-that knows CUDA's architectures."""
+"""Projects that ask for a newer CMake than is here are configured by what is here: 3.18 is the
+first that knows CUDA's architectures."""
 
 
 def _cmake(root: Path, folder: str) -> Iterator[BuildCommands]:
