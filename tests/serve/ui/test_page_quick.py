@@ -22,7 +22,7 @@ from cass_ray.api.schema import (
     TargetInfo,
     TranslateResponse,
 )
-from serve.check.checker import CheckRequest, CheckStage
+from serve.check.stages import CheckRequest, CheckStage
 from tests.serve.conftest import Api, make_services, make_settings
 from tests.serve.ui.conftest import served
 
