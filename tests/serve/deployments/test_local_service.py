@@ -11,8 +11,8 @@ import pytest
 
 pytest.importorskip("ray.serve")
 
-from serve.deployments.local_service import DidNotStart, Service, reason  # noqa: E402
-from serve.settings import EngineSettings, ServeSettings  # noqa: E402
+from serve.deployments.local_service import DidNotStart, Service, reason
+from serve.settings import EngineSettings, ServeSettings
 
 
 def refusal(**settings: object) -> str:
