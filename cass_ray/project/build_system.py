@@ -17,6 +17,8 @@ _CTEST = re.compile(
     r"^[^#\n]*\b(?:enable_testing\s*\(|include\s*\(\s*CTest\b)", re.IGNORECASE | re.MULTILINE
 )
 _PYTHON_TEST = re.compile(r"test_.*\.py|.*_test\.py")
+_TORCH_EXTENSION = "torch.utils.cpp_extension"
+_FINDS_TORCH = re.compile(r"^[^#\n]*\bfind_package\s*\(\s*Torch\b", re.IGNORECASE | re.MULTILINE)
 _CPM = "CPM"
 _BUILD_FOLDER = re.compile(r"(?<!\S)-B\s*([\w./-]+)")
 _CPM_VERSION = re.compile(r"\bset\s*\(\s*CPM_DOWNLOAD_VERSION\s+\"?([\w.-]{1,40})", re.IGNORECASE)
@@ -84,7 +86,19 @@ def _system(root: Path) -> BuildSystem:
 def uses_torch(root: Path) -> bool:
     """Whether ``setup.py`` builds extensions of PyTorch."""
     setup = root / "setup.py"
-    return setup.is_file() and "torch.utils.cpp_extension" in setup.read_text("utf-8", "replace")
+    return setup.is_file() and _TORCH_EXTENSION in setup.read_text("utf-8", "replace")
+
+
+def has_torch_extension(root: Path) -> bool:
+    """Whether anything below ``root`` builds an extension of PyTorch.
+
+    A ``setup.py`` of a subfolder, a program that compiles one when it starts (``load``), or a CMake
+    file that finds PyTorch.
+    """
+    scripts = (path for path in _files(root) if path.suffix == ".py")
+    return any(_TORCH_EXTENSION in path.read_text("utf-8", "replace") for path in scripts) or any(
+        _FINDS_TORCH.search(path.read_text("utf-8", "replace")) for path in _cmake_files(root)
+    )
 
 
 def _has_python_tests(root: Path) -> bool:
@@ -138,15 +152,21 @@ def _place_cpm(root: Path, dependencies: Mapping[str, Path], build: str = BUILD_
     return " && ".join([f"mkdir -p {target}", *copies, ""])
 
 
-def _cmake_files(root: Path) -> Iterator[Path]:
-    """CMake's own files below ``root``, build folders aside; no links."""
+def _files(root: Path) -> Iterator[Path]:
+    """Files below ``root``, build folders aside; no links."""
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if name not in {".git", BUILD_FOLDER})
         for name in sorted(names):
             path = Path(folder) / name
-            cmake = name == "CMakeLists.txt" or name.endswith(".cmake")
-            if cmake and path.is_file() and not path.is_symlink():
+            if path.is_file() and not path.is_symlink():
                 yield path
+
+
+def _cmake_files(root: Path) -> Iterator[Path]:
+    """CMake's own files among :func:`_files`."""
+    for path in _files(root):
+        if path.name == "CMakeLists.txt" or path.name.endswith(".cmake"):
+            yield path
 
 
 def _uses_ctest(root: Path) -> bool:

@@ -6,13 +6,20 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
 from cass_ray.cache import digest
-from cass_ray.project.build_system import BUILD_FOLDER, BuildPlan, find_plan, uses_torch
+from cass_ray.project.build_system import (
+    BUILD_FOLDER,
+    BuildPlan,
+    find_plan,
+    has_torch_extension,
+    uses_torch,
+)
 from cass_ray.project.built_by import drop_what_others_built, identity_of
 from cass_ray.project.checking import Violation, check_again
 from cass_ray.project.cloning import write_git
@@ -188,12 +195,14 @@ def _torch(
 ) -> TorchBackend | None:
     """What an extension of PyTorch is built with; None for other projects.
 
-    Raises :class:`ProjectError` without PyTorch, and what
+    Raises :class:`ProjectError` where the project itself is one and PyTorch is missing, and what
     :func:`~cass_ray.project.pytorch.backend.torch_backend` raises.
     """
-    if not uses_torch(root):
+    if not has_torch_extension(root):
         return None
     install = find_torch()
+    if install is None and not uses_torch(root):
+        return None  # it may be built without this part of it
     if install is None:
         raise ProjectError(
             "an extension of PyTorch is built with PyTorch, which this environment has not:"
@@ -315,6 +324,12 @@ def _target(
             variables=torch.variables(architecture, tree),
             tools=(*bench.tools, compilers, torch.install.interpreter.parent),
         )
+    elif _NAMES_PYTHON.search(f"{plan.build}\n{plan.test}"):
+        bench = replace(
+            bench,
+            also_visible=(*bench.also_visible, *sorted({Path(sys.prefix), Path(sys.base_prefix)})),
+            tools=(*bench.tools, Path(sys.executable).parent),
+        )
     if cmake := newer_cmake(tree):
         bench = replace(
             bench,
@@ -338,6 +353,8 @@ def _target(
     return TargetResult(architecture, build, test, comparison, violations)
 
 
+_NAMES_PYTHON = re.compile(r"(?<![\w./-])(?:python3?|pytest|pip)(?![\w/-])")
+"""In a command: it gets this interpreter, whose packages the person has chosen."""
 _LIST = ".cass-files"
 """Beside a tree: what was brought into it."""
 

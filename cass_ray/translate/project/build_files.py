@@ -30,6 +30,7 @@ from cass_ray.translate.project.cmake_findcuda import (
     libraries_added,
     refused,
 )
+from cass_ray.translate.project.cmake_ipo import is_checked, plain_module, without_gcc
 from cass_ray.translate.project.cmake_lists import find_by_file, link_listed
 from cass_ray.translate.project.makefiles import translate_makefile, translate_script
 from cass_ray.translate.project.rocm_libraries import PACKAGES, TARGETS, VARIABLES
@@ -129,7 +130,13 @@ def translate_cmake(text: str) -> Translation:
     targets |= set(links.values())
     file.replace_commands(lambda _, whole: _link(whole, links, before))
     file.replace_commands(lambda _, whole: _link_list(whole, plain, targets, finds))
-    file.replace_commands(lambda _, whole: find_by_file(whole))
+    file.replace_commands(lambda _, whole: plain_module(find_by_file(whole)))
+    checked = is_checked(text)
+    file.replace_commands(
+        lambda name, whole: (
+            whole + without_gcc(name.lower(), whole[whole.index("(") + 1 : -1], checked)
+        )
+    )
     parameters = frozenset(
         word for match in _PARAMETERS.finditer(text) for word in (*match[1].split(), "ARGN")
     )
@@ -149,7 +156,9 @@ def translate_cmake(text: str) -> Translation:
     )
     file.substitute(r"\bCUDA_NVCC_FLAGS(_[A-Z]+)?\b", r"CMAKE_HIP_FLAGS\1")
     file.substitute(r"\bCUDA_SOURCE_PROPERTY_FORMAT\s+OBJ\b", "LANGUAGE HIP")
-    file.substitute(r"\bCUDA_(ARCHITECTURES|STANDARD|STANDARD_REQUIRED|EXTENSIONS)\b", r"HIP_\1")
+    file.substitute(
+        r"\bCUDA_(ARCHITECTURES|STANDARD(?:_REQUIRED)?|EXTENSIONS|VISIBILITY_PRESET)\b", r"HIP_\1"
+    )
     file.substitute(r"\bcuda_std_(\d\d)\b", r"hip_std_\1")
     file.substitute(r"\b((?:LINKER_)?LANGUAGE\s+)CUDA\b", r"\1HIP")
     file.raise_standard()

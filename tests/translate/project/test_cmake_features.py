@@ -46,6 +46,8 @@ def test_separable_compilation_of_every_target() -> None:
     [
         "set_target_properties(a PROPERTIES CUDA_SEPARABLE_COMPILATION OFF)",
         "set(CMAKE_CUDA_SEPARABLE_COMPILATION OFF)",
+        "set_target_properties(a PROPERTIES X 1\n  # CUDA_SEPARABLE_COMPILATION ON\n)",
+        "set_property(TARGET a PROPERTY X # CUDA_SEPARABLE_COMPILATION ON\n 1)",
         "get_target_property(x a CUDA_SEPARABLE_COMPILATION)",
         # Of a library of headers CMake compiles nothing, and users do not inherit it.
         "add_library(a INTERFACE)\nset_property(TARGET a PROPERTY CUDA_SEPARABLE_COMPILATION ON)",
