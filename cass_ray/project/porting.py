@@ -297,7 +297,7 @@ def _target(
     if drop_what_others_built(folder, tree, identity_of(toolchain, libraries)):
         say(f"{architecture}: built anew, for the tools have changed")
     changed = synchronize(work / "port", tree)
-    if any(build_files.kind_of(name) for name in changed):
+    if any(build_files.configures(name) for name in changed):
         # Defaults of options that other build files gave.
         own_folder(tree, Path(BUILD_FOLDER))
         (tree / BUILD_FOLDER / "CMakeCache.txt").unlink(missing_ok=True)

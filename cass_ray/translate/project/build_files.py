@@ -35,7 +35,7 @@ from cass_ray.translate.project.cmake_lists import find_by_file, link_listed
 from cass_ray.translate.project.makefiles import translate_makefile, translate_script
 from cass_ray.translate.project.rocm_libraries import PACKAGES, TARGETS, VARIABLES
 from cass_ray.translate.project.setup_flags import without_nvcc
-from cass_ray.translate.project.setup_places import with_rocm
+from cass_ray.translate.project.setup_places import with_libraries, with_rocm
 from cass_ray.translate.protocol import Severity, Translation
 
 _MAKEFILE = re.compile(r"(?:gnu)?makefile(?:[.-].+)?|.+\.(?:mk|mak|make)(?:\.in)?", re.IGNORECASE)
@@ -46,6 +46,11 @@ _RUN_NVCC = re.compile(
     r"(\b(?:(?:check_)?(?:call|output)|run|Popen|which|find_executable)\(\s*\[?\s*[\"'])nvcc\b"
 )
 """In Python: nvcc as a command, not as the key of a table of flags."""
+_LOADS = re.compile(
+    r"\bcpp_extension\s+import\b[^\n]*(?:\bload(?:_inline)?\b|\($)|\bcpp_extension\.load",
+    re.MULTILINE,
+)
+"""A module of PyTorch that compiles when it is called."""
 _CUDA_SOURCE = re.compile(r"(?<![\w./*$@{}%-])[\w./${}-]+\.cu\b(?![\w(])")
 _OPEN_END = re.compile(r"(?<![\w./*$@{}%-])[\w./${}-]+\.\$\{\w+\}(?![\w.(])")
 _BARE = re.compile(r"\"?\$\{(\w+)\}\"?")
@@ -92,7 +97,12 @@ def kind_of(path: str) -> Callable[[str], Translation] | None:
         return translate_script
     if name == "setup.py":
         return translate_setup
-    return None
+    return translate_module if name.endswith(".py") else None
+
+
+def configures(path: str) -> bool:
+    """Whether what a build was configured with changes with the file ``path``."""
+    return kind_of(path) not in {None, translate_module}
 
 
 def _spared(name: str, whole: str) -> str:
@@ -383,13 +393,26 @@ def _language(
     )
 
 
+def translate_module(text: str) -> Translation:
+    """A Python file that compiles an extension of PyTorch when it is loaded: flags, libraries."""
+    file = BuildText(text)
+    if not _LOADS.search(text):
+        return file.done()
+    for change in (without_nvcc, with_libraries):
+        if (made := change(file.text)) is not None:
+            file.text, changed = made
+            file.converted += changed
+    return file.done()
+
+
 def translate_setup(text: str) -> Translation:
     """``setup.py`` of a PyTorch extension: PyTorch for ROCm builds ``CUDAExtension`` with hipcc."""
     file = BuildText(text)
     if "CUDAExtension" not in text and "nvcc" not in text:
         return file.done()
     file.substitute(_RUN_NVCC, r"\g<1>hipcc")
-    passes = [without_nvcc] if "CUDAExtension" in text else [without_nvcc, with_rocm]
+    extension = "CUDAExtension" in text
+    passes = [without_nvcc, with_libraries] if extension else [without_nvcc, with_rocm]
     for change in passes:
         if (made := change(file.text)) is not None:
             file.text, changed = made

@@ -8,6 +8,7 @@ from cass_ray.translate.project.build_files import (
     kind_of,
     translate_cmake,
     translate_makefile,
+    translate_module,
     translate_setup,
 )
 from cass_ray.translate.protocol import Severity
@@ -244,11 +245,71 @@ def test_setup_py_that_looks_for_nvcc_finds_hipcc(source: str, expected: str) ->
         ("Makefile", translate_makefile),
         ("rules.mk", translate_makefile),
         ("setup.py", translate_setup),
+        ("a/b.py", translate_module),
         ("a.txt", None),
     ],
 )
 def test_build_files_are_known_by_name(path: str, expected: object) -> None:
     assert kind_of(path) is expected
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "from torch.utils.cpp_extension import load",
+        "from torch.utils.cpp_extension import load_inline, _import_module_from_library",
+        "from torch.utils.cpp_extension import (\n    CUDA_HOME,\n    load,\n)",
+        "import torch\ntorch.utils.cpp_extension.load(name='a')",
+        "from torch.utils import cpp_extension\ncpp_extension.load_inline(name='a')",
+    ],
+)
+def test_modules_that_compile_an_extension_when_loaded(head: str) -> None:
+    text = f'{head}\nflags = ["-O3", "--fmad", "false", "-lineinfo"]\n'
+    made = translate_module(text).source
+    assert made == f'{head}\nflags = ["-O3", "-ffp-contract=off", "-gline-tables-only"]\n'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'import argparse\nflags = ["-t", "-lineinfo"]\n',
+        '# torch.utils.cpp_extension of old\nflags = ["-lineinfo"]\n',
+        'from torch.utils.cpp_extension import CUDA_HOME\nflags = ["-lineinfo"]\n',
+    ],
+)
+def test_other_modules_of_python_stay(text: str) -> None:
+    assert translate_module(text).source == text
+
+
+@pytest.mark.parametrize(
+    ("items", "expected"),
+    [
+        ('"--fmad", "false"', '"-ffp-contract=off"'),
+        ("'-O2', '-fmad', 'false', '-g'", "'-O2', '-ffp-contract=off', '-g'"),
+        ('"-rdc", "true", "-O3"', '"-fgpu-rdc", "-O3"'),
+        ('"--default-stream", "per-thread"', '"-fgpu-default-stream=per-thread"'),
+        ('"--ftz", "true", "-use_fast_math"', '"-fgpu-flush-denormals-to-zero", "-ffast-math"'),
+        ('"false", "--fmad"', '"false", "--fmad"'),
+    ],
+)
+def test_options_whose_value_is_the_next_item(items: str, expected: str) -> None:
+    source = f"from torch.utils.cpp_extension import load\nflags = [{items}]\n"
+    assert translate_module(source).source.endswith(f"flags = [{expected}]\n")
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("extra_link_args=['-lcusparse', '-s']", "extra_link_args=['-lhipsparse', '-s']"),
+        ('libraries=["cublas", "cuda"]', 'libraries=["hipblas", "amdhip64"]'),
+        ("libraries=['cudart', 'm']", "libraries=['amdhip64', 'm']"),
+        ('extra_link_args=["-lcurand"]', 'extra_link_args=["-lhiprand"]'),
+        ('libraries=["mine"]', 'libraries=["mine"]'),
+    ],
+)
+def test_libraries_of_an_extension_of_pytorch(given: str, expected: str) -> None:
+    text = "CUDAExtension('a', ['a.cu'], {})\n"
+    assert translate_setup(text.format(given)).source == text.format(expected)
 
 
 def test_parentheses_in_comments_and_strings_do_not_end_a_cmake_command() -> None:
