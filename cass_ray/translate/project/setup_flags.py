@@ -64,6 +64,9 @@ class _Source(PythonText):
             case ast.ListComp(elt=item) | ast.GeneratorExp(elt=item) if self._new(item) == "":
                 nothing = "[]" if isinstance(node, ast.ListComp) else "(())"
                 yield PythonEdit(*self.span(node), nothing)
+            case ast.Call(func=ast.Attribute(attr="get_gencode_flags"), args=[]):
+                # PyTorch makes nvcc's flags of its architectures, and fails for those of AMD.
+                yield PythonEdit(*self.span(node), '""')
             case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name), args=[item])):
                 if name in _ADDING and (new := self._new(item)):
                     yield PythonEdit(*self.span(item), self.quoted(item, new))

@@ -298,6 +298,21 @@ def test_options_whose_value_is_the_next_item(items: str, expected: str) -> None
 
 
 @pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ('a = cuda.get_gencode_flags().replace("compute=", "arch=").split()',
+         'a = "".replace("compute=", "arch=").split()'),
+        ("a = torch.cuda.get_gencode_flags().split(' ')", "a = \"\".split(' ')"),
+        ("f = ['-O3'] + torch.cuda.get_gencode_flags().split()", "f = ['-O3'] + \"\".split()"),
+        ("a = torch.cuda.get_arch_list()", "a = torch.cuda.get_arch_list()"),
+    ],
+)  # fmt: skip
+def test_flags_that_pytorch_makes_for_nvcc(source: str, expected: str) -> None:
+    head = "from torch.utils.cpp_extension import CUDAExtension\n"
+    assert translate_setup(f"{head}{source}\n").source == f"{head}{expected}\n"
+
+
+@pytest.mark.parametrize(
     ("given", "expected"),
     [
         ("extra_link_args=['-lcusparse', '-s']", "extra_link_args=['-lhipsparse', '-s']"),
