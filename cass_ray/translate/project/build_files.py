@@ -57,6 +57,10 @@ _BARE = re.compile(r"\"?\$\{(\w+)\}\"?")
 _PARAMETERS = re.compile(
     r"^[ \t]*(?:function|macro)\s*\(\s*\w+([^()]*)\)", re.IGNORECASE | re.MULTILINE
 )
+_PARSED = re.compile(
+    r"\bcmake_parse_arguments\s*\(\s*(?:PARSE_ARGV\s+\d+\s+)?\"?(?P<prefix>\w+)\"?(?P<options>[^()]*)\)",
+    re.IGNORECASE,
+)
 _CUDA_GLOB = re.compile(r"\*\.cu(?!\w)")
 _CUDA_WORD = re.compile(r"(?<![${-])\bCUDA\b(?![}_])")
 _LANGUAGE = re.compile(rf'("(?:[^"\\]|\\.)*")|{_CUDA_WORD.pattern}', re.DOTALL)
@@ -72,8 +76,10 @@ _ROOT = re.compile(
 """Where CUDA is, and its libraries."""
 _ROCM_ROOT = "${CMAKE_HIP_COMPILER_ROCM_ROOT}"
 _PROJECT = re.compile(r"project|enable_language", re.IGNORECASE)
-_USES_HIP = re.compile(r"\$\{hip_INCLUDE_DIRS\}|(?<![\w:])(?:hip|roc|hiprtc)::\w+")
-_FINDS_HIP = re.compile(r"\bfind_package\s*\(\s*hip\b")
+_USES_HIP = re.compile(
+    r"\$\{hip_(?:INCLUDE_DIRS|LIB_INSTALL_DIR)\}|(?<![\w:])(?:hip|roc|hiprtc)::\w+"
+)
+_FINDS_HIP = re.compile(r"\bfind_(?:package|dependency)\s*\(\s*hip\b")
 _PLATFORM = "add_compile_definitions(__HIP_PLATFORM_AMD__=1)"
 _VERSION = "11.8"  # as the version macros of translated sources say
 _FIND_CUDA = re.compile(
@@ -147,9 +153,7 @@ def translate_cmake(text: str) -> Translation:
             whole + without_gcc(name.lower(), whole[whole.index("(") + 1 : -1], checked)
         )
     )
-    parameters = frozenset(
-        word for match in _PARAMETERS.finditer(text) for word in (*match[1].split(), "ARGN")
-    )
+    parameters = _parameters(text)
     file.replace_commands(
         lambda name, whole: _command(
             name, whole, targets, headers, asked, own, parameters, file.words
@@ -253,6 +257,8 @@ def _command(
         return ""
     if lower == "include" and words in (["FindCUDA"], ["FindCUDAToolkit"]):
         lower, words = "find_package", [words[0].removeprefix("Find"), "REQUIRED"]
+    if lower == "find_dependency" and words[:1] in (["CUDA"], ["CUDAToolkit"]):
+        return _packages(targets, "").replace("find_package", name)
     if lower == "find_package" and words and words[0] in {"CUDA", "CUDAToolkit"}:
         required = " REQUIRED" if "REQUIRED" in words else ""
         found = _packages(targets, required)
@@ -349,6 +355,17 @@ def _set_globbed(words: list[str]) -> str:
         f'list(FILTER {variable}_HIP INCLUDE REGEX "[.]cu$")\n'
         f"set_source_files_properties(${{{variable}_HIP}} PROPERTIES LANGUAGE HIP)"
     )
+
+
+def _parameters(text: str) -> frozenset[str]:
+    """Variables that hold what functions and macros of a CMake file are called with."""
+    words = [word for match in _PARAMETERS.finditer(text) for word in (*match[1].split(), "ARGN")]
+    for match in _PARSED.finditer(text):
+        names = re.split(r"[\s;]+", " ".join(re.findall(r'"([^"]*)"', match["options"])))
+        names += re.findall(r"(?<!\S)[A-Z][A-Z_]*(?!\S)", match["options"])
+        prefix = match["prefix"]
+        words += [f"{prefix}_{name}" for name in (*names, "UNPARSED_ARGUMENTS") if name]
+    return frozenset(words)
 
 
 def _set_parameters(names: list[str]) -> str:

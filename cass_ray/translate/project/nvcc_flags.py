@@ -48,7 +48,8 @@ FLAGS = (
     (r"-{1,2}use_fast_math\b", "-ffast-math"),
     (r"-{1,2}(?:rdc|relocatable-device-code)=true", "-fgpu-rdc"),
     (r"-{1,2}(?:rdc|relocatable-device-code)=false", "-fno-gpu-rdc"),
-    (r"-{1,2}default-stream[= ]per-thread", "-fgpu-default-stream=per-thread"),
+    (r"-{1,2}default-stream[=\s]\s*legacy\b", ""),
+    (r"-{1,2}default-stream[=\s]\s*per-thread", "-fgpu-default-stream=per-thread"),
     (r"-{1,2}fmad=false", "-ffp-contract=off"),
     (r"-{1,2}ftz=true", "-fgpu-flush-denormals-to-zero"),
     (

@@ -258,7 +258,7 @@ def test_build_files_are_known_by_name(path: str, expected: object) -> None:
     [
         "from torch.utils.cpp_extension import load",
         "from torch.utils.cpp_extension import load_inline, _import_module_from_library",
-        "from torch.utils.cpp_extension import (\n    CUDA_HOME,\n    load,\n)",
+        "from torch.utils.cpp_extension import (\n    BuildExtension,\n    load,\n)",
         "import torch\ntorch.utils.cpp_extension.load(name='a')",
         "from torch.utils import cpp_extension\ncpp_extension.load_inline(name='a')",
     ],
@@ -310,6 +310,34 @@ def test_options_whose_value_is_the_next_item(items: str, expected: str) -> None
 def test_flags_that_pytorch_makes_for_nvcc(source: str, expected: str) -> None:
     head = "from torch.utils.cpp_extension import CUDAExtension\n"
     assert translate_setup(f"{head}{source}\n").source == f"{head}{expected}\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("from torch.utils.cpp_extension import CUDA_HOME, CUDAExtension",
+         "from torch.utils.cpp_extension import ROCM_HOME as CUDA_HOME, CUDAExtension"),
+        ("from torch.utils.cpp_extension import (\n    CUDA_HOME,\n    CUDAExtension,\n)",
+         "from torch.utils.cpp_extension import (\n    ROCM_HOME as CUDA_HOME,\n"
+         "    CUDAExtension,\n)"),
+        ("from torch.utils.cpp_extension import CUDA_HOME as home, CUDAExtension",
+         "from torch.utils.cpp_extension import ROCM_HOME as home, CUDAExtension"),
+        ("a = torch.utils.cpp_extension.CUDA_HOME  # CUDAExtension",
+         "a = torch.utils.cpp_extension.ROCM_HOME  # CUDAExtension"),
+        ("a = cpp_extension.CUDA_HOME is None or cpp_extension.CUDAExtension",
+         "a = cpp_extension.ROCM_HOME is None or cpp_extension.CUDAExtension"),
+        ("from mine import CUDA_HOME  # CUDAExtension",
+         "from mine import CUDA_HOME  # CUDAExtension"),
+    ],
+)  # fmt: skip
+def test_where_pytorch_has_its_toolkit(source: str, expected: str) -> None:
+    assert translate_setup(f"{source}\n").source == f"{expected}\n"
+
+
+@pytest.mark.parametrize("flag", ["--default-stream legacy", "-default-stream=legacy"])
+def test_the_default_stream_is_legacy_by_itself(flag: str) -> None:
+    made = translate_cmake(f'set(CMAKE_CUDA_FLAGS "-O3 {flag} -g")\n').source
+    assert made.split() == ["set(CMAKE_HIP_FLAGS", '"-O3', '-g")']
 
 
 @pytest.mark.parametrize(

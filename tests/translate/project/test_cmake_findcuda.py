@@ -110,7 +110,10 @@ def test_what_no_find_package_finds_is_found(before: str, use: str, expected: st
     [
         ('cuda_find_library_local_first(RT cudadevrt "doc")', "set(RT hip::host)\n"),
         ("cuda_find_library_local_first(X cufft doc)", "set(X hip::hipfft)\n"),
-        ('CUDA_FIND_LIBRARY_LOCAL_FIRST(N "nvToolsExt;nvtx" "x")', "set(N roctx64)\n"),
+        (
+            'CUDA_FIND_LIBRARY_LOCAL_FIRST(N "nvToolsExt;nvtx" "x")',
+            "set(N ${hip_LIB_INSTALL_DIR}/libroctx64.so)\n",
+        ),
         (
             "cuda_find_library_local_first_with_path_ext(B cublas doc lib64)",
             "set(B roc::hipblas)\n",
