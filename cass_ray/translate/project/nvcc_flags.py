@@ -39,9 +39,21 @@ FLAGS = (
     (r"-{1,2}expt-relaxed-constexpr", ""),
     (
         r"-{1,2}(?:resource-usage|res-usage|source-in-ptx|src-in-ptx|allow-unsupported-compiler"
-        r"|forward-unknown-(?:opts|to-host-(?:compiler|linker))|display-error-number)(?![\w-])",
+        r"|forward-unknown-(?:opts|to-host-(?:compiler|linker))|display-error-number"
+        r"|extra-device-vectorization|restrict|no-compress|gen-opt-lto|brief-diagnostics|brief-diag"
+        r"|fast-compile|no-device-link|nodlink|keep|no-align-double|device-stack-protector"
+        r"|relocatable-ptx|no-host-device-initializer-list|no-host-device-move-forward"
+        r"|expt-optimizer-hints)(?![\w=-])",
         "",
     ),
+    (
+        r"-{1,2}(?:keep-dir|ofast-compile|Ofast-compile|dopt|jump-table-density|optimization-info"
+        r"|opt-info|static-global-template-stub|device-entity-has-hidden-visibility|compress-mode"
+        rf"|split-compile-extended|entries|host-linker-script|libdevice-directory)(?:=|\s+){_VALUE}",
+        "",
+    ),
+    (r"-{1,2}fmad=true", ""),
+    (r"-{1,2}ftz=false", ""),
     (r"-Wno-deprecated-gpu-targets\b", ""),
     (r"-{1,2}(?:expt-)?extended-lambda", ""),
     (r"-{1,2}(?:lineinfo|generate-line-info)\b", "-gline-tables-only"),
@@ -78,7 +90,7 @@ FLAGS = (
     ),
     (rf"-Xcompiler(?:=|\s+)(?=[-\"'${_REFERENCE}])", ""),
     (rf"-{{1,2}}compiler-options(?:=|\s+)(?=[-\"'${_REFERENCE}])", ""),
-    (r"-(?:prec-div|prec-sqrt)=(?:true|false)", ""),
+    (r"-{1,2}(?:prec-div|prec-sqrt)=(?:true|false)", ""),
     (r"-x\s+cu\b", "-x hip"),
     *(
         (f"-{sign}__CUDA_NO_HALF_{part}__", f"-{sign}__HIP_NO_HALF_{part}__")

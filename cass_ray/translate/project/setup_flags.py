@@ -105,14 +105,12 @@ class _Source(PythonText):
             item, after = items[index], index + 1
             new = self._new(item)
             pair = self._pair(item, items[after]) if after < len(items) else None
-            if pair is not None:
-                new, after = "", after + 1
-                yield PythonEdit(
-                    self.span(item)[0], self.span(items[after - 1])[1], self.quoted(item, pair)
-                )
-                index = after
+            if pair:
+                start, end = self.span(item)[0], self.span(items[after])[1]
+                yield PythonEdit(start, end, self.quoted(item, pair))
+                index = after + 1
                 continue
-            if self._takes_a_value(item) and after < len(items):
+            if pair == "" or (self._takes_a_value(item) and after < len(items)):
                 new, after = "", after + 1
             elif self._flag(item) in _FOR_HOST and after < len(items):
                 yield from self._for_host(items[after])
@@ -155,12 +153,13 @@ class _Source(PythonText):
         return next((new for pattern, new in FLAG_RULES if pattern.fullmatch(flag)), None)
 
     def _pair(self, item: ast.expr, value: ast.expr) -> str | None:
-        """The flag in the place of an option and its value; None where that is no other flag."""
+        """The flag in the place of an option and its value: empty where both go, None where they
+        are nothing of nvcc's together."""
         flag, text = self._flag(item), self._flag(value)
-        if flag is None or text is None or not flag.startswith("-"):
+        if flag is None or text is None or not flag.startswith("-") or text.startswith("-"):
             return None
         joined = f"{flag}={text}"
-        return next((new for rule, new in FLAG_RULES if new and rule.fullmatch(joined)), None)
+        return next((new for rule, new in FLAG_RULES if rule.fullmatch(joined)), None)
 
     def _takes_a_value(self, item: ast.expr) -> bool:
         flag = self._flag(item)

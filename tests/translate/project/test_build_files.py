@@ -334,6 +334,32 @@ def test_where_pytorch_has_its_toolkit(source: str, expected: str) -> None:
     assert translate_setup(f"{source}\n").source == f"{expected}\n"
 
 
+@pytest.mark.parametrize(
+    "flag",
+    [
+        "--extra-device-vectorization",
+        "-restrict",
+        "--keep --keep-dir=/tmp/kept",
+        "--Ofast-compile=min",
+        "--fmad=true --ftz=false",
+        "--prec-div=true -prec-sqrt=false",
+        "-dopt on",
+        "--brief-diagnostics",
+        "--jump-table-density 5",
+    ],
+)
+def test_flags_of_nvcc_alone(flag: str) -> None:
+    assert translate_makefile(f"NVCCFLAGS = -O3 {flag} -g\n").source.split() == [
+        "NVCCFLAGS",
+        "=",
+        "-O3",
+        "-g",
+    ]
+    listed = ", ".join(f'"{word}"' for word in flag.split())
+    source = f"from torch.utils.cpp_extension import load\nflags = [{listed}]\n"
+    assert translate_module(source).source.endswith("flags = []\n")
+
+
 @pytest.mark.parametrize("flag", ["--default-stream legacy", "-default-stream=legacy"])
 def test_the_default_stream_is_legacy_by_itself(flag: str) -> None:
     made = translate_cmake(f'set(CMAKE_CUDA_FLAGS "-O3 {flag} -g")\n').source
