@@ -12,7 +12,7 @@ _VALUE = r"(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s\"')>;]+)"
 FLAGS = (
     # nvcc's flag, with its argument -> hipcc's; the longest spelling first.
     (
-        r"-{1,2}(?:gencode|generate-code)(?:=|\s+|[\"']\s*,\s*[\"'])"
+        r"-{1,2}(?:gencode|generate-code)(?:=|\s+|;|[\"']\s*,\s*[\"'])"
         r"(?:=\\?\"[^\"\\\s]*\\?\"|[^\s\"')>;])+",
         "",
     ),
@@ -30,12 +30,12 @@ FLAGS = (
         "",
     ),
     (
-        r"-{1,2}(?:arch|gpu-architecture|gpu-code|code)(?:=|\s+)(?:sm|compute|lto|native|all)[\w%-]*"
+        r"-{1,2}(?:arch|gpu-architecture|gpu-code|code)(?:=|\s+|;)(?:sm|compute|lto|native|all)[\w%-]*"
         r"(?:,(?:sm|compute|lto)_[\w%]+)*",
         "",
     ),
     (r"-{1,2}(?:fatbin|cubin)(?=[\s\"']|$)", "--genco"),
-    (r"-t(?:=|\s+)\d+(?![\w.])", ""),
+    (r"-t(?:=|\s+|;)\d+(?![\w.])", ""),
     (r"-{1,2}expt-relaxed-constexpr", ""),
     (
         r"-{1,2}(?:resource-usage|res-usage|source-in-ptx|src-in-ptx|allow-unsupported-compiler"
@@ -49,7 +49,7 @@ FLAGS = (
     (
         r"-{1,2}(?:keep-dir|ofast-compile|Ofast-compile|dopt|jump-table-density|optimization-info"
         r"|opt-info|static-global-template-stub|device-entity-has-hidden-visibility|compress-mode"
-        rf"|split-compile-extended|entries|host-linker-script|libdevice-directory)(?:=|\s+){_VALUE}",
+        rf"|split-compile-extended|entries|host-linker-script|libdevice-directory)(?:=|\s+|;){_VALUE}",
         "",
     ),
     (r"-{1,2}fmad=true", ""),
@@ -60,18 +60,18 @@ FLAGS = (
     (r"-{1,2}use_fast_math\b", "-ffast-math"),
     (r"-{1,2}(?:rdc|relocatable-device-code)=true", "-fgpu-rdc"),
     (r"-{1,2}(?:rdc|relocatable-device-code)=false", "-fno-gpu-rdc"),
-    (r"-{1,2}default-stream[=\s]\s*legacy\b", ""),
-    (r"-{1,2}default-stream[=\s]\s*per-thread", "-fgpu-default-stream=per-thread"),
+    (r"-{1,2}default-stream[=;\s]\s*legacy\b", ""),
+    (r"-{1,2}default-stream[=;\s]\s*per-thread", "-fgpu-default-stream=per-thread"),
     (r"-{1,2}fmad=false", "-ffp-contract=off"),
     (r"-{1,2}ftz=true", "-fgpu-flush-denormals-to-zero"),
     (
         r"-{1,2}(?:maxrregcount|ptxas-options|nvlink-options|diag-suppress|diag-warn|diag-error|threads"
-        rf"|split-compile|cudart)(?:=|\s+){_VALUE}",
+        rf"|split-compile|cudart)(?:=|\s+|;){_VALUE}",
         "",
     ),
-    (rf"-X(?:ptxas|fatbin|cudafe|nvlink)(?:=|\s+){_VALUE}", ""),
+    (rf"-X(?:ptxas|fatbin|cudafe|nvlink)(?:=|\s+|;){_VALUE}", ""),
     (
-        r"-{1,2}(?:arch|gpu-architecture|gpu-code|code)(?:=|\s+)"
+        r"-{1,2}(?:arch|gpu-architecture|gpu-code|code)(?:=|\s+|;)"
         r"(?P<quote>[\"'])(?:sm|compute|lto|native|all)[\w,-]*(?P=quote)",
         "",
     ),
@@ -84,12 +84,12 @@ FLAGS = (
         "",
     ),
     (
-        r"-{1,2}(?:ccbin|compiler-bindir)(?:=|\s+)"
+        r"-{1,2}(?:ccbin|compiler-bindir)(?:=|\s+|;)"
         rf"(?:\$(?:\([\w.-]+\)|\{{[\w.-]+\}})|[\w./+-]|[{_REFERENCE}])+",
         "",
     ),
-    (rf"-Xcompiler(?:=|\s+)(?=[-\"'${_REFERENCE}])", ""),
-    (rf"-{{1,2}}compiler-options(?:=|\s+)(?=[-\"'${_REFERENCE}])", ""),
+    (rf"-Xcompiler(?:=|\s+|;)(?=[-\"'${_REFERENCE}])", ""),
+    (rf"-{{1,2}}compiler-options(?:=|\s+|;)(?=[-\"'${_REFERENCE}])", ""),
     (r"-{1,2}(?:prec-div|prec-sqrt)=(?:true|false)", ""),
     (r"-x\s+cu\b", "-x hip"),
     *(

@@ -360,6 +360,22 @@ def test_flags_of_nvcc_alone(flag: str) -> None:
     assert translate_module(source).source.endswith("flags = []\n")
 
 
+@pytest.mark.parametrize(
+    "flag",
+    [
+        "-gencode;arch=compute_${CC},code=sm_${CC}",
+        "-gencode;arch=compute_70,code=compute_70",
+        "-Xptxas;-warn-spills",
+        "--maxrregcount;64",
+        "-arch;sm_80",
+        "-Xcudafe;--display_error_number",
+    ],
+)
+def test_options_and_values_in_lists_of_cmake(flag: str) -> None:
+    made = translate_cmake(f'list(APPEND CUDA_FLAGS "-O3;{flag};-g")\n').source
+    assert made == 'list(APPEND CUDA_FLAGS "-O3;;-g")\n'
+
+
 @pytest.mark.parametrize("flag", ["--default-stream legacy", "-default-stream=legacy"])
 def test_the_default_stream_is_legacy_by_itself(flag: str) -> None:
     made = translate_cmake(f'set(CMAKE_CUDA_FLAGS "-O3 {flag} -g")\n').source
