@@ -12,7 +12,8 @@ from pathlib import Path
 
 BUILD_FOLDER = "build-hip"
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
-_TEST_TARGET = re.compile(r"^(test|check|run_tests|tests)\s*:(?!=)", re.MULTILINE)
+_TEST_TARGETS = ("test", "check", "run_tests", "tests")
+"""The last one is a folder's name, too: the others come first."""
 _CTEST = re.compile(
     r"^[^#\n]*\b(?:enable_testing\s*\(|include\s*\(\s*CTest\b)", re.IGNORECASE | re.MULTILINE
 )
@@ -174,6 +175,10 @@ def _uses_ctest(root: Path) -> bool:
     return any(_CTEST.search(path.read_text("utf-8", "replace")) for path in _cmake_files(root))
 
 
+def _is_target(name: str, makefile: str) -> bool:
+    return re.search(rf"^{name}\s*::?(?!=)", makefile, re.MULTILINE) is not None
+
+
 def _commands(
     system: BuildSystem, root: Path, jobs: int, dependencies: Mapping[str, Path]
 ) -> tuple[str, str]:
@@ -189,8 +194,9 @@ def _commands(
             return build, test if _uses_ctest(root) else ""
         case BuildSystem.MAKE:
             makefile = next(root / name for name in _MAKEFILES if (root / name).is_file())
-            target = _TEST_TARGET.search(makefile.read_text("utf-8", "replace"))
-            return f"make -j {jobs}", f"make {target[1]}" if target else ""
+            text = makefile.read_text("utf-8", "replace")
+            names = (name for name in _TEST_TARGETS if _is_target(name, text))
+            return f"make -j {jobs}", next((f"make {name}" for name in names), "")
         case BuildSystem.MESON:
             build = f"meson setup {BUILD_FOLDER} && meson compile -C {BUILD_FOLDER} -j {jobs}"
             return build, f"meson test -C {BUILD_FOLDER} --print-errorlogs"

@@ -11,6 +11,7 @@ from cass_ray.translate.project.build_files import (
     translate_module,
     translate_setup,
 )
+from cass_ray.translate.project.makefiles import translate_script
 from cass_ray.translate.protocol import Severity
 
 
@@ -332,6 +333,21 @@ def test_flags_that_pytorch_makes_for_nvcc(source: str, expected: str) -> None:
 )  # fmt: skip
 def test_where_pytorch_has_its_toolkit(source: str, expected: str) -> None:
     assert translate_setup(f"{source}\n").source == f"{expected}\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("NVCC=${NVCC:-nvcc}", "NVCC=${NVCC:-hipcc}"),
+        (": ${CC:=nvcc}", ": ${CC:=hipcc}"),
+        ('"${NVCC:-nvcc}" -o a a.cu', '"${NVCC:-hipcc}" -o a a.cu'),
+        ("CUDA_HOME=${CUDA_HOME:-/usr/local/cuda}; nvcc a.cu",
+         "CUDA_HOME=${CUDA_HOME:-/usr/local/cuda}; hipcc a.cu"),
+        ("module load my-nvcc; nvcc a.cu", "module load my-nvcc; hipcc a.cu"),
+    ],
+)  # fmt: skip
+def test_scripts_that_let_the_caller_choose_the_compiler(line: str, expected: str) -> None:
+    assert translate_script(f"{line}\n").source == f"{expected}\n"
 
 
 @pytest.mark.parametrize(
