@@ -20,12 +20,12 @@ FLAGS = (
     (rf"-{{1,2}}(?:gpu-architecture|gpu-code)\s+[{_REFERENCE}][^\s\"')>;]*", ""),
     (
         r"-{1,2}(?:arch|gpu-architecture)[= ](?:sm|compute)_?"
-        r"\$(?:\((?:[^(){}]|\([^()]*\)|\{[^{}]*\})*\)|\{[^{}]*\})",
+        r"\$(?:\((?:[^(){}]|\([^()]*\)|\{[^{}]*\})*\)|\{[^{}]*\}|[A-Za-z_]\w*)",
         "",
     ),
     # Clang has an -arch too, of a Mac's processor, but without an equals sign.
     (
-        r"-{1,2}(?:arch|gpu-architecture|gpu-code|code)=\$(?:\([\w.-]+\)|\{[\w.-]+\})"
+        r"-{1,2}(?:arch|gpu-architecture|gpu-code|code)=\$(?:\([\w.-]+\)|\{[\w.-]+\}|[A-Za-z_]\w*)"
         r"(?![\w.$-])",
         "",
     ),

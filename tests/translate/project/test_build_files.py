@@ -343,6 +343,8 @@ def test_where_pytorch_has_its_toolkit(source: str, expected: str) -> None:
         ('"${NVCC:-nvcc}" -o a a.cu', '"${NVCC:-hipcc}" -o a a.cu'),
         ("CUDA_HOME=${CUDA_HOME:-/usr/local/cuda}; nvcc a.cu",
          "CUDA_HOME=${CUDA_HOME:-/usr/local/cuda}; hipcc a.cu"),
+        ("nvcc -arch=$ARCH -O3 a.cu", "hipcc  -O3 a.cu"),
+        ("nvcc -arch=sm_$SM -g a.cu", "hipcc  -g a.cu"),
         ("module load my-nvcc; nvcc a.cu", "module load my-nvcc; hipcc a.cu"),
     ],
 )  # fmt: skip
