@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -25,6 +24,7 @@ from cass_ray.project.checking import Violation, check_again
 from cass_ray.project.cloning import write_git
 from cass_ray.project.cmake import newer_cmake
 from cass_ray.project.counted_tests import found_no_tests
+from cass_ray.project.interpreter import names_python, python_folders, write_interpreter
 from cass_ray.project.patch import make_patch
 from cass_ray.project.prefix import tell_dependencies, write_prefix
 from cass_ray.project.pytorch.backend import (
@@ -322,13 +322,13 @@ def _target(
             bench,
             also_visible=(*bench.also_visible, *torch.visible()),
             variables=torch.variables(architecture, tree),
-            tools=(*bench.tools, compilers, torch.install.interpreter.parent),
+            tools=(*bench.tools, compilers, *write_interpreter(prefix, libraries)),
         )
-    elif _NAMES_PYTHON.search(f"{plan.build}\n{plan.test}"):
+    elif names_python(f"{plan.build}\n{plan.test}"):
         bench = replace(
             bench,
-            also_visible=(*bench.also_visible, *sorted({Path(sys.prefix), Path(sys.base_prefix)})),
-            tools=(*bench.tools, Path(sys.executable).parent),
+            also_visible=(*bench.also_visible, *python_folders()),
+            tools=(*bench.tools, *write_interpreter(prefix, libraries)),
         )
     if cmake := newer_cmake(tree):
         bench = replace(
@@ -353,8 +353,6 @@ def _target(
     return TargetResult(architecture, build, test, comparison, violations)
 
 
-_NAMES_PYTHON = re.compile(r"(?<![\w./-])(?:python3?|pytest|pip)(?![\w/-])")
-"""In a command: it gets this interpreter, whose packages the person has chosen."""
 _LIST = ".cass-files"
 """Beside a tree: what was brought into it."""
 
