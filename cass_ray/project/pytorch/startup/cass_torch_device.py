@@ -129,7 +129,8 @@ def build_for_hip(extension: Any) -> None:
     """Let ``CUDAExtension`` compile a port's files as they are, with headers of HIP's names."""
     from torch.utils.hipify import hipify_python
 
-    hipify_python.hipify = with_own_headers
+    translation: Any = hipify_python
+    translation.hipify = with_own_headers
     extension.library_paths = with_old_argument(extension.library_paths)
     paths = with_old_argument(extension.include_paths)
     extension.include_paths = lambda *given, **named: [
