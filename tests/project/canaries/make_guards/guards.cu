@@ -38,6 +38,8 @@ __global__ void sum(double* out) {
 }
 int main() {
   double* out;
+  size_t left = 0;
+  if (cudaMemGetInfo(&left, NULL) != cudaSuccess || left == 0) return 1;
   if (cudaMallocManaged(&out, 4 * sizeof(double)) != cudaSuccess) return 1;
   for (int i = 0; i < 4; ++i) out[i] = i == 3 ? 6 : 0;
   sum<<<1, 65>>>(out);

@@ -31,10 +31,13 @@ int main() {
   how.addressMode[0] = how.addressMode[1] = cudaAddressModeClamp;
   how.filterMode = cudaFilterModeLinear;
   how.readMode = cudaReadModeElementType;
-  cudaTextureObject_t one, two;
+  struct {
+    cudaSurfaceObject_t line;  // CUDA has one integer type for both
+  } held;
+  cudaTextureObject_t two;
   cudaSurfaceObject_t three;
   resource.res.array.array = first;
-  cudaCreateTextureObject(&one, &resource, &how, nullptr);
+  cudaCreateTextureObject(&held.line, &resource, &how, nullptr);
   how.filterMode = cudaFilterModePoint;
   resource.res.array.array = second;
   cudaCreateTextureObject(&two, &resource, &how, nullptr);
@@ -42,7 +45,7 @@ int main() {
   cudaCreateSurfaceObject(&three, &resource);
   float* out;
   cudaMallocManaged(&out, 16);
-  look<<<1, 1>>>(one, two, three, out);
+  look<<<1, 1>>>(held.line, two, three, out);
   if (cudaDeviceSynchronize() != cudaSuccess) return 1;
   cudaMemcpy2DFromArray(numbers.data(), 32, third, 0, 0, 32, 4, cudaMemcpyDeviceToHost);
   for (int i = 0; i < 4; ++i) std::cout << out[i] << ' ';
