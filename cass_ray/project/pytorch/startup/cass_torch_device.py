@@ -109,6 +109,8 @@ def present(torch: Any) -> None:
     """Make the devices of HIP's runtime those of ``torch.cuda``."""
     torch.version.hip = os.environ[_HIP_VERSION]
     torch.version.cuda = None
+    if rocm := os.environ.get("ROCM_PATH"):  # whose package of CMake's is for HIP
+        torch.utils.cmake_prefix_path = f"{rocm}/lib/cmake"
     backend = ctypes.CDLL(os.environ[_BACKEND])
     backend.cass_torch_start()
     backend.cass_torch_properties.restype = ctypes.c_char_p
