@@ -27,9 +27,9 @@ from cass_ray.execute.backends.base import (
     Language,
     RunMode,
 )
-from cass_ray.execute.backends.lifted import LiftedBackend
 from cass_ray.execute.backends.nvidia import NvidiaBackend
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
+from cass_ray.execute.backends.registry import make_backend
 from cass_ray.execute.comparison.tolerances import tolerance_for
 from cass_ray.execute.drivers.driver import (
     DrivenKernel,
@@ -91,9 +91,9 @@ class TranslationRunner:
         return self.nvidia.problem()
 
     @cached_property
-    def lifted(self) -> LiftedBackend:
+    def lifted(self) -> Backend:
         """One check is one core's work, as on the emulator."""
-        return LiftedBackend(threads=1)
+        return make_backend("lifted", threads=1)
 
     @cached_property
     def _cuda_backends(self) -> list[Backend]:
