@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 
 from cass_ray.execute.comparison.runs import common_runs
 from cass_ray.execute.comparison.tokens import Line, OutputToken, OutputTokenKind, lines_of
@@ -29,6 +30,9 @@ _ROUNDED_TOLERANCES = 2.0
 """One unit of the last printed digit is rounding where it is at most so many tolerances."""
 _SPREAD_FACTOR = 10.0
 _WILD_SPREAD = 1e-2
+_WILD_LINES = 8
+_WILD_SHARE = 0.75
+"""So many lines of a column, of those that vary, vary by more: then all that vary do so freely."""
 _RESIDUAL_ROUNDINGS = 64.0
 """What is no larger than so many absolute tolerances of a number may be rounding of it alone."""
 
@@ -215,6 +219,7 @@ class _Template:
             else:
                 self._blocks, notes = self._common(first, other)
                 break
+        self._blocks = _with_wild_columns(self._blocks)
         self.varying = tuple([*notes, *self._varying_lines()][:_LISTED])
         columns = _columns(outputs)
         self._blocks = [
@@ -345,6 +350,36 @@ def _with_variation(block: list[_Expected], other: list[tuple[str, Line]]) -> li
             _Expected(line.text, line.tokens, line.free, frozenset(varying), tuple(spread))
         )
     return merged
+
+
+def _with_wild_columns(blocks: list[list[_Expected]]) -> list[list[_Expected]]:
+    """``blocks`` with numbers free that vary little by chance alone.
+
+    In a table of times nearly all of a column is another number in each run, and one or the other
+    happens to be nearly the same.
+    """
+    seen: Counter[tuple[tuple[str, ...], int]] = Counter()
+    wild: Counter[tuple[tuple[str, ...], int]] = Counter()
+    lines = [line for block in blocks for line in block if line.varying]
+    for line in lines:
+        seen.update((_shape(line.tokens), position) for position in line.varying)
+        free = [each for each in line.varying if math.isinf(line.spread[each])]
+        wild.update((_shape(line.tokens), position) for position in free)
+    columns = {
+        key
+        for key, count in wild.items()
+        if count >= _WILD_LINES and count >= _WILD_SHARE * seen[key]
+    }
+    if not columns:
+        return blocks
+    return [[_with_wild(line, columns) for line in block] for block in blocks]
+
+
+def _with_wild(line: _Expected, columns: Collection[tuple[tuple[str, ...], int]]) -> _Expected:
+    shape = _shape(line.tokens)
+    free = [each for each in line.varying if (shape, each) in columns]
+    spread = [math.inf if place in free else each for place, each in enumerate(line.spread)]
+    return replace(line, spread=tuple(spread)) if free else line
 
 
 def _distance(one: OutputToken, two: OutputToken) -> float:

@@ -241,3 +241,29 @@ def test_errors_of_results_that_agree_may_differ_as_roundings_do(
     assert made.numeric is equal, made.difference
     assert not compare([reference], other, F32, same_data=True).numeric  # their size is not known
     assert not compare([reference], other, F32, data_size=4.0).numeric  # the results differ
+
+
+def _table(values: dict[int, str], lines: int = 12, fixed: str = "") -> bytes:
+    rows = [f"{line}, {values.get(line, fixed or f'{line}.5')}" for line in range(lines)]
+    return "\n".join(rows).encode()
+
+
+@pytest.mark.parametrize(
+    ("lines", "near", "other", "equal"),
+    [
+        (12, {5: "5.001"}, {5: "9.9"}, True),  # nearly the same by chance, among eleven
+        (12, {5: "5.001", 7: "7.001"}, {5: "9.9", 7: "1.1"}, True),
+        (12, {5: "5.0"}, {5: "9.9"}, False),  # it does not vary
+        (7, {5: "5.001"}, {5: "9.9"}, False),  # too few lines to be a table of times
+        (12, {each: f"{each}.001" for each in range(1, 6)}, {5: "9.9"}, False),  # five of twelve
+    ],
+)
+def test_in_a_column_of_times_one_that_varies_little_by_chance_is_free(
+    lines: int, near: dict[int, str], other: dict[int, str], equal: bool
+) -> None:
+    one = {line: f"{line}.0" for line in range(lines)}
+    two = {line: f"{line * 3 + 1}.7" for line in range(lines)} | near
+    three = {line: f"{line * 5 + 2}.3" for line in range(lines)} | near | other
+    references = [_table(one, lines), _table(two, lines)]
+    made = compare(references, _table(three, lines), varied=True)
+    assert made.numeric is equal, made.difference
