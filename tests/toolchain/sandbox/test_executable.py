@@ -301,3 +301,19 @@ def test_a_program_does_not_see_where_it_is_kept(tmp_path: Path) -> None:
     assert said[0] == said[1]
     assert str(tmp_path).encode() not in said[0]
     assert said[0].startswith(b"/cass/program\n /cass/program\n")
+
+
+@pytest.mark.parametrize(
+    ("status", "verdict"),
+    [
+        (1, SandboxVerdict.EXIT),
+        (128, SandboxVerdict.EXIT),
+        (139, SandboxVerdict.SIGNAL),  # 128 and SIGSEGV, as shells say it
+        (192, SandboxVerdict.SIGNAL),  # the last signal is 64
+        (193, SandboxVerdict.EXIT),
+        (255, SandboxVerdict.EXIT),  # exit(-1)
+    ],
+)
+def test_there_are_statuses_above_those_of_signals(status: int, verdict: SandboxVerdict) -> None:
+    ended = shell(f"exit {status}")
+    assert (ended.verdict, ended.status) == (verdict, status)
