@@ -118,6 +118,7 @@ def verify_port(
             stdin=standard_input(stdin),
             folder=inputs,
             bounds=bounds_of(memory, file_size),
+            in_projects=True,
             second_compiler=second_compiler,
         )
         results = compare_programs(*programs, how, list(dict.fromkeys(arch or [])))
@@ -203,7 +204,7 @@ def agree(original: Path, port: Path) -> bool:
 
     Raises what :func:`cass_ray.commands.program_options.exit_codes` turns into an exit code.
     """
-    results = compare_programs(original, port, Comparison())
+    results = compare_programs(original, port, Comparison(in_projects=True))
     typer.echo(_report(results), err=True)
     return not _first_difference(results)
 
