@@ -28,8 +28,8 @@ from cass_ray.toolchain.amd.toolchain import (
 )
 from cass_ray.toolchain.archive.library_root import LIBRARY_ENVIRONMENT, visible_libraries
 from cass_ray.toolchain.executables import cached_executable
-from cass_ray.toolchain.sandbox.executable import working_folder
-from cass_ray.toolchain.sandbox.isolation import View, private_folder
+from cass_ray.toolchain.sandbox.executable import PROGRAM, place_of, working_folder
+from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
 from cass_ray.toolchain.sandbox.process import (
     CLEAN_ENVIRONMENT,
     COMPILE_LIMITS,
@@ -222,17 +222,16 @@ def execute(
     ):
         view = View(
             read_only=(
-                executable.resolve(),
                 runtime_library.resolve().parent,
                 *compiler,
                 *visible_libraries(default_directory()),
             ),
-            mounts=(place.mount,),
+            mounts=(place.mount, Mount(executable.resolve(), PROGRAM)),
             process_filesystem=True,
             arguments=place.arguments,
         )
         return run(
-            [executable.resolve(), *arguments],
+            [place_of(executable.resolve()), *arguments],
             cwd=place.start,
             limits=options.limits,
             view=view,

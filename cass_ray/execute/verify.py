@@ -37,6 +37,7 @@ from cass_ray.execute.verification import (
 from cass_ray.toolchain.sandbox.executable import Bounds, SandboxVerdict
 
 _STDERR_CHARACTERS = 500
+_NO_DATA = DataComparison(DataVerdict.UNKNOWN)
 
 
 @dataclass(frozen=True)
@@ -175,8 +176,7 @@ class _Session:
         """Run on the reference's input and compare."""
         execution = self._backend.run(self._candidate, reference.inputs, self._mode)
         data = self._data(reference, execution)
-        same = data.verdict is DataVerdict.SAME and data.compared > 0
-        comparison = self._compare(reference, execution, same_data=same)
+        comparison = self._compare(reference, execution, data)
         kept = self._policy.kept_output
         record = _record(reference.inputs, execution, comparison, kept)
         record = record.model_copy(
@@ -184,7 +184,7 @@ class _Session:
                 "made_up": reference.made_up,
                 "reference_launches": reference.launch_count,
                 "failed_launches": reference.failed_launches,
-                "same_data": data.compared if same else 0,
+                "same_data": data.compared if data.same else 0,
             }
         )
         changes = self._policy.counterfactual and not reference.made_up
@@ -193,15 +193,15 @@ class _Session:
             if data.verdict is DataVerdict.DIFFERENT:
                 self._find(Exploit.RETURNED_DATA, f"with {record.given}: {data.difference}")
         if record.numeric and changes and not self.records:
-            self._elsewhere(reference)
+            self._elsewhere(reference, data)
         self._keep(execution, record, reference.launch_count)
         if self._policy.check and record.numeric:
-            self._in_checking_mode(reference, execution)
+            self._in_checking_mode(reference, execution, data)
         return record
 
     def _data(self, reference: ReferenceRun, execution: Execution) -> DataComparison:
         if not reference.transcripts or execution.transcript is None:
-            return DataComparison(DataVerdict.UNKNOWN)
+            return _NO_DATA
         return compare_returned(reference.transcripts, execution.transcript, self._policy.tolerance)
 
     def _find(self, exploit: Exploit, message: str) -> None:
@@ -317,7 +317,7 @@ class _Session:
         self.findings += [finding for finding in new if finding not in self.findings]
 
     def _compare(
-        self, reference: ReferenceRun, execution: Execution, *, same_data: bool = False
+        self, reference: ReferenceRun, execution: Execution, data: DataComparison = _NO_DATA
     ) -> OutputComparison:
         ended = execution.ended
         comparison = compare(
@@ -326,7 +326,8 @@ class _Session:
             self._policy.tolerance,
             order_free=self._policy.order_free,
             varied=reference.varied,
-            same_data=same_data,
+            same_data=data.same,
+            data_size=data.size,
         )
         if ended.verdict is SandboxVerdict.OK and ended.status == reference.status:
             return comparison
@@ -334,18 +335,20 @@ class _Session:
         difference = f"{ended.verdict} (status {ended.status}) {message}".strip()
         return replace(comparison, exact=False, numeric=False, difference=difference)
 
-    def _elsewhere(self, reference: ReferenceRun) -> None:
+    def _elsewhere(self, reference: ReferenceRun, data: DataComparison) -> None:
         """Run on another machine, where the original was known to print the same."""
         if not reference.varied:
             return
         mode = RunMode(bounds=self._policy.bounds, varied=True)
         execution = self._backend.run(self._candidate, reference.inputs, mode)
-        comparison = self._compare(reference, execution)
+        comparison = self._compare(reference, execution, data)
         if not comparison.numeric:
             message = f"on a machine of another name, user and clock: {comparison.difference}"
             self._find(Exploit.OTHER_MACHINE, message)
 
-    def _in_checking_mode(self, reference: ReferenceRun, normal: Execution) -> None:
+    def _in_checking_mode(
+        self, reference: ReferenceRun, normal: Execution, data: DataComparison
+    ) -> None:
         """Note what checking mode says: a fault if it changes how the program ends."""
         seconds = _CHECK_SECONDS + _CHECK_TIMES * normal.ended.wall_seconds
         bounds = self._policy.bounds
@@ -359,7 +362,7 @@ class _Session:
             return
         message = ended.stderr.decode("utf-8", "replace").strip()[:_STDERR_CHARACTERS]
         if ended.verdict is SandboxVerdict.OK:
-            comparison = self._compare(reference, execution)
+            comparison = self._compare(reference, execution, data)
             if not comparison.numeric:
                 # Device memory does not start as zeros there.
                 self._fault(f"prints something else: {comparison.difference}", reference)

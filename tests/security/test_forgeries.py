@@ -74,6 +74,14 @@ def test_results_behind_a_printed_verdict_are_compared(tmp_path: Path) -> None:
     assert "come back from the device" in wrong.reason
 
 
+def test_a_program_may_print_its_own_name(tmp_path: Path) -> None:
+    named = ORIGINAL.replace(
+        "  cudaMalloc(&a", '  printf("[%s] starts\\n", argv[0]);\n  cudaMalloc(&a'
+    )
+    assert "argv[0]);" in named
+    assert verified(tmp_path, named).grade is Grade.VERIFIED
+
+
 def test_what_nothing_shows_cannot_be_told(tmp_path: Path) -> None:
     silent = verified(tmp_path, NO_RESULT)
     assert silent.grade is Grade.CANNOT_TELL

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 
 from cass_ray.execute.comparison.runs import common_runs
 from cass_ray.execute.comparison.tokens import Line, OutputToken, OutputTokenKind, lines_of
@@ -29,6 +30,11 @@ _ROUNDED_TOLERANCES = 2.0
 """One unit of the last printed digit is rounding where it is at most so many tolerances."""
 _SPREAD_FACTOR = 10.0
 _WILD_SPREAD = 1e-2
+_WILD_LINES = 8
+_WILD_SHARE = 0.75
+"""So many lines of a column, of those that vary, vary by more: then all that vary do so freely."""
+_RESIDUAL_ROUNDINGS = 64.0
+"""What is no larger than so many absolute tolerances of a number may be rounding of it alone."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +83,8 @@ class _Tally:
     errors: list[float] = field(default_factory=list)
     rounded: int = 0
     same_data: bool = False
+    rounding: float = 0.0
+    """Of the numbers behind both outputs."""
 
 
 @dataclass
@@ -137,19 +145,23 @@ def compare(
     order_free: bool = False,
     varied: bool = False,
     same_data: bool = False,
+    data_size: float = 0.0,
 ) -> OutputComparison:
     """Compare ``candidate`` with the outputs of one or more runs of the reference.
 
     ``order_free`` compares the lines as a multiset; it is declared for a task, never guessed.
     ``varied``: the runs had different clocks and devices, so that only what differs between them is
     free. ``same_data``: the numbers behind both outputs are known to agree, so that one unit of the
-    last printed digit is rounding. Raises :class:`ValueError` without a reference.
+    last printed digit is rounding. ``data_size`` is how large they are: errors that a program
+    prints of its own results are their rounding, and may differ as roundings do. Raises
+    :class:`ValueError` without a reference.
     """
     if not references:
         raise ValueError("no output of the reference to compare with")
     template = _template(tuple(references), order_free, varied)
     exact = candidate in references
-    tally = _Tally(same_data=same_data)
+    rounding = tolerance.absolute * data_size if same_data else 0.0
+    tally = _Tally(same_data=same_data, rounding=rounding)
     try:
         template.match(candidate, tolerance, tally)
         difference = _too_much_rounding(tally)
@@ -207,6 +219,7 @@ class _Template:
             else:
                 self._blocks, notes = self._common(first, other)
                 break
+        self._blocks = _with_wild_columns(self._blocks)
         self.varying = tuple([*notes, *self._varying_lines()][:_LISTED])
         columns = _columns(outputs)
         self._blocks = [
@@ -258,7 +271,7 @@ class _Template:
             anchored = number == 0 and not self._open_start
             starts = [position] if anchored else range(position, len(lines) - len(block) + 1)
             for start in starts:
-                trial = _Tally(same_data=tally.same_data)
+                trial = _Tally(same_data=tally.same_data, rounding=tally.rounding)
                 try:
                     _match_block(block, lines, start, tolerance, trial, effort)
                 except _Difference:
@@ -337,6 +350,36 @@ def _with_variation(block: list[_Expected], other: list[tuple[str, Line]]) -> li
             _Expected(line.text, line.tokens, line.free, frozenset(varying), tuple(spread))
         )
     return merged
+
+
+def _with_wild_columns(blocks: list[list[_Expected]]) -> list[list[_Expected]]:
+    """``blocks`` with numbers free that vary little by chance alone.
+
+    In a table of times nearly all of a column is another number in each run, and one or the other
+    happens to be nearly the same.
+    """
+    seen: Counter[tuple[tuple[str, ...], int]] = Counter()
+    wild: Counter[tuple[tuple[str, ...], int]] = Counter()
+    lines = [line for block in blocks for line in block if line.varying]
+    for line in lines:
+        seen.update((_shape(line.tokens), position) for position in line.varying)
+        free = [each for each in line.varying if math.isinf(line.spread[each])]
+        wild.update((_shape(line.tokens), position) for position in free)
+    columns = {
+        key
+        for key, count in wild.items()
+        if count >= _WILD_LINES and count >= _WILD_SHARE * seen[key]
+    }
+    if not columns:
+        return blocks
+    return [[_with_wild(line, columns) for line in block] for block in blocks]
+
+
+def _with_wild(line: _Expected, columns: Collection[tuple[tuple[str, ...], int]]) -> _Expected:
+    shape = _shape(line.tokens)
+    free = [each for each in line.varying if (shape, each) in columns]
+    spread = [math.inf if place in free else each for place, each in enumerate(line.spread)]
+    return replace(line, spread=tuple(spread)) if free else line
 
 
 def _distance(one: OutputToken, two: OutputToken) -> float:
@@ -434,6 +477,9 @@ def _match_float(
     tally.errors.append(distance / (max(scale, absolute) or distance) if distance else 0.0)
     allowed = max(tolerance.relative * scale, absolute)
     if distance <= allowed + _SPREAD_FACTOR * spread:
+        return
+    largest = max(scale, abs(found.value))
+    if distance <= tally.rounding and largest <= _RESIDUAL_ROUNDINGS * tally.rounding:
         return
     # Values on both sides of a rounding boundary print one unit apart.
     quantum = wanted.quantum

@@ -7,7 +7,7 @@ is the device process's (:mod:`cass_ray.emulator.transcript`), which the program
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -20,6 +20,7 @@ from cass_ray.execute.comparison.compare import BF16, F16, Tolerance
 
 _SMALLEST, _LARGEST = 1e-30, 1e30
 """Numbers beyond these are taken for something else than floats."""
+_KINDS = ("f8", "f4")
 _ADDRESSES = (1 << 40, 1 << 47)
 """Where device memory lies; addresses differ from program to program."""
 
@@ -40,6 +41,13 @@ class DataComparison:
     verdict: DataVerdict
     compared: int = 0
     difference: str = ""
+    size: float = 0.0
+    """How large the floats are that the original brings back: their median, zeros apart."""
+
+    @property
+    def same(self) -> bool:
+        """Whether something came back, and it is the same."""
+        return self.verdict is DataVerdict.SAME and self.compared > 0
 
 
 def aligned(one: Transcript, other: Transcript) -> bool:
@@ -87,7 +95,7 @@ def compare_returned(
                     message = f"{said} in {movement.size} bytes that come back from the device"
                     return DataComparison(DataVerdict.DIFFERENT, compared, message)
             compared += movement.written
-    return DataComparison(DataVerdict.SAME, compared)
+    return DataComparison(DataVerdict.SAME, compared, size=_median(first))
 
 
 class _Largest:
@@ -98,18 +106,30 @@ class _Largest:
 
     @functools.cached_property
     def by_kind(self) -> dict[str, float]:
-        sizes = dict.fromkeys(("f8", "f4"), 0.0)
-        for movement in _written(self._transcript):
-            # Data of doubles makes no plausible floats of 32 bits, or hardly any.
-            for kind in sizes:
-                if movement.data is None or movement.size % np.dtype(kind).itemsize:
-                    continue
-                values = _as_doubles(np.frombuffer(movement.data, np.uint8), np.dtype(kind))
-                values = values[np.isfinite(values)]
-                if len(values) and _plausible(values):
-                    sizes[kind] = max(sizes[kind], float(np.abs(values).max()))
-                    break
+        sizes = dict.fromkeys(_KINDS, 0.0)
+        for kind, values in _floats(self._transcript):
+            sizes[kind] = max(sizes[kind], float(values.max()))
         return sizes
+
+
+def _floats(transcript: Transcript) -> Iterator[tuple[str, npt.NDArray[np.float64]]]:
+    """What kernels wrote and comes back, where it may be floats: their type, and their sizes."""
+    for movement in _written(transcript):
+        # Data of doubles makes no plausible floats of 32 bits, or hardly any.
+        for kind in _KINDS:
+            if movement.data is None or movement.size % np.dtype(kind).itemsize:
+                continue
+            values = _as_doubles(np.frombuffer(movement.data, np.uint8), np.dtype(kind))
+            values = values[np.isfinite(values)]
+            if len(values) and _plausible(values):
+                yield kind, np.abs(values)
+                break
+
+
+def _median(transcript: Transcript) -> float:
+    sizes = [values[values > 0] for _, values in _floats(transcript)]
+    together = np.concatenate(sizes) if sizes else np.empty(0)
+    return float(np.median(together)) if len(together) else 0.0
 
 
 def _written(transcript: Transcript) -> list[Movement]:

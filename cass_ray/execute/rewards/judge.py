@@ -33,7 +33,7 @@ from cass_ray.execute.rewards.verdicts import (
     undecided,
 )
 from cass_ray.execute.targets import translated_port
-from cass_ray.execute.verification import MOVES_OTHERWISE, PortVerification
+from cass_ray.execute.verification import MOVES_OTHERWISE, PortVerification, RunRecord
 from cass_ray.execute.verify import Policy
 from cass_ray.llm.code_blocks import code_of
 from cass_ray.toolchain.sandbox.executable import Bounds, SandboxVerdict
@@ -192,7 +192,7 @@ class RewardJudge:
         else:
             outcome = Outcome.WRONG if result.ran else Outcome.NOT_RUN
         return RewardVerdict(
-            reward=self._reward(outcome, right / inputs),
+            reward=self._reward(outcome, sum(map(self._shown, result.runs)) / inputs),
             outcome=outcome,
             inputs=inputs,
             right=right,
@@ -203,13 +203,19 @@ class RewardJudge:
             independent=result.independent,
         )
 
+    def _shown(self, run: RunRecord) -> bool:
+        """Whether it is right on this input, as :attr:`least` has it: the right text is not it."""
+        evidence = bool(run.perturbations or run.same_data) or self.least is Grade.AGREES
+        return run.numeric and evidence
+
     def _reward(self, outcome: Outcome, share: float) -> float:
         if outcome is Outcome.RIGHT:
             return 1.0
         if self.partial is None or outcome is Outcome.FORGED:
             return 0.0
         ran = self.partial.ran if outcome in (Outcome.WRONG, Outcome.NOT_SHOWN) else 0.0
-        return min(0.99, self.partial.compiled + ran + share * self.partial.right_inputs)
+        credit = 0.0 if outcome is Outcome.NOT_SHOWN else share * self.partial.right_inputs
+        return min(0.99, self.partial.compiled + ran + credit)
 
 
 def _program(name: str, text: str) -> Sources:

@@ -192,9 +192,12 @@ class _Trial:
         self._subject = subject
         self._backend = backend
         self.original = backend.compile(subject.sources)
-        self._code = _code(self.original)
-        main = subject.sources.files[str(subject.sources.main)]
-        self._source = splice_lines(main.decode("utf-8", "surrogateescape"))
+        main = str(subject.sources.main)
+        self._source = splice_lines(subject.sources.files[main].decode("utf-8", "surrogateescape"))
+        # Mutants are planted in spliced lines: `__LINE__` is another one there.
+        spliced = {**subject.sources.files, main: self._source.encode("utf-8", "surrogateescape")}
+        as_mutants = backend.compile(replace(subject.sources, files=spliced))
+        self._codes = {_code(self.original), _code(as_mutants)}
         self._reference = self._measured(originals)
         self._generated = self._generate(originals)
         seconds = max((run.seconds for run in self._reference.runs), default=1.0)
@@ -298,8 +301,11 @@ class _Trial:
 
     def _argument(self, mutant: Mutant) -> str:
         """Why ``mutant`` does what the program does; empty where nobody has argued it."""
+        device = self.original.device.splitlines()
         if mutant.fault is Fault.ASM_BARRIER:
-            line = barrier_at(self.original.device.splitlines(), mutant.line)
+            line = barrier_at(device, mutant.line)
+        elif mutant.fault is Fault.ASM_OPERAND:
+            line = f"{mutant.change} in {function_at(device, mutant.line)}"
         else:
             lines = self._source.splitlines()
             line = lines[mutant.line - 1] if mutant.line <= len(lines) else ""
@@ -312,7 +318,7 @@ class _Trial:
     def _fate(self, program: Sources | Assembly) -> tuple[Fate, str]:
         try:
             texts = self._backend.compile(program)
-            if _code(texts) == self._code:
+            if _code(texts) in self._codes:
                 return Fate.SAME_CODE, ""
             result = self.verify(texts)
         except CompileFailure as failure:
@@ -361,6 +367,12 @@ def barrier_at(lines: Sequence[str], number: int) -> str:
     if number not in own:
         return ""
     return f"barrier {own.index(number) + 1} of {len(own)} in {name}"
+
+
+def function_at(lines: Sequence[str], number: int) -> str:
+    """The function that line ``number`` of assembly belongs to."""
+    names = [re.match(r"([A-Za-z_]\w*):", line) for line in lines[:number]]
+    return next((name[1] for name in reversed(names) if name), "")
 
 
 def _proof(mutant: Mutant, source: str) -> str:

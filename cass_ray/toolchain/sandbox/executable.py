@@ -33,6 +33,9 @@ from cass_ray.toolchain.sandbox.process import (
 WORKING_FOLDER = Path("/cass/work")
 """Where a program runs: in memory, gone when it ends."""
 
+PROGRAM = Path("/cass/program")
+"""Where a program sees itself: the same for an original and its port, which may print it."""
+
 INPUT_ENTRIES = 256
 """Files and folders that a program is given in it; what is in those folders is not counted."""
 
@@ -153,7 +156,7 @@ def run_sandboxed(
     executable = executable.resolve()
     with working_folder(bounds.folder_bytes, inputs) as folder:
         completed = run(
-            [executable, *arguments],
+            [place_of(executable), *arguments],
             cwd=folder.start,
             limits=bounds.limits(),
             view=_view(executable, exposure, bounds, folder),
@@ -162,6 +165,11 @@ def run_sandboxed(
             companion=companion,
         )
     return _ended(completed)
+
+
+def place_of(executable: Path) -> Path:
+    """The path by which a sandboxed program is started; without a sandbox its own."""
+    return PROGRAM if isolation.isolates() else executable
 
 
 @functools.cache
@@ -211,9 +219,9 @@ def _view(executable: Path, exposure: Exposure, bounds: Bounds, folder: WorkingF
         Mount(host, inside, writable=True) for inside, host in exposure.shared_files.items()
     )
     return View(
-        read_only=(executable, *exposure.read_only),
+        read_only=exposure.read_only,
         devices=exposure.devices,
-        mounts=(folder.mount, *exposure.mounts, *shared),
+        mounts=(folder.mount, Mount(executable, PROGRAM), *exposure.mounts, *shared),
         temporary_bytes=bounds.folder_bytes,
         process_filesystem=True,
         device_access=exposure.device_access,

@@ -33,6 +33,7 @@ WATCH_SECONDS = 0.1
 _READ_BYTES = 1 << 16
 _NOT_FOUND_STATUS = 127
 _SIGNAL_STATUS = 128  # a shell reports death by signal n as 128 + n
+_LAST_SIGNAL = int(signal.SIGRTMAX)
 _KILL_SECONDS = 2.0
 
 _HAD_ENOUGH = 0.9
@@ -137,7 +138,7 @@ class Completed:
 
     ``peak_memory_bytes`` is the largest resident sum over the tree that the watch saw, or the peak
     of the largest single process where the kernel tells it; 0 for a short run that neither saw. In
-    a sandbox a status above 128 is read as death by signal.
+    a sandbox a status of 128 and a signal's number is read as death by signal.
     """
 
     outcome: ProcessOutcome
@@ -237,7 +238,7 @@ def run(
     peak = _peak_bytes(usage) if _peak_bytes(usage) > own_peak else 0
     returncode = os.waitstatus_to_exitcode(status)
     died_by = -returncode if returncode < 0 else 0
-    if (isolated or companion) and returncode > _SIGNAL_STATUS:
+    if (isolated or companion) and _SIGNAL_STATUS < returncode <= _SIGNAL_STATUS + _LAST_SIGNAL:
         died_by = returncode - _SIGNAL_STATUS
     cpu_seconds = max(watch.cpu_seconds, usage.ru_utime + usage.ru_stime)
     outcome = watch.broken or _outcome(returncode, died_by, ran_out)

@@ -215,3 +215,55 @@ def test_sums_in_another_order_are_equal(values: list[float], random: Random) ->
     positive = [np.float32(abs(each)) for each in values], [np.float32(abs(x)) for x in shuffled]
     one, two = (f"sum {float(np.cumsum(each, dtype=np.float32)[-1]):.9g}" for each in positive)
     assert compare([f"{one}\nsum 0.5".encode()], f"{two}\nsum 0.5".encode()).numeric
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "equal"),
+    [
+        # Results near 4 as floats: their rounding is 2**-24 * 4 each, four of them 9.5e-7.
+        ("RMS error: 7.180754e-06", "RMS error: 7.136262e-06", True),
+        ("largest error 0.00000119", "largest error 0.00000095", True),
+        ("residual -2.3e-07", "residual 1.1e-07", True),
+        ("errors 1.1e-06 4.8e-07", "errors 1.6e-06 9.5e-07", True),
+        ("norm 0", "norm 4.7e-07", False),  # a whole number is no float
+        ("RMS error: 7.18e-06", "RMS error: 9.18e-06", False),  # two millionths apart
+        ("step 0.001", "step 0.0010005", False),  # too large to be rounding alone
+        ("mean 3.5000", "mean 3.5009", False),
+        ("mismatches 3", "mismatches 4", False),
+    ],
+)
+def test_errors_of_results_that_agree_may_differ_as_roundings_do(
+    one: str, two: str, equal: bool
+) -> None:
+    """By hand: four roundings of a float, and 64 times that, of results whose median is 4."""
+    reference, other = one.encode(), two.encode()
+    made = compare([reference], other, F32, same_data=True, data_size=4.0)
+    assert made.numeric is equal, made.difference
+    assert not compare([reference], other, F32, same_data=True).numeric  # their size is not known
+    assert not compare([reference], other, F32, data_size=4.0).numeric  # the results differ
+
+
+def _table(values: dict[int, str], lines: int = 12, fixed: str = "") -> bytes:
+    rows = [f"{line}, {values.get(line, fixed or f'{line}.5')}" for line in range(lines)]
+    return "\n".join(rows).encode()
+
+
+@pytest.mark.parametrize(
+    ("lines", "near", "other", "equal"),
+    [
+        (12, {5: "5.001"}, {5: "9.9"}, True),  # nearly the same by chance, among eleven
+        (12, {5: "5.001", 7: "7.001"}, {5: "9.9", 7: "1.1"}, True),
+        (12, {5: "5.0"}, {5: "9.9"}, False),  # it does not vary
+        (7, {5: "5.001"}, {5: "9.9"}, False),  # too few lines to be a table of times
+        (12, {each: f"{each}.001" for each in range(1, 6)}, {5: "9.9"}, False),  # five of twelve
+    ],
+)
+def test_in_a_column_of_times_one_that_varies_little_by_chance_is_free(
+    lines: int, near: dict[int, str], other: dict[int, str], equal: bool
+) -> None:
+    one = {line: f"{line}.0" for line in range(lines)}
+    two = {line: f"{line * 3 + 1}.7" for line in range(lines)} | near
+    three = {line: f"{line * 5 + 2}.3" for line in range(lines)} | near | other
+    references = [_table(one, lines), _table(two, lines)]
+    made = compare(references, _table(three, lines), varied=True)
+    assert made.numeric is equal, made.difference

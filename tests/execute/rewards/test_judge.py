@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 
 import pytest
@@ -211,7 +212,9 @@ def test_a_fault_of_ours_decides_nothing(judge, reason, monkeypatch):
 )
 def test_a_port_that_cannot_be_followed_is_not_undecided(judge, undecided, outcome, reward):
     """How it moves its data is the answer's own choice, and no way out of the batch."""
-    record = RunRecord.model_construct(undecided=undecided, numeric=True)
+    record = RunRecord.model_construct(
+        undecided=undecided, numeric=True, perturbations=0, same_data=0
+    )
     fields = {"runs": [record], "findings": [], "problem": "", "weakness": undecided}
     fields |= {"ran": True, "exact": True, "numeric": True, "passed": False}
     origin = {"reference_kind": "lifted sm_90", "independent": True}
@@ -220,3 +223,29 @@ def test_a_port_that_cannot_be_followed_is_not_undecided(judge, undecided, outco
     verdict = replace(judge, partial=None)._verdict(result, 1)
 
     assert (verdict.outcome, verdict.reward) == (outcome, reward)
+
+
+@pytest.mark.parametrize(
+    ("grade", "outcome", "shown", "reward"),
+    [
+        (Grade.AGREES, Outcome.NOT_SHOWN, [0, 0], 0.2),
+        (Grade.AGREES, Outcome.NOT_SHOWN, [3, 0], 0.2),
+        (Grade.DIFFERS, Outcome.WRONG, [3, 0], 0.2 + 0.5 * 1 / 3),
+        (Grade.DIFFERS, Outcome.WRONG, [0, 0], 0.2),
+        (Grade.VERIFIED, Outcome.RIGHT, [3, 3], 1.0),
+    ],
+)
+def test_the_right_text_alone_gets_no_credit(judge, grade, outcome, shown, reward):
+    """Of three inputs two are right as text; ``shown`` has the changes that speak for each."""
+    make = functools.partial(RunRecord.model_construct, arguments=[], difference="")
+    records = [make(undecided="", numeric=True, perturbations=each, same_data=0) for each in shown]
+    wrong = outcome is Outcome.WRONG
+    records.append(make(undecided="", numeric=not wrong, perturbations=0, same_data=0))
+    fields = {"runs": records, "findings": [], "problem": "", "weakness": "", "ran": True}
+    fields |= {"exact": False, "numeric": not wrong, "passed": grade is Grade.VERIFIED}
+    origin = {"reference_kind": "lifted sm_90", "independent": True}
+    result = PortVerification.model_construct(grade=grade, **fields, **origin)
+
+    verdict = replace(judge, least=Grade.VERIFIED)._verdict(result, 3)
+
+    assert (verdict.outcome, verdict.reward) == (outcome, pytest.approx(reward))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import subprocess
 import threading
@@ -37,7 +38,10 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> object:
 
     def compile_c(name: str, body: str, includes: str = "") -> Path:
         executable = folder / name
-        source = f"#define _GNU_SOURCE\n{includes}\nint main(void) {{ {body} }}\n"
+        # Every program is started by the same name, and its processes are looked for by their own.
+        named = f'prctl(PR_SET_NAME, "{name}");'
+        head = f"#define _GNU_SOURCE\n{includes}\n#include <sys/prctl.h>\n"
+        source = f"{head}int main(void) {{ {named} {body} }}\n"
         command = ["gcc", "-x", "c", "-o", str(executable), "-", "-lpthread"]
         subprocess.run(command, input=source, text=True, check=True)
         return executable
@@ -283,3 +287,33 @@ def test_parallel_runs_do_not_mix() -> None:
 def test_a_run_after_a_killed_one_starts_clean() -> None:
     shell("echo x > left; sleep 60", Bounds(wall_seconds=0.2))
     assert shell("ls").stdout == b""
+
+
+def test_a_program_does_not_see_where_it_is_kept(tmp_path: Path) -> None:
+    """An original and its port, and the judge and anybody else, keep them in other places."""
+    said = []
+    for name in ("lifted", "rdna3"):
+        place = tmp_path / name / "9c1f"
+        place.parent.mkdir()
+        shutil.copy("/bin/sh", place)
+        script = 'echo "$0"; ls -l /proc/$$/exe | sed "s/.*->//"; ls /cass; cat /proc/$$/cmdline'
+        said.append(run_sandboxed(place, ["-c", script], bounds=SMALL).stdout)
+    assert said[0] == said[1]
+    assert str(tmp_path).encode() not in said[0]
+    assert said[0].startswith(b"/cass/program\n /cass/program\n")
+
+
+@pytest.mark.parametrize(
+    ("status", "verdict"),
+    [
+        (1, SandboxVerdict.EXIT),
+        (128, SandboxVerdict.EXIT),
+        (139, SandboxVerdict.SIGNAL),  # 128 and SIGSEGV, as shells say it
+        (192, SandboxVerdict.SIGNAL),  # the last signal is 64
+        (193, SandboxVerdict.EXIT),
+        (255, SandboxVerdict.EXIT),  # exit(-1)
+    ],
+)
+def test_there_are_statuses_above_those_of_signals(status: int, verdict: SandboxVerdict) -> None:
+    ended = shell(f"exit {status}")
+    assert (ended.verdict, ended.status) == (verdict, status)
