@@ -127,7 +127,7 @@ def verify(
     )
 
 
-UNORDERED_WRITES = b"cass-rdna3: unordered writes"
+UNORDERED_WRITES = b"cass emulator: unordered writes"
 """How a warning of checking mode begins: what is found there is decided by chance."""
 _WARNING = UNORDERED_WRITES.decode()
 
