@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.project.rows import ProjectRow
+
+_ABSENT = re.compile(r"unable to read sha1 file of (\S+)")
+"""Git directories that somebody copied may lack the largest files: images, films."""
+_CHECKED_OUT = "Clone succeeded"
 
 
 class CloneFailed(Exception):
@@ -57,7 +63,13 @@ def _clone(repository: str, target: Path, mirrors: Path | None, commit: str = ""
         if not Path(address).is_dir():
             raise CloneFailed(f"{address} is missing")
     depth = [] if commit or mirrors is not None else ["--depth=1"]
-    _git(["clone", "--quiet", *depth, address, str(target)])
+    try:
+        _git(["clone", "--quiet", *depth, address, str(target)])
+    except CloneFailed as error:
+        absent = _ABSENT.findall(str(error))
+        if mirrors is None or not absent or _CHECKED_OUT not in str(error):
+            raise
+        print(f"{repository}: {address} has not {', '.join(absent)}", file=sys.stderr)
     if commit:
         _git(["-C", str(target), "checkout", "--quiet", commit])
 

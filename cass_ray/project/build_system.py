@@ -12,11 +12,14 @@ from pathlib import Path
 
 BUILD_FOLDER = "build-hip"
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
-_TEST_TARGET = re.compile(r"^(test|check|run_tests|tests)\s*:(?!=)", re.MULTILINE)
+_TEST_TARGETS = ("test", "check", "run_tests", "tests")
+"""The last one is a folder's name, too: the others come first."""
 _CTEST = re.compile(
     r"^[^#\n]*\b(?:enable_testing\s*\(|include\s*\(\s*CTest\b)", re.IGNORECASE | re.MULTILINE
 )
 _PYTHON_TEST = re.compile(r"test_.*\.py|.*_test\.py")
+_TORCH_EXTENSION = "torch.utils.cpp_extension"
+_FINDS_TORCH = re.compile(r"^[^#\n]*\bfind_package\s*\(\s*Torch\b", re.IGNORECASE | re.MULTILINE)
 _CPM = "CPM"
 _BUILD_FOLDER = re.compile(r"(?<!\S)-B\s*([\w./-]+)")
 _CPM_VERSION = re.compile(r"\bset\s*\(\s*CPM_DOWNLOAD_VERSION\s+\"?([\w.-]{1,40})", re.IGNORECASE)
@@ -84,7 +87,19 @@ def _system(root: Path) -> BuildSystem:
 def uses_torch(root: Path) -> bool:
     """Whether ``setup.py`` builds extensions of PyTorch."""
     setup = root / "setup.py"
-    return setup.is_file() and "torch.utils.cpp_extension" in setup.read_text("utf-8", "replace")
+    return setup.is_file() and _TORCH_EXTENSION in setup.read_text("utf-8", "replace")
+
+
+def has_torch_extension(root: Path) -> bool:
+    """Whether anything below ``root`` builds an extension of PyTorch.
+
+    A ``setup.py`` of a subfolder, a program that compiles one when it starts (``load``), or a CMake
+    file that finds PyTorch.
+    """
+    scripts = (path for path in _files(root) if path.suffix == ".py")
+    return any(_TORCH_EXTENSION in path.read_text("utf-8", "replace") for path in scripts) or any(
+        _FINDS_TORCH.search(path.read_text("utf-8", "replace")) for path in _cmake_files(root)
+    )
 
 
 def _has_python_tests(root: Path) -> bool:
@@ -138,20 +153,30 @@ def _place_cpm(root: Path, dependencies: Mapping[str, Path], build: str = BUILD_
     return " && ".join([f"mkdir -p {target}", *copies, ""])
 
 
-def _cmake_files(root: Path) -> Iterator[Path]:
-    """CMake's own files below ``root``, build folders aside; no links."""
+def _files(root: Path) -> Iterator[Path]:
+    """Files below ``root``, build folders aside; no links."""
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if name not in {".git", BUILD_FOLDER})
         for name in sorted(names):
             path = Path(folder) / name
-            cmake = name == "CMakeLists.txt" or name.endswith(".cmake")
-            if cmake and path.is_file() and not path.is_symlink():
+            if path.is_file() and not path.is_symlink():
                 yield path
+
+
+def _cmake_files(root: Path) -> Iterator[Path]:
+    """CMake's own files among :func:`_files`."""
+    for path in _files(root):
+        if path.name == "CMakeLists.txt" or path.name.endswith(".cmake"):
+            yield path
 
 
 def _uses_ctest(root: Path) -> bool:
     """Whether some file below ``root`` asks for tests: without that ctest finds none."""
     return any(_CTEST.search(path.read_text("utf-8", "replace")) for path in _cmake_files(root))
+
+
+def _is_target(name: str, makefile: str) -> bool:
+    return re.search(rf"^{name}\s*::?(?!=)", makefile, re.MULTILINE) is not None
 
 
 def _commands(
@@ -169,8 +194,9 @@ def _commands(
             return build, test if _uses_ctest(root) else ""
         case BuildSystem.MAKE:
             makefile = next(root / name for name in _MAKEFILES if (root / name).is_file())
-            target = _TEST_TARGET.search(makefile.read_text("utf-8", "replace"))
-            return f"make -j {jobs}", f"make {target[1]}" if target else ""
+            text = makefile.read_text("utf-8", "replace")
+            names = (name for name in _TEST_TARGETS if _is_target(name, text))
+            return f"make -j {jobs}", next((f"make {name}" for name in names), "")
         case BuildSystem.MESON:
             build = f"meson setup {BUILD_FOLDER} && meson compile -C {BUILD_FOLDER} -j {jobs}"
             return build, f"meson test -C {BUILD_FOLDER} --print-errorlogs"

@@ -12,12 +12,19 @@ from enum import StrEnum
 from pathlib import Path
 
 from cass_ray.cache import digest
-from cass_ray.project.build_system import BUILD_FOLDER, BuildPlan, find_plan, uses_torch
+from cass_ray.project.build_system import (
+    BUILD_FOLDER,
+    BuildPlan,
+    find_plan,
+    has_torch_extension,
+    uses_torch,
+)
 from cass_ray.project.built_by import drop_what_others_built, identity_of
 from cass_ray.project.checking import Violation, check_again
 from cass_ray.project.cloning import write_git
 from cass_ray.project.cmake import newer_cmake
 from cass_ray.project.counted_tests import found_no_tests
+from cass_ray.project.interpreter import names_python, python_folders, write_interpreter
 from cass_ray.project.patch import make_patch
 from cass_ray.project.prefix import tell_dependencies, write_prefix
 from cass_ray.project.pytorch.backend import (
@@ -188,12 +195,14 @@ def _torch(
 ) -> TorchBackend | None:
     """What an extension of PyTorch is built with; None for other projects.
 
-    Raises :class:`ProjectError` without PyTorch, and what
+    Raises :class:`ProjectError` where the project itself is one and PyTorch is missing, and what
     :func:`~cass_ray.project.pytorch.backend.torch_backend` raises.
     """
-    if not uses_torch(root):
+    if not has_torch_extension(root):
         return None
     install = find_torch()
+    if install is None and not uses_torch(root):
+        return None  # it may be built without this part of it
     if install is None:
         raise ProjectError(
             "an extension of PyTorch is built with PyTorch, which this environment has not:"
@@ -288,7 +297,7 @@ def _target(
     if drop_what_others_built(folder, tree, identity_of(toolchain, libraries)):
         say(f"{architecture}: built anew, for the tools have changed")
     changed = synchronize(work / "port", tree)
-    if any(build_files.kind_of(name) for name in changed):
+    if any(build_files.configures(name) for name in changed):
         # Defaults of options that other build files gave.
         own_folder(tree, Path(BUILD_FOLDER))
         (tree / BUILD_FOLDER / "CMakeCache.txt").unlink(missing_ok=True)
@@ -313,7 +322,13 @@ def _target(
             bench,
             also_visible=(*bench.also_visible, *torch.visible()),
             variables=torch.variables(architecture, tree),
-            tools=(*bench.tools, compilers, torch.install.interpreter.parent),
+            tools=(*bench.tools, compilers, *write_interpreter(prefix, libraries)),
+        )
+    elif names_python(f"{plan.build}\n{plan.test}"):
+        bench = replace(
+            bench,
+            also_visible=(*bench.also_visible, *python_folders()),
+            tools=(*bench.tools, *write_interpreter(prefix, libraries)),
         )
     if cmake := newer_cmake(tree):
         bench = replace(

@@ -127,9 +127,12 @@ def write_prefix(
         place.symlink_to("libamdhip64.so")
     if libraries is not None:
         for name in (*libraries.libraries, *_VERSIONED):
-            place = folder / "lib" / f"lib{name}.so"
-            place.unlink(missing_ok=True)
-            place.symlink_to(libraries.folder / f"{place.name}{_VERSIONED.get(name, '')}")
+            version = _VERSIONED.get(name, "")
+            library = libraries.folder / f"lib{name}.so{version}"
+            for ending in {"", version}:  # a program that linked it asks for the version
+                place = folder / "lib" / f"lib{name}.so{ending}"
+                place.unlink(missing_ok=True)
+                place.symlink_to(library)
     return folder
 
 

@@ -46,6 +46,8 @@ _PACKAGE_VARIABLES = """\
 set(hip_FOUND TRUE)
 set(hip_INCLUDE_DIR "${_hip_prefix}/include")
 set(hip_INCLUDE_DIRS "${_hip_prefix}/include")
+set(hip_LIB_INSTALL_DIR "${_hip_prefix}/lib")
+set(hip_BIN_INSTALL_DIR "${_hip_prefix}/bin")
 set(hip_LIBRARIES hip::host)
 set(HIP_INCLUDE_DIRS "${_hip_prefix}/include")
 set(HIP_PLATFORM "amd")

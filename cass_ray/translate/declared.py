@@ -18,8 +18,13 @@ _NO_TYPE = (
     r"(?!(?:return|case|goto|new|else|delete|throw|do|define|undef|ifdef|ifndef|if|elif|defined"
     r"|include|pragma|using|and|or|not)\b)"
 )
+_MACRO = re.compile(rf"^[ \t]*#[ \t]*define[ \t]+({_LOOKS_LIKE_CUDA})", re.MULTILINE)
+_CONFIGURED = re.compile(
+    r"^[ \t]*#[ \t]*(?:undef|cmakedefine(?:01)?)[ \t]+(CU[A-Z]*_\w+)", re.MULTILINE
+)
+"""In what configure or CMake make a header of."""
 _DECLARATION = re.compile(
-    rf"(?:^[ \t]*#[ \t]*define[ \t]+|(?<!\w){_NO_TYPE}[A-Za-z_][\w:<>]{{0,80}}[ \t]*[*&]{{0,3}}"
+    rf"(?:(?<!\w){_NO_TYPE}[A-Za-z_][\w:<>]{{0,80}}[ \t]*[*&]{{0,3}}"
     rf"(?:[ \t]|(?<=[*&]))[ \t]*)({_LOOKS_LIKE_CUDA})(?=\s*(?:[=;,(\[{{):]|$))",
     re.MULTILINE,
 )
@@ -62,15 +67,30 @@ def _end_of_body(text: str, start: int) -> int:
     return len(text)
 
 
+_CREATED = re.compile(
+    r"\bcudaCreate(Texture|Surface)Object\s*\(\s*&\s*(?:[\w\[\]]{1,80}\s*(?:\.|->)\s*){0,8}"
+    r"(\w+)\s*(?:\[[^\[\]]{0,80}\]\s*)?,"
+)
+
+
+def object_kinds(texts: Iterable[str]) -> frozenset[str]:
+    """``texture object NAME`` for each variable or member in which files with these texts create a
+    texture object, and so for surface objects."""
+    return frozenset(
+        f"{kind.lower()} object {name}" for text in texts for kind, name in _CREATED.findall(text)
+    )
+
+
 def declared_names(texts: Iterable[str]) -> frozenset[str]:
     """What of CUDA's kind the files with these texts define, declare or give to a variable.
 
     ``min`` and ``max`` are among them where they are declared for classes, and ``cuda::NAME`` for
-    members of a namespace ``cuda`` of their own.
+    members of a namespace ``cuda`` of their own, and what :func:`object_kinds` says.
     """
     found: set[str] = set()
     for text in texts:
-        for pattern in (_DECLARATION, _OVERLOAD):
+        found.update(object_kinds([text]))
+        for pattern in (_MACRO, _CONFIGURED, _DECLARATION, _OVERLOAD):
             found.update(pattern.findall(text))
         found.update(_of_own_namespace(text))
     return frozenset(found)

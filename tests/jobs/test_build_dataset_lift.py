@@ -23,6 +23,7 @@ def lifted(environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
     out = tmp_path_factory.mktemp("lifted")
     arguments = ["--source", f"local:{PROGRAM}", "--out", str(out), "--execute", "--lift"]
     build([*arguments, "--arch", "sm_80", "--arch", "sm_90"], environment, out / "log")
+    assert [row["diagnostic"] for row in read_rows(out, "rejects")] == []
     return out
 
 

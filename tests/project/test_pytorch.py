@@ -9,7 +9,12 @@ import pytest
 from typer.testing import CliRunner
 
 from cass_ray.commands.project import app
-from cass_ray.project.build_system import BuildSystem, find_plan, uses_torch
+from cass_ray.project.build_system import (
+    BuildSystem,
+    find_plan,
+    has_torch_extension,
+    uses_torch,
+)
 from cass_ray.project.pytorch.backend import TorchInstall, translated_headers
 from cass_ray.project.pytorch.startup.cass_torch_device import with_old_argument
 from cass_ray.translate.engines.registry import make_translator
@@ -216,6 +221,29 @@ def test_extension_is_recognized(tmp_path: Path) -> None:
 def test_other_packages_need_no_torch(tmp_path: Path) -> None:
     (tmp_path / "setup.py").write_text("from setuptools import setup\nsetup()\n")
     assert not uses_torch(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "expected"),
+    [
+        ("setup.py", "from torch.utils.cpp_extension import CUDAExtension\n", True),
+        ("src/setup.py", "import torch.utils.cpp_extension\n", True),
+        ("a/b/ops.py", "from torch.utils.cpp_extension import load\n", True),
+        ("CMakeLists.txt", "project(a)\nFind_Package( Torch REQUIRED)\n", True),
+        ("cmake/deps.cmake", "find_package(Torch)\n", True),
+        ("CMakeLists.txt", "# find_package(Torch)\nfind_package(TorchVision)\n", False),
+        ("train.py", "import torch\n", False),
+        ("build-hip/setup.py", "import torch.utils.cpp_extension\n", False),
+        ("notes.md", "torch.utils.cpp_extension\n", False),
+    ],
+)
+def test_extensions_anywhere_in_a_project(
+    tmp_path: Path, path: str, text: str, expected: bool
+) -> None:
+    (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / path).write_text(text)
+    assert has_torch_extension(tmp_path) is expected
+    assert uses_torch(tmp_path) is (path == "setup.py")
 
 
 def test_headers_of_pytorch_are_translated(tmp_path: Path) -> None:

@@ -5,7 +5,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -21,15 +23,20 @@ class Command {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `after`: commands of other streams that have to be finished first.
-  Command(Device& device, std::shared_ptr<Operation> operation, std::vector<CommandPointer> after)
-      : device_(device), operation_(std::move(operation)), after_(std::move(after)) {}
+  // `after`: commands of other streams that have to be finished first. `earlier`: the one that the
+  // program queued before this one on the device, whose turn comes first (Device::takes_turns).
+  Command(Device& device, std::shared_ptr<Operation> operation, std::vector<CommandPointer> after,
+          CommandPointer earlier = nullptr)
+      : device_(device),
+        operation_(std::move(operation)),
+        after_(std::move(after)),
+        earlier_(std::move(earlier)) {}
 
-  // Waits for `after`, then runs. Called once, by the stream's thread.
+  // Waits for `after` and for its turn, then runs. Called once, by the stream's thread.
   void execute();
 
   bool finished() const { return finished_.load(std::memory_order_acquire); }
-  void wait() const { finished_.wait(false, std::memory_order_acquire); }
+  void wait() const;
 
   // Valid once finished.
   hipError_t result() const { return result_; }
@@ -37,9 +44,14 @@ class Command {
   Clock::time_point finished_at() const { return finished_at_; }
 
  private:
+  void wait_for_turn();
+
   Device& device_;
   std::shared_ptr<Operation> operation_;
   std::vector<CommandPointer> after_;
+  CommandPointer earlier_;
+  mutable std::mutex guard_;
+  mutable std::condition_variable changed_;
   hipError_t result_ = hipSuccess;
   Clock::time_point started_at_;
   Clock::time_point finished_at_;

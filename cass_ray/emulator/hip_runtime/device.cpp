@@ -92,11 +92,18 @@ hipError_t Device::submit(const StreamPointer& stream, std::shared_ptr<Operation
     Capture::invalidate_blocking(device);
     return hipErrorStreamCaptureImplicit;
   }
-  auto command = std::make_shared<Command>(device, of_launch(std::move(operation)),
-                                           device.predecessors(stream));
-  if (queued != nullptr) *queued = command;
-  stream->push(std::move(command));
+  auto command = device.queue(stream, of_launch(std::move(operation)), device.predecessors(stream));
+  if (queued != nullptr) *queued = std::move(command);
   return hipSuccess;
+}
+
+CommandPointer Device::queue(const StreamPointer& stream, std::shared_ptr<Operation> operation,
+                             std::vector<CommandPointer> after) {
+  auto command =
+      std::make_shared<Command>(*this, std::move(operation), std::move(after), newest_.lock());
+  newest_ = command;
+  stream->push(command);
+  return command;
 }
 
 hipError_t Device::submit_and_wait(const StreamPointer& stream,
@@ -116,8 +123,7 @@ void Device::wait_for(const StreamPointer& stream, const CommandPointer& command
   Device& device = stream->device();
   auto after = device.predecessors(stream);
   after.push_back(command);
-  stream->push(
-      std::make_shared<Command>(device, std::make_shared<EmptyOperation>(), std::move(after)));
+  device.queue(stream, std::make_shared<EmptyOperation>(), std::move(after));
 }
 
 std::vector<CommandPointer> Device::predecessors(const StreamPointer& stream) {

@@ -70,6 +70,12 @@ class Device {
   hipError_t failure() const { return failure_.load(std::memory_order_acquire); }
   void fail(hipError_t error);
 
+  // Commands of all streams run one after the other, in the order in which the program queued them,
+  // so that a program does the same each time. It ends where a command does not come to its end
+  // before a later one starts.
+  bool takes_turns() const { return takes_turns_.load(std::memory_order_acquire); }
+  void let_streams_overlap() { takes_turns_.store(false, std::memory_order_release); }
+
   // hipDeviceEnablePeerAccess and its opposite, with their errors.
   hipError_t enable_peer(int peer);
   hipError_t disable_peer(int peer);
@@ -92,6 +98,8 @@ class Device {
   static std::vector<std::unique_ptr<Device>>& all();
   std::vector<StreamPointer> all_streams();
   std::vector<CommandPointer> predecessors(const StreamPointer& stream);
+  CommandPointer queue(const StreamPointer& stream, std::shared_ptr<Operation> operation,
+                       std::vector<CommandPointer> after);
 
   StreamPointer null_stream_;
   std::map<hipStream_t, StreamPointer> streams_;
@@ -99,6 +107,8 @@ class Device {
   std::set<int> peers_;
   std::atomic<hipError_t> failure_ = hipSuccess;
   std::atomic<bool> ever_failed_ = false;
+  std::weak_ptr<Command> newest_;  // guarded by lock()
+  std::atomic<bool> takes_turns_ = true;
 };
 
 // The stream of a handle, or an early return of hipErrorInvalidHandle from the enclosing function.

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from cass_ray.cache import digest
 from cass_ray.emulator.build import BuildFailed
+from cass_ray.project.pytorch.cmake_package import write_cmake_package
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.hip.root import header_version
 from cass_ray.toolchain.provided.store import AMD_HEADERS
@@ -146,6 +147,9 @@ def link_backend(backend: TorchBackend, prefix: Path) -> Path:
         place = prefix / "lib" / name
         place.unlink(missing_ok=True)
         place.symlink_to(backend.library)
+    write_cmake_package(
+        prefix, backend.install.folder, backend.include, backend.library, backend.install.version
+    )
     folder = prefix / _LAUNCHED
     folder.mkdir(exist_ok=True)
     for name in _HOST_COMPILERS:

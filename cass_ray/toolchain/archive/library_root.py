@@ -75,6 +75,11 @@ class LibraryRoot:
         return self.path / "lib"
 
     @property
+    def loader(self) -> Path:
+        """The loader that their C library belongs to."""
+        return self.folder / _LOADER
+
+    @property
     def libraries(self) -> tuple[str, ...]:
         """What ``-l`` may name."""
         return tuple(dict.fromkeys(name for part in self.parts for name in PARTS[part]))
@@ -89,7 +94,7 @@ class LibraryRoot:
         return [
             f"-L{self.folder}",
             f"-Wl,--disable-new-dtags,-rpath,{runtime},-rpath,{self.folder}",
-            f"-Wl,--dynamic-linker={self.folder / _LOADER}",
+            f"-Wl,--dynamic-linker={self.loader}",
             "-Wl,--allow-shlib-undefined",
         ]
 

@@ -30,11 +30,12 @@ from cass_ray.translate.project.cmake_findcuda import (
     libraries_added,
     refused,
 )
+from cass_ray.translate.project.cmake_ipo import is_checked, plain_module, without_gcc
 from cass_ray.translate.project.cmake_lists import find_by_file, link_listed
 from cass_ray.translate.project.makefiles import translate_makefile, translate_script
 from cass_ray.translate.project.rocm_libraries import PACKAGES, TARGETS, VARIABLES
 from cass_ray.translate.project.setup_flags import without_nvcc
-from cass_ray.translate.project.setup_places import with_rocm
+from cass_ray.translate.project.setup_places import with_libraries, with_rocm
 from cass_ray.translate.protocol import Severity, Translation
 
 _MAKEFILE = re.compile(r"(?:gnu)?makefile(?:[.-].+)?|.+\.(?:mk|mak|make)(?:\.in)?", re.IGNORECASE)
@@ -45,11 +46,20 @@ _RUN_NVCC = re.compile(
     r"(\b(?:(?:check_)?(?:call|output)|run|Popen|which|find_executable)\(\s*\[?\s*[\"'])nvcc\b"
 )
 """In Python: nvcc as a command, not as the key of a table of flags."""
+_LOADS = re.compile(
+    r"\bcpp_extension\s+import\b[^\n]*(?:\bload(?:_inline)?\b|\($)|\bcpp_extension\.load",
+    re.MULTILINE,
+)
+"""A module of PyTorch that compiles when it is called."""
 _CUDA_SOURCE = re.compile(r"(?<![\w./*$@{}%-])[\w./${}-]+\.cu\b(?![\w(])")
 _OPEN_END = re.compile(r"(?<![\w./*$@{}%-])[\w./${}-]+\.\$\{\w+\}(?![\w.(])")
 _BARE = re.compile(r"\"?\$\{(\w+)\}\"?")
 _PARAMETERS = re.compile(
     r"^[ \t]*(?:function|macro)\s*\(\s*\w+([^()]*)\)", re.IGNORECASE | re.MULTILINE
+)
+_PARSED = re.compile(
+    r"\bcmake_parse_arguments\s*\(\s*(?:PARSE_ARGV\s+\d+\s+)?\"?(?P<prefix>\w+)\"?(?P<options>[^()]*)\)",
+    re.IGNORECASE,
 )
 _CUDA_GLOB = re.compile(r"\*\.cu(?!\w)")
 _CUDA_WORD = re.compile(r"(?<![${-])\bCUDA\b(?![}_])")
@@ -66,8 +76,10 @@ _ROOT = re.compile(
 """Where CUDA is, and its libraries."""
 _ROCM_ROOT = "${CMAKE_HIP_COMPILER_ROCM_ROOT}"
 _PROJECT = re.compile(r"project|enable_language", re.IGNORECASE)
-_USES_HIP = re.compile(r"\$\{hip_INCLUDE_DIRS\}|(?<![\w:])(?:hip|roc|hiprtc)::\w+")
-_FINDS_HIP = re.compile(r"\bfind_package\s*\(\s*hip\b")
+_USES_HIP = re.compile(
+    r"\$\{hip_(?:INCLUDE_DIRS|LIB_INSTALL_DIR)\}|(?<![\w:])(?:hip|roc|hiprtc)::\w+"
+)
+_FINDS_HIP = re.compile(r"\bfind_(?:package|dependency)\s*\(\s*hip\b")
 _PLATFORM = "add_compile_definitions(__HIP_PLATFORM_AMD__=1)"
 _VERSION = "11.8"  # as the version macros of translated sources say
 _FIND_CUDA = re.compile(
@@ -91,7 +103,12 @@ def kind_of(path: str) -> Callable[[str], Translation] | None:
         return translate_script
     if name == "setup.py":
         return translate_setup
-    return None
+    return translate_module if name.endswith(".py") else None
+
+
+def configures(path: str) -> bool:
+    """Whether what a build was configured with changes with the file ``path``."""
+    return kind_of(path) not in {None, translate_module}
 
 
 def _spared(name: str, whole: str) -> str:
@@ -129,10 +146,14 @@ def translate_cmake(text: str) -> Translation:
     targets |= set(links.values())
     file.replace_commands(lambda _, whole: _link(whole, links, before))
     file.replace_commands(lambda _, whole: _link_list(whole, plain, targets, finds))
-    file.replace_commands(lambda _, whole: find_by_file(whole))
-    parameters = frozenset(
-        word for match in _PARAMETERS.finditer(text) for word in (*match[1].split(), "ARGN")
+    file.replace_commands(lambda _, whole: plain_module(find_by_file(whole)))
+    checked = is_checked(text)
+    file.replace_commands(
+        lambda name, whole: (
+            whole + without_gcc(name.lower(), whole[whole.index("(") + 1 : -1], checked)
+        )
     )
+    parameters = _parameters(text)
     file.replace_commands(
         lambda name, whole: _command(
             name, whole, targets, headers, asked, own, parameters, file.words
@@ -149,7 +170,9 @@ def translate_cmake(text: str) -> Translation:
     )
     file.substitute(r"\bCUDA_NVCC_FLAGS(_[A-Z]+)?\b", r"CMAKE_HIP_FLAGS\1")
     file.substitute(r"\bCUDA_SOURCE_PROPERTY_FORMAT\s+OBJ\b", "LANGUAGE HIP")
-    file.substitute(r"\bCUDA_(ARCHITECTURES|STANDARD|STANDARD_REQUIRED|EXTENSIONS)\b", r"HIP_\1")
+    file.substitute(
+        r"\bCUDA_(ARCHITECTURES|STANDARD(?:_REQUIRED)?|EXTENSIONS|VISIBILITY_PRESET)\b", r"HIP_\1"
+    )
     file.substitute(r"\bcuda_std_(\d\d)\b", r"hip_std_\1")
     file.substitute(r"\b((?:LINKER_)?LANGUAGE\s+)CUDA\b", r"\1HIP")
     file.raise_standard()
@@ -234,6 +257,8 @@ def _command(
         return ""
     if lower == "include" and words in (["FindCUDA"], ["FindCUDAToolkit"]):
         lower, words = "find_package", [words[0].removeprefix("Find"), "REQUIRED"]
+    if lower == "find_dependency" and words[:1] in (["CUDA"], ["CUDAToolkit"]):
+        return _packages(targets, "").replace("find_package", name)
     if lower == "find_package" and words and words[0] in {"CUDA", "CUDAToolkit"}:
         required = " REQUIRED" if "REQUIRED" in words else ""
         found = _packages(targets, required)
@@ -332,6 +357,17 @@ def _set_globbed(words: list[str]) -> str:
     )
 
 
+def _parameters(text: str) -> frozenset[str]:
+    """Variables that hold what functions and macros of a CMake file are called with."""
+    words = [word for match in _PARAMETERS.finditer(text) for word in (*match[1].split(), "ARGN")]
+    for match in _PARSED.finditer(text):
+        names = re.split(r"[\s;]+", " ".join(re.findall(r'"([^"]*)"', match["options"])))
+        names += re.findall(r"(?<!\S)[A-Z][A-Z_]*(?!\S)", match["options"])
+        prefix = match["prefix"]
+        words += [f"{prefix}_{name}" for name in (*names, "UNPARSED_ARGUMENTS") if name]
+    return frozenset(words)
+
+
 def _set_parameters(names: list[str]) -> str:
     """The ``.cu`` files among what a function of the project's own is called with."""
     return "".join(
@@ -374,13 +410,26 @@ def _language(
     )
 
 
+def translate_module(text: str) -> Translation:
+    """A Python file that compiles an extension of PyTorch when it is loaded: flags, libraries."""
+    file = BuildText(text)
+    if not _LOADS.search(text):
+        return file.done()
+    for change in (without_nvcc, with_libraries):
+        if (made := change(file.text)) is not None:
+            file.text, changed = made
+            file.converted += changed
+    return file.done()
+
+
 def translate_setup(text: str) -> Translation:
     """``setup.py`` of a PyTorch extension: PyTorch for ROCm builds ``CUDAExtension`` with hipcc."""
     file = BuildText(text)
     if "CUDAExtension" not in text and "nvcc" not in text:
         return file.done()
     file.substitute(_RUN_NVCC, r"\g<1>hipcc")
-    passes = [without_nvcc] if "CUDAExtension" in text else [without_nvcc, with_rocm]
+    extension = "CUDAExtension" in text
+    passes = [without_nvcc, with_libraries] if extension else [without_nvcc, with_rocm]
     for change in passes:
         if (made := change(file.text)) is not None:
             file.text, changed = made

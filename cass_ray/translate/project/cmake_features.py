@@ -70,12 +70,13 @@ def separable_compilation(command: str, body: str, headers: frozenset[str] = fro
 
     Empty where it asks for no separable compilation. ``headers`` are libraries of headers alone.
     """
-    words = _COMMENT.sub("", body).split()
+    text = _COMMENT.sub("", body)
+    words = text.split()
     if command == "set" and words[:1] in _SEPARABLE_FOR_ALL:
         if len(words) < 2 or words[1].upper() in _OFF:
             return ""
         return f"\nadd_compile_options({_COMPILE})\nadd_link_options({_LINK})"
-    asked = _SEPARABLE.search(body)
+    asked = _SEPARABLE.search(text)
     if asked is None or asked[1].strip('"').upper() in _OFF:
         return ""
     if command == "set_target_properties" and "PROPERTIES" in words:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from cass_ray.translate.project.rocm_libraries import TARGETS
+
 _CONFIGURATIONS = ("DEBUG", "RELEASE", "MINSIZEREL", "RELWITHDEBINFO")
 _KINDS = frozenset({"STATIC", "SHARED", "MODULE", "EXCLUDE_FROM_ALL", "WIN32", "MACOSX_BUNDLE"})
 _COMMENT = re.compile(r"#[^\n]*")
@@ -19,6 +21,7 @@ _LIBRARIES = {
     "cuda_add_cufft_to_target": "hip::hipfft",
     "cuda_add_cublas_to_target": "roc::hipblas",
 }
+_FIND = ("cuda_find_library_local_first", "cuda_find_library_local_first_with_path_ext")
 _NOTHING = frozenset(
     {
         "cuda_build_clean_target",
@@ -46,7 +49,9 @@ Words = Callable[[str], str]
 def libraries_added(text: str) -> set[str]:
     """ROCm's targets for the libraries that commands of ``text`` add."""
     lower = text.lower()
-    return {target for name, target in _LIBRARIES.items() if name in lower}
+    added = {target for name, target in _LIBRARIES.items() if name in lower}
+    calls = re.findall(rf"\b(?:{'|'.join(_FIND)})\s*\(([^()]*)\)", text, re.IGNORECASE)
+    return added | {made for body in calls if (made := _stands_for(_WORD.findall(body)))}
 
 
 def find_cuda_command(name: str, body: str, flags: Words) -> str | None:
@@ -57,6 +62,9 @@ def find_cuda_command(name: str, body: str, flags: Words) -> str | None:
         return ""
     if name in _LIBRARIES and words:
         return f"target_link_libraries({words[0]} {_LIBRARIES[name]})"
+    if name in _FIND and len(words) > 1:
+        target = _stands_for(words)
+        return f"set({words[0]} {target})" if target else f"find_library({words[0]} {words[1]})"
     if name == "cuda_include_directories":
         return f"include_directories({body})"
     if name in {"cuda_select_nvcc_arch_flags", "cuda_detect_installed_gpus"} and words:
@@ -77,6 +85,12 @@ def refused(name: str, body: str) -> str:
     if name == "cuda_wrap_srcs":
         return "PTX" if "PTX" in _COMMENT.sub("", body).upper().split()[1:2] else ""
     return REFUSED.get(name, "")
+
+
+def _stands_for(words: list[str]) -> str:
+    """ROCm's target for the library that the module's own command looks for; empty for others."""
+    names = words[1].strip('"').split(";") if len(words) > 1 else []
+    return next((TARGETS[name] for name in names if name in TARGETS), "")
 
 
 def _target(command: str, body: str, flags: Words) -> str:

@@ -36,7 +36,8 @@ _ROCM_FOLDERS = {
     "-Wl,-rpath=": "-Wl,-rpath=$(ROCM_PATH)/lib",
     "-Wl,-rpath,": "-Wl,-rpath,$(ROCM_PATH)/lib",
 }
-_CALLS_NVCC = re.compile(r"(?<![\w.$({-])nvcc\b(?!\s*[=.])")
+_CALLS_NVCC = re.compile(r"(?:(?<![\w.$({-])|(?<=\w:[-=]))nvcc\b(?!\s*[=.])")
+"""Behind ``:-`` it is what a variable of the shell stands for where it is not set."""
 _LINK = re.compile(r"(?<![\w-])-l([\w-]+)\b")
 _LOGICAL_LINE = re.compile(r"(?:[^\\\n]|\\.|\\\n)*\n?", re.DOTALL)
 _KEPT = re.compile(
@@ -64,7 +65,7 @@ def translate_makefile(text: str) -> Translation:
     by_name = _CUDA_FOLDER.search(text) is not None
     folders = by_name or _NAMED_FOLDER.search(text) is not None
     file.substitute(r"(?:\$[({]\w*CUDA\w*[)}]|/usr/local/cuda[\w.-]*)/bin/nvcc\b", "hipcc")
-    file.substitute(r"(?<![\w./$({-])nvcc\b(?!\s*[?:+]?=)", "hipcc")
+    file.substitute(r"(?:(?<![\w./$({-])|(?<=\w:[-=]))nvcc\b(?!\s*[?:+]?=)", "hipcc")
     file.substitute(DEVICE_DEBUG, r"\1-g")  # clang's -G takes a number
     file.substitute(_CUDA_FOLDER, lambda match: _ROCM_FOLDERS[match["use"]])
     file.substitute(_NAMED_FOLDER, lambda match: f"{match[0]} -D__HIP_PLATFORM_AMD__")

@@ -43,7 +43,7 @@ class PythonText:
         quote = self.text[self.span(item)[1] - 1]
         return f"{quote}{new}{quote}"
 
-    def span(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
+    def span(self, node: ast.expr | ast.stmt | ast.alias) -> tuple[int, int]:
         """Where the text of ``node`` begins and ends."""
         last, behind = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
         return self._place(node.lineno, node.col_offset), self._place(last, behind)

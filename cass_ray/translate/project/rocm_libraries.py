@@ -19,6 +19,8 @@ LIBRARIES = {
     "nvidia-ml": "rocm_smi64",
 }
 """Library of CUDA -> library of ROCm; empty where hipcc links it without being asked."""
+_MARKS = "${hip_LIB_INSTALL_DIR}/libroctx64.so"
+"""ROCm's library has no CMake target, and its folder is not searched."""
 TARGETS = {
     "cudart": "hip::host",
     "cudart_static": "hip::host",
@@ -37,9 +39,9 @@ TARGETS = {
     "cusolver_static": "roc::hipsolver",
     "nvrtc": "hiprtc::hiprtc",
     "nvrtc_static": "hiprtc::hiprtc",
-    "nvToolsExt": "roctx64",
+    "nvToolsExt": _MARKS,
     "cudadevrt": "hip::host",
-    "nvtx3": "roctx64",
+    "nvtx3": _MARKS,
 }
 """CMake target ``CUDA::x`` -> ROCm's target."""
 VARIABLES = {

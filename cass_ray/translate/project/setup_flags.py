@@ -64,6 +64,9 @@ class _Source(PythonText):
             case ast.ListComp(elt=item) | ast.GeneratorExp(elt=item) if self._new(item) == "":
                 nothing = "[]" if isinstance(node, ast.ListComp) else "(())"
                 yield PythonEdit(*self.span(node), nothing)
+            case ast.Call(func=ast.Attribute(attr="get_gencode_flags"), args=[]):
+                # PyTorch makes nvcc's flags of its architectures, and fails for those of AMD.
+                yield PythonEdit(*self.span(node), '""')
             case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name), args=[item])):
                 if name in _ADDING and (new := self._new(item)):
                     yield PythonEdit(*self.span(item), self.quoted(item, new))
@@ -101,7 +104,13 @@ class _Source(PythonText):
         while index < len(items):
             item, after = items[index], index + 1
             new = self._new(item)
-            if self._takes_a_value(item) and after < len(items):
+            pair = self._pair(item, items[after]) if after < len(items) else None
+            if pair:
+                start, end = self.span(item)[0], self.span(items[after])[1]
+                yield PythonEdit(start, end, self.quoted(item, pair))
+                index = after + 1
+                continue
+            if pair == "" or (self._takes_a_value(item) and after < len(items)):
                 new, after = "", after + 1
             elif self._flag(item) in _FOR_HOST and after < len(items):
                 yield from self._for_host(items[after])
@@ -142,6 +151,15 @@ class _Source(PythonText):
         if _VALUE.fullmatch(flag):
             return ""
         return next((new for pattern, new in FLAG_RULES if pattern.fullmatch(flag)), None)
+
+    def _pair(self, item: ast.expr, value: ast.expr) -> str | None:
+        """The flag in the place of an option and its value: empty where both go, None where they
+        are nothing of nvcc's together."""
+        flag, text = self._flag(item), self._flag(value)
+        if flag is None or text is None or not flag.startswith("-") or text.startswith("-"):
+            return None
+        joined = f"{flag}={text}"
+        return next((new for rule, new in FLAG_RULES if rule.fullmatch(joined)), None)
 
     def _takes_a_value(self, item: ast.expr) -> bool:
         flag = self._flag(item)

@@ -47,6 +47,20 @@ def with_rocm(text: str) -> tuple[str, int] | None:
     return PythonEdit.apply(edits, text), changed + len(edits)
 
 
+def with_libraries(text: str) -> tuple[str, int] | None:
+    """``text`` of an extension of PyTorch with ROCm's libraries and PyTorch's place of ROCm, and
+    how many were changed; None where it is no Python 3."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return None
+    places = _Places(PythonText(text))
+    edits = [
+        edit for node in ast.walk(tree) for edit in (*places.libraries(node), *places.home(node))
+    ]
+    return PythonEdit.apply(edits, text), len(edits)
+
+
 class _Places:
     def __init__(self, text: PythonText) -> None:
         self._text = text
@@ -62,12 +76,32 @@ class _Places:
                     yield from self._named(item, dict.fromkeys(_PLACES, _ROCM))
                 case ast.Compare(left=item, comparators=[owner]) if _is_environment(owner):
                     yield from self._named(item, dict.fromkeys(_PLACES, _ROCM))
-                case ast.List(elts=items):
-                    for item in items:
-                        yield from self._library(item)
-                case ast.keyword(arg="libraries", value=ast.List(elts=items)):
-                    for item in items:
-                        yield from self._named(item, {"cuda": _RUNTIME})
+            yield from self.libraries(node)
+
+    def home(self, node: ast.AST) -> Iterator[PythonEdit]:
+        """PyTorch's ``CUDA_HOME``, which PyTorch for ROCm has as None."""
+        match node:
+            case ast.ImportFrom(module="torch.utils.cpp_extension", names=names):
+                for name in names:
+                    if name.name == "CUDA_HOME":
+                        alias = name.asname or name.name
+                        yield PythonEdit(*self._text.span(name), f"ROCM_HOME as {alias}")
+            case ast.Attribute(
+                attr="CUDA_HOME",
+                value=ast.Name(id="cpp_extension") | ast.Attribute(attr="cpp_extension"),
+            ):
+                end = self._text.span(node)[1]
+                yield PythonEdit(end - len("CUDA_HOME"), end, "ROCM_HOME")
+
+    def libraries(self, node: ast.AST) -> Iterator[PythonEdit]:
+        """Edits at ``node`` itself where it is a list that holds libraries."""
+        match node:
+            case ast.List(elts=items):
+                for item in items:
+                    yield from self._library(item)
+            case ast.keyword(arg="libraries", value=ast.List(elts=items)):
+                for item in items:
+                    yield from self._named(item, {"cuda": _RUNTIME})
 
     def _call(
         self, node: ast.Call, name: str, arguments: Sequence[ast.expr]

@@ -119,8 +119,7 @@ def source_files(root: Path) -> Iterator[Path]:
 
 def is_source(path: str) -> bool:
     """Whether ``path`` is named like C, C++ or CUDA source."""
-    name = PurePosixPath(path.lower())
-    return (name.with_suffix("") if name.suffix in _COPIES else name).suffix in SUFFIXES
+    return PurePosixPath(_made_from(path).lower()).suffix in SUFFIXES
 
 
 def translate_tree(
@@ -284,9 +283,15 @@ def _translate(translator: Translator, task: _Task, context: Context) -> Transla
     build = build_files.kind_of(task.path)
     if build is not None:
         return build(task.text)
-    made = translator.translate(task.text, filename=task.path, context=context)
+    made = translator.translate(task.text, filename=_made_from(task.path), context=context)
     unreturned = missing_returns(task.text)
     return replace(made, findings=(*made.findings, *unreturned)) if unreturned else made
+
+
+def _made_from(name: str) -> str:
+    """The name of the file that a build makes of the file ``name``."""
+    path = PurePosixPath(name)
+    return str(path.with_suffix("")) if path.suffix.lower() in _COPIES else name
 
 
 def _is_below(path: Path, root: Path) -> bool:

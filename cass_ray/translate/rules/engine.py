@@ -15,6 +15,7 @@ from cass_ray.translate.rules import (
     guards,
     half_operators,
     headers,
+    image_kinds,
     launch_bounds,
     launches,
     managed,
@@ -167,6 +168,11 @@ PASSES: tuple[Pass, ...] = (
         "own functions",
         own_functions.guard_own_functions,
         "behind the warps, which rewrite the shuffles inside of them, and before the names",
+    ),
+    Pass(
+        "kinds of images",
+        image_kinds.name_image_kinds,
+        "before the names, which would keep the type that is written",
     ),
     Pass(
         "textures",

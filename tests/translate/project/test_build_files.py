@@ -8,8 +8,10 @@ from cass_ray.translate.project.build_files import (
     kind_of,
     translate_cmake,
     translate_makefile,
+    translate_module,
     translate_setup,
 )
+from cass_ray.translate.project.makefiles import translate_script
 from cass_ray.translate.protocol import Severity
 
 
@@ -244,11 +246,173 @@ def test_setup_py_that_looks_for_nvcc_finds_hipcc(source: str, expected: str) ->
         ("Makefile", translate_makefile),
         ("rules.mk", translate_makefile),
         ("setup.py", translate_setup),
+        ("a/b.py", translate_module),
         ("a.txt", None),
     ],
 )
 def test_build_files_are_known_by_name(path: str, expected: object) -> None:
     assert kind_of(path) is expected
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "from torch.utils.cpp_extension import load",
+        "from torch.utils.cpp_extension import load_inline, _import_module_from_library",
+        "from torch.utils.cpp_extension import (\n    BuildExtension,\n    load,\n)",
+        "import torch\ntorch.utils.cpp_extension.load(name='a')",
+        "from torch.utils import cpp_extension\ncpp_extension.load_inline(name='a')",
+    ],
+)
+def test_modules_that_compile_an_extension_when_loaded(head: str) -> None:
+    text = f'{head}\nflags = ["-O3", "--fmad", "false", "-lineinfo"]\n'
+    made = translate_module(text).source
+    assert made == f'{head}\nflags = ["-O3", "-ffp-contract=off", "-gline-tables-only"]\n'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'import argparse\nflags = ["-t", "-lineinfo"]\n',
+        '# torch.utils.cpp_extension of old\nflags = ["-lineinfo"]\n',
+        'from torch.utils.cpp_extension import CUDA_HOME\nflags = ["-lineinfo"]\n',
+    ],
+)
+def test_other_modules_of_python_stay(text: str) -> None:
+    assert translate_module(text).source == text
+
+
+@pytest.mark.parametrize(
+    ("items", "expected"),
+    [
+        ('"--fmad", "false"', '"-ffp-contract=off"'),
+        ("'-O2', '-fmad', 'false', '-g'", "'-O2', '-ffp-contract=off', '-g'"),
+        ('"-rdc", "true", "-O3"', '"-fgpu-rdc", "-O3"'),
+        ('"--default-stream", "per-thread"', '"-fgpu-default-stream=per-thread"'),
+        ('"--ftz", "true", "-use_fast_math"', '"-fgpu-flush-denormals-to-zero", "-ffast-math"'),
+        ('"false", "--fmad"', '"false", "--fmad"'),
+    ],
+)
+def test_options_whose_value_is_the_next_item(items: str, expected: str) -> None:
+    source = f"from torch.utils.cpp_extension import load\nflags = [{items}]\n"
+    assert translate_module(source).source.endswith(f"flags = [{expected}]\n")
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ('a = cuda.get_gencode_flags().replace("compute=", "arch=").split()',
+         'a = "".replace("compute=", "arch=").split()'),
+        ("a = torch.cuda.get_gencode_flags().split(' ')", "a = \"\".split(' ')"),
+        ("f = ['-O3'] + torch.cuda.get_gencode_flags().split()", "f = ['-O3'] + \"\".split()"),
+        ("a = torch.cuda.get_arch_list()", "a = torch.cuda.get_arch_list()"),
+    ],
+)  # fmt: skip
+def test_flags_that_pytorch_makes_for_nvcc(source: str, expected: str) -> None:
+    head = "from torch.utils.cpp_extension import CUDAExtension\n"
+    assert translate_setup(f"{head}{source}\n").source == f"{head}{expected}\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("from torch.utils.cpp_extension import CUDA_HOME, CUDAExtension",
+         "from torch.utils.cpp_extension import ROCM_HOME as CUDA_HOME, CUDAExtension"),
+        ("from torch.utils.cpp_extension import (\n    CUDA_HOME,\n    CUDAExtension,\n)",
+         "from torch.utils.cpp_extension import (\n    ROCM_HOME as CUDA_HOME,\n"
+         "    CUDAExtension,\n)"),
+        ("from torch.utils.cpp_extension import CUDA_HOME as home, CUDAExtension",
+         "from torch.utils.cpp_extension import ROCM_HOME as home, CUDAExtension"),
+        ("a = torch.utils.cpp_extension.CUDA_HOME  # CUDAExtension",
+         "a = torch.utils.cpp_extension.ROCM_HOME  # CUDAExtension"),
+        ("a = cpp_extension.CUDA_HOME is None or cpp_extension.CUDAExtension",
+         "a = cpp_extension.ROCM_HOME is None or cpp_extension.CUDAExtension"),
+        ("from mine import CUDA_HOME  # CUDAExtension",
+         "from mine import CUDA_HOME  # CUDAExtension"),
+    ],
+)  # fmt: skip
+def test_where_pytorch_has_its_toolkit(source: str, expected: str) -> None:
+    assert translate_setup(f"{source}\n").source == f"{expected}\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("NVCC=${NVCC:-nvcc}", "NVCC=${NVCC:-hipcc}"),
+        (": ${CC:=nvcc}", ": ${CC:=hipcc}"),
+        ('"${NVCC:-nvcc}" -o a a.cu', '"${NVCC:-hipcc}" -o a a.cu'),
+        ("CUDA_HOME=${CUDA_HOME:-/usr/local/cuda}; nvcc a.cu",
+         "CUDA_HOME=${CUDA_HOME:-/usr/local/cuda}; hipcc a.cu"),
+        ("nvcc -arch=$ARCH -O3 a.cu", "hipcc  -O3 a.cu"),
+        ("nvcc -arch=sm_$SM -g a.cu", "hipcc  -g a.cu"),
+        ("module load my-nvcc; nvcc a.cu", "module load my-nvcc; hipcc a.cu"),
+    ],
+)  # fmt: skip
+def test_scripts_that_let_the_caller_choose_the_compiler(line: str, expected: str) -> None:
+    assert translate_script(f"{line}\n").source == f"{expected}\n"
+
+
+@pytest.mark.parametrize(
+    "flag",
+    [
+        "--extra-device-vectorization",
+        "-restrict",
+        "--keep --keep-dir=/tmp/kept",
+        "--Ofast-compile=min",
+        "--fmad=true --ftz=false",
+        "--prec-div=true -prec-sqrt=false",
+        "-dopt on",
+        "--brief-diagnostics",
+        "--jump-table-density 5",
+    ],
+)
+def test_flags_of_nvcc_alone(flag: str) -> None:
+    assert translate_makefile(f"NVCCFLAGS = -O3 {flag} -g\n").source.split() == [
+        "NVCCFLAGS",
+        "=",
+        "-O3",
+        "-g",
+    ]
+    listed = ", ".join(f'"{word}"' for word in flag.split())
+    source = f"from torch.utils.cpp_extension import load\nflags = [{listed}]\n"
+    assert translate_module(source).source.endswith("flags = []\n")
+
+
+@pytest.mark.parametrize(
+    "flag",
+    [
+        "-gencode;arch=compute_${CC},code=sm_${CC}",
+        "-gencode;arch=compute_70,code=compute_70",
+        "-Xptxas;-warn-spills",
+        "--maxrregcount;64",
+        "-arch;sm_80",
+        "-Xcudafe;--display_error_number",
+    ],
+)
+def test_options_and_values_in_lists_of_cmake(flag: str) -> None:
+    made = translate_cmake(f'list(APPEND CUDA_FLAGS "-O3;{flag};-g")\n').source
+    assert made == 'list(APPEND CUDA_FLAGS "-O3;;-g")\n'
+
+
+@pytest.mark.parametrize("flag", ["--default-stream legacy", "-default-stream=legacy"])
+def test_the_default_stream_is_legacy_by_itself(flag: str) -> None:
+    made = translate_cmake(f'set(CMAKE_CUDA_FLAGS "-O3 {flag} -g")\n').source
+    assert made.split() == ["set(CMAKE_HIP_FLAGS", '"-O3', '-g")']
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("extra_link_args=['-lcusparse', '-s']", "extra_link_args=['-lhipsparse', '-s']"),
+        ('libraries=["cublas", "cuda"]', 'libraries=["hipblas", "amdhip64"]'),
+        ("libraries=['cudart', 'm']", "libraries=['amdhip64', 'm']"),
+        ('extra_link_args=["-lcurand"]', 'extra_link_args=["-lhiprand"]'),
+        ('libraries=["mine"]', 'libraries=["mine"]'),
+    ],
+)
+def test_libraries_of_an_extension_of_pytorch(given: str, expected: str) -> None:
+    text = "CUDAExtension('a', ['a.cu'], {})\n"
+    assert translate_setup(text.format(given)).source == text.format(expected)
 
 
 def test_parentheses_in_comments_and_strings_do_not_end_a_cmake_command() -> None:

@@ -46,6 +46,8 @@ def test_separable_compilation_of_every_target() -> None:
     [
         "set_target_properties(a PROPERTIES CUDA_SEPARABLE_COMPILATION OFF)",
         "set(CMAKE_CUDA_SEPARABLE_COMPILATION OFF)",
+        "set_target_properties(a PROPERTIES X 1\n  # CUDA_SEPARABLE_COMPILATION ON\n)",
+        "set_property(TARGET a PROPERTY X # CUDA_SEPARABLE_COMPILATION ON\n 1)",
         "get_target_property(x a CUDA_SEPARABLE_COMPILATION)",
         # Of a library of headers CMake compiles nothing, and users do not inherit it.
         "add_library(a INTERFACE)\nset_property(TARGET a PROPERTY CUDA_SEPARABLE_COMPILATION ON)",
@@ -120,3 +122,61 @@ target_include_directories(a INTERFACE ${hip_INCLUDE_DIRS})
 target_link_libraries(a INTERFACE hip::host)
 """
     assert translate_cmake(source).source == expected
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "variables"),
+    [
+        (
+            'cmake_parse_arguments(T "" "NAME" "SOURCES;MORE" ${ARGN})',
+            "add_executable(${T_NAME} ${T_SOURCES} ${T_MORE})",
+            ["T_SOURCES", "T_MORE"],
+        ),
+        (
+            'cmake_parse_arguments(PARSE_ARGV 1 T "" "" "SOURCES")',
+            "add_library(a ${T_SOURCES})",
+            ["T_SOURCES"],
+        ),
+        (
+            'CMAKE_PARSE_ARGUMENTS(T "" "" "" ${ARGN})',
+            "add_executable(a ${T_UNPARSED_ARGUMENTS})",
+            ["T_UNPARSED_ARGUMENTS"],
+        ),
+        (
+            'cmake_parse_arguments("T" "" ""\n  "SOURCES;LIBS" ${ARGN})',
+            "add_executable(a ${T_SOURCES})",
+            ["T_SOURCES"],
+        ),
+        ("set(T_SOURCES a.cpp)", "add_executable(a ${T_SOURCES})", []),
+    ],
+)
+def test_sources_that_a_function_parses(head: str, body: str, variables: list[str]) -> None:
+    text = f"project(p CUDA)\nfunction(add name)\n{head}\n{body}\nendfunction()\n"
+    made = translate_cmake(text).source
+    assert [line for line in made.splitlines() if line.startswith("foreach(source ")] == [
+        f"foreach(source ${{{name}}})" for name in variables
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("find_dependency(CUDAToolkit)", "find_dependency(hip)"),
+        ("find_dependency(CUDAToolkit REQUIRED)", "find_dependency(hip)"),
+        ("find_dependency(CUDA 10.1)", "find_dependency(hip)"),
+        (
+            "find_dependency(CUDAToolkit)\nset(x CUDA::cufft)",
+            "find_dependency(hip)\nfind_dependency(hipfft)\nset(x hip::hipfft)",
+        ),
+        ("find_dependency(Threads)", "find_dependency(Threads)"),
+    ],
+)
+def test_what_an_installed_package_depends_on(text: str, expected: str) -> None:
+    assert translate_cmake(f"{text}\n").source == f"{expected}\n"
+
+
+def test_marks_for_profilers_are_linked_by_their_file() -> None:
+    made = translate_cmake("find_package(CUDAToolkit)\ntarget_link_libraries(a CUDA::nvToolsExt)\n")
+    assert made.source == (
+        "find_package(hip)\ntarget_link_libraries(a ${hip_LIB_INSTALL_DIR}/libroctx64.so)\n"
+    )

@@ -103,3 +103,30 @@ def test_what_only_nvidias_cards_have_is_refused(command: str) -> None:
 )  # fmt: skip
 def test_what_no_find_package_finds_is_found(before: str, use: str, expected: str) -> None:
     assert translate_cmake(before + use).source == expected
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ('cuda_find_library_local_first(RT cudadevrt "doc")', "set(RT hip::host)\n"),
+        ("cuda_find_library_local_first(X cufft doc)", "set(X hip::hipfft)\n"),
+        (
+            'CUDA_FIND_LIBRARY_LOCAL_FIRST(N "nvToolsExt;nvtx" "x")',
+            "set(N ${hip_LIB_INSTALL_DIR}/libroctx64.so)\n",
+        ),
+        (
+            "cuda_find_library_local_first_with_path_ext(B cublas doc lib64)",
+            "set(B roc::hipblas)\n",
+        ),
+        ("cuda_find_library_local_first(O mine doc)", "find_library(O mine)\n"),
+    ],
+)
+def test_libraries_that_its_own_command_finds(command: str, expected: str) -> None:
+    assert made(command).endswith(expected)
+
+
+def test_the_package_of_a_library_that_its_own_command_finds() -> None:
+    source = translate_cmake(
+        "find_package(CUDA)\ncuda_find_library_local_first(X cufft d)\n"
+    ).source
+    assert "find_package(hipfft)\n" in source

@@ -149,6 +149,18 @@ def test_files_that_a_build_copies(name: str, translated: bool, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
+    "name", ["kernels.cu.in", "kernel.cu.j2", "a.cu.template", "plain.cu", "x.cu.cuda"]
+)
+def test_what_a_build_makes_of_a_file_has_nvccs_own_header(name: str, tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / name).write_text("__global__ void k(@T@* a) { a[threadIdx.x] = 0; }\n")
+    translate_tree(root, tmp_path / "out", make_translator("rules"))
+    text = (tmp_path / "out" / name).read_text()
+    assert text.startswith("#include <hip/hip_runtime.h>\n")
+
+
+@pytest.mark.parametrize(
     ("name", "expected"),
     [
         ("a.cu", True),

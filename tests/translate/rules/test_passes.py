@@ -17,6 +17,7 @@ ORDER = [
     "warps",
     "block reductions",
     "own functions",
+    "kinds of images",
     "textures",
     "managed symbols",
     "calls",

@@ -109,6 +109,8 @@ def present(torch: Any) -> None:
     """Make the devices of HIP's runtime those of ``torch.cuda``."""
     torch.version.hip = os.environ[_HIP_VERSION]
     torch.version.cuda = None
+    if rocm := os.environ.get("ROCM_PATH"):  # whose package of CMake's is for HIP
+        torch.utils.cmake_prefix_path = f"{rocm}/lib/cmake"
     backend = ctypes.CDLL(os.environ[_BACKEND])
     backend.cass_torch_start()
     backend.cass_torch_properties.restype = ctypes.c_char_p
@@ -129,13 +131,28 @@ def build_for_hip(extension: Any) -> None:
     """Let ``CUDAExtension`` compile a port's files as they are, with headers of HIP's names."""
     from torch.utils.hipify import hipify_python
 
-    hipify_python.hipify = lambda *_, **__: {}
+    translation: Any = hipify_python
+    translation.hipify = with_own_headers
     extension.library_paths = with_old_argument(extension.library_paths)
     paths = with_old_argument(extension.include_paths)
     extension.include_paths = lambda *given, **named: [
         os.environ[_INCLUDE],
         *paths(*given, **named),
     ]
+
+
+def with_own_headers(*_: Any, extra_files: Sequence[str] = (), **__: Any) -> dict[str, Any]:
+    """In the place of PyTorch's translation: nothing but the two headers of CUDA's that
+    ``load_inline`` puts before a port's text."""
+    for name in extra_files:
+        path = Path(name)
+        if path.name != "cuda.cu":
+            continue
+        text = path.read_text()
+        for header in ("cuda.h", "cuda_runtime.h"):
+            text = text.replace(f"#include <{header}>\n", "#include <hip/hip_runtime.h>\n", 1)
+        path.write_text(text)
+    return {}
 
 
 def with_old_argument(paths: Callable[..., list[str]]) -> Callable[..., list[str]]:

@@ -34,6 +34,12 @@ static void allocations() {
   std::size_t available = 0;
   std::size_t total = 0;
   OK(hipMemGetInfo(&available, &total));
+  std::size_t alone = 0;
+  OK(hipMemGetInfo(&alone, nullptr));
+  EXPECT(alone == available);
+  OK(hipMemGetInfo(nullptr, &alone));
+  EXPECT(alone == total);
+  OK(hipMemGetInfo(nullptr, nullptr));
   EXPECT(available <= total && total > (std::size_t{16} << 30));
   // Pages of files that the machine holds and can drop count as free: half is for what changes.
   EXPECT(available >= std::min(total, machine_available()) / 2);

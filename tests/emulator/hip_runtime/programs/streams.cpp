@@ -46,6 +46,23 @@ static void order_in_a_stream() {
   OK(hipStreamDestroy(stream));
 }
 
+// CUDA leaves the order open; a program that is compared with its port must not depend on time.
+static void streams_take_turns() {
+  hipStream_t first = nullptr;
+  hipStream_t second = nullptr;
+  OK(hipStreamCreateWithFlags(&first, hipStreamNonBlocking));
+  OK(hipStreamCreateWithFlags(&second, hipStreamNonBlocking));
+  std::vector<int> places(2000);
+  int last = 0;
+  counter = 0;
+  for (int& place : places) OK(hipLaunchHostFunc(first, count_to, &place));
+  OK(hipLaunchHostFunc(second, count_to, &last));
+  OK(hipStreamSynchronize(second));
+  EXPECT(places.front() == 1 && places.back() == 2000 && last == 2001);
+  OK(hipStreamDestroy(first));
+  OK(hipStreamDestroy(second));
+}
+
 static void streams_run_at_once() {
   hipStream_t first = nullptr;
   hipStream_t second = nullptr;
@@ -195,6 +212,7 @@ static void many_threads() {
 
 int main() {
   order_in_a_stream();
+  streams_take_turns();
   streams_run_at_once();
   null_stream_waits_for_blocking_streams();
   events();

@@ -1,0 +1,48 @@
+"""The Python of a port's commands: this interpreter, whose packages the person has chosen.
+
+A module that is linked with AMD's libraries needs their loader and C library, which may be newer
+than the system's. A program is linked to start with that loader; an interpreter is started by it.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from pathlib import Path
+
+from cass_ray.toolchain.archive.library_root import LibraryRoot
+
+_NAMES_PYTHON = re.compile(r"(?<![\w./-])(?:python3?|pytest|pip)(?![\w/-])")
+_FOLDER = "interpreter"
+_PROGRAMS = {"python": "", "python3": "", "pytest": " -m pytest"}
+
+
+def names_python(command: str) -> bool:
+    """Whether a command of the shell starts Python, or one of its own programs, by name."""
+    return _NAMES_PYTHON.search(command) is not None
+
+
+def python_folders() -> tuple[Path, ...]:
+    """What a sandbox must show for the interpreter to run."""
+    return tuple(sorted({Path(sys.prefix), Path(sys.base_prefix)}))
+
+
+def write_interpreter(prefix: Path, libraries: LibraryRoot | None) -> tuple[Path, ...]:
+    """Write ``python`` and the like below ``prefix``; returns the folders to be searched first."""
+    folder = prefix / _FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, module in _PROGRAMS.items():
+        script = folder / name
+        script.write_text(f'#!/bin/sh\nexec {_start(libraries)}{module} "$@"\n')
+        script.chmod(0o755)
+    return folder, Path(sys.executable).parent
+
+
+def _start(libraries: LibraryRoot | None) -> str:
+    python = shlex.quote(sys.executable)
+    if libraries is None or not libraries.loader.exists():
+        return python
+    loader, own = shlex.quote(str(libraries.loader)), shlex.quote(str(libraries.folder))
+    searched = own + '"${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"'
+    return f"{loader} --library-path {searched} --argv0 {python} {python}"

@@ -1,0 +1,3 @@
+#pragma once
+#include <vector>
+std::vector<float> halve(const std::vector<float>& values);

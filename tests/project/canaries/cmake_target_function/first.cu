@@ -1,0 +1,12 @@
+#include "shared.cuh"
+#include <iostream>
+#include <stdexcept>
+int main() {
+  std::cout << on_device(50, 0) << std::endl;
+  try {
+    on_device(-1, 0);
+  } catch (const std::domain_error&) {
+    return 0;
+  }
+  return 1;
+}

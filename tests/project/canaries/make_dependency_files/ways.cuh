@@ -1,0 +1,3 @@
+#pragma once
+#include <vector>
+std::vector<unsigned> ways(int n);

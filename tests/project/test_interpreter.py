@@ -1,0 +1,55 @@
+"""The Python that the commands of a port start."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cass_ray.cache import default_directory
+from cass_ray.project.interpreter import names_python, write_interpreter
+from cass_ray.toolchain.archive.library_root import LibraryRoot, find_library_root
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("python setup.py build_ext --inplace", True),
+        ("cd a && python3 -m pytest -q", True),
+        ("FORCE=1 pytest tests", True),
+        ("make test | python check.py", True),
+        ("./python/run.sh", False),
+        ("make python-module", False),
+        ("/usr/bin/python3 a.py", False),
+        ("ctest --test-dir build-hip", False),
+    ],
+)
+def test_commands_that_name_python(command: str, expected: bool) -> None:
+    assert names_python(command) is expected
+
+
+@pytest.mark.parametrize("libraries", [None, LibraryRoot(Path("/nowhere"), ())])
+def test_it_is_this_interpreter(tmp_path: Path, libraries: LibraryRoot | None) -> None:
+    folder, beside = write_interpreter(tmp_path, libraries)
+    assert beside == Path(sys.executable).parent
+    code = "import json, sys; print(json.dumps([sys.executable, sys.prefix, sys.argv[1:]]))"
+    for name in ("python", "python3"):
+        command = [folder / name, "-c", code, "a b", ""]
+        done = subprocess.run(command, capture_output=True, check=True)
+        assert json.loads(done.stdout) == [sys.executable, sys.prefix, ["a b", ""]]
+
+
+@pytest.mark.amd
+def test_it_starts_with_the_libraries_own_loader(tmp_path: Path) -> None:
+    libraries = find_library_root(default_directory())
+    if libraries is None:
+        pytest.skip("AMD's libraries are not installed: cass setup libraries")
+    folder, _ = write_interpreter(tmp_path, libraries)
+    code = "import ctypes, sys; print(sys.prefix, open('/proc/self/maps').read())"
+    done = subprocess.run([folder / "python", "-c", code], capture_output=True, check=True)
+    printed = done.stdout.decode()
+    assert printed.startswith(sys.prefix)
+    assert f"{libraries.folder.resolve()}/libc.so.6" in printed
