@@ -128,7 +128,7 @@ def verify(
     )
 
 
-UNORDERED_WRITES = b"cass-rdna3: unordered writes"
+UNORDERED_WRITES = b"cass emulator: unordered writes"
 """How a warning of checking mode begins: what is found there is decided by chance."""
 _CHECK_SECONDS, _CHECK_TIMES = 20.0, 10.0
 """Checking mode gets so long, and so many times as long as the program took without it."""

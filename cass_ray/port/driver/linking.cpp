@@ -1,4 +1,4 @@
-// Linking of what the program adds piece by piece: `cass port` does it, outside of the sandbox, by
+// Linking of what the program adds piece by piece: `cass run-binary` does it, outside of the sandbox, by
 // ptxas and nvlink. The result is a cubin, which the program loads.
 #include <cstring>
 #include <fstream>
