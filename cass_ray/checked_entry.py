@@ -54,6 +54,11 @@ def is_sealed(entry: bytes) -> bool:
     return entry[-_END : -_END + len(_MARK)] == _MARK
 
 
+def unsealed(entry: bytes) -> bytes:
+    """``entry`` without its seal, if it has one; nothing is checked."""
+    return entry[:-_END] if is_sealed(entry) else entry
+
+
 def warn(place: Path | str) -> None:
     """Say that an entry is not used."""
     LOG.warning("%s: the cache's entry is damaged, its result is computed again", place)

@@ -12,7 +12,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from cass_ray.config import SettingsError, load, parse_overrides
-from cass_ray.exit_codes import EXIT_INTERRUPTED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
+from cass_ray.exit_codes import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
 from cass_ray.toolchain.errors import ToolMissing
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -93,7 +93,7 @@ def _run(settings: Any, address: str) -> None:
     if address == "local":
         prepare(settings)
     try:
-        from serve.deployments.local_service import Service, with_key
+        from serve.deployments.local_service import DidNotStart, Service, with_key
     except ImportError as error:
         _missing(error)
     # A handler may run while the main thread is in the middle of waiting: only this queue may be
@@ -105,6 +105,8 @@ def _run(settings: Any, address: str) -> None:
             service = stack.enter_context(Service(settings, address, _say))
         except ToolMissing as error:
             fail("serve", error, EXIT_TOOL_MISSING)
+        except DidNotStart as error:
+            fail("serve", error, EXIT_FAILED)
         # Only now: Ray puts handlers of its own in place, which end the process at once.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda received, _: ended_by.put(received))

@@ -129,6 +129,16 @@ class JobSettings(StrictModel):
     kept_mib_per_key: int = Field(default=1024, ge=1)
 
 
+class ShareSettings(StrictModel):
+    """Links to answers: off unless ``enabled``. Several ingress replicas need one folder."""
+
+    enabled: bool = False
+    folder: Path = Field(default_factory=lambda: default_directory() / "serve" / "shares")
+    kept_days: float = Field(default=30.0, gt=0)
+    kept_mib: int = Field(default=256, ge=1)
+    """Of all; the oldest make room for new ones."""
+
+
 class RequestLimits(StrictModel):
     """What one ingress replica takes on at once."""
 
@@ -216,6 +226,7 @@ class ServeSettings(StrictModel):
     engines: list[EngineSettings] = Field(default_factory=_default_engines, min_length=1)
     checker: CheckerSettings = CheckerSettings()
     jobs: JobSettings = Field(default_factory=JobSettings)
+    shares: ShareSettings = Field(default_factory=ShareSettings)
     limits: RequestLimits = RequestLimits()
     authentication: Authentication = Authentication()
     ingress: IngressSettings = IngressSettings()

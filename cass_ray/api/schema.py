@@ -424,6 +424,19 @@ class TargetInfo(StrictModel):
     """Why it is not compiled for here, with the remedy; empty where it is."""
 
 
+class Share(StrictModel):
+    """A request and the answer that the server gave, as a link shows them."""
+
+    request: TranslateRequest
+    answer: TranslateResponse
+
+
+class ShareId(StrictModel):
+    """What a link names a share by: a digest of its content."""
+
+    id: str
+
+
 class Capabilities(StrictModel):
     """What this server offers, and its limits."""
 
@@ -437,3 +450,7 @@ class Capabilities(StrictModel):
     """Execution backends; empty text: available, else why not."""
     limits: dict[str, float]
     authentication: bool
+    cards: dict[str, list[str]] = {}
+    """Cards that have each of the architectures, by the names that requests take."""
+    shares: bool = False
+    """Whether ``POST /v1/shares`` makes links to an answer."""

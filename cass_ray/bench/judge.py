@@ -24,10 +24,11 @@ from cass_ray.cache import ContentCache, digest
 from cass_ray.dataset.schema import Reason, clip_diagnostic
 from cass_ray.execute.backends.base import Assembly, Backend, BuiltProgram
 from cass_ray.execute.checks_version import checks_version
-from cass_ray.execute.evidence.exploits import ExploitFinding, source_findings, wait_findings
+from cass_ray.execute.evidence.exploits import wait_findings
+from cass_ray.execute.port_verdict import JudgedPort, judge_port
 from cass_ray.execute.programs import rdna3_instructions
 from cass_ray.execute.verification import PortVerification
-from cass_ray.execute.verify import Policy, verify
+from cass_ray.execute.verify import Policy
 from cass_ray.toolchain.sandbox.executable import SandboxVerdict
 from cass_ray.toolchain.sandbox.process import Starved
 from cass_ray.toolchain.unit import CompileFailure
@@ -111,16 +112,18 @@ class Judge:
             made = build_candidate(task, question, answer, self.compilers)
         except CompileFailure as failure:
             return _not_compiled(failure)
-        findings = _findings(task, question, answer, made.texts)
         policy = self._policy(task, _device_sizes(task, made.texts))
-        result = verify(
-            truth.reference,
+        source = question.kind.level is BenchLevel.SOURCE
+        subject = JudgedPort(
             made.built,
-            made.backend,
-            policy,
-            findings=findings,
+            task.cuda.files if source else {},
+            candidate_sources(question, answer).files if source else {},
             another=lambda: self._reference_port(task, made.backend),
+            findings=wait_findings(made.texts.device)
+            if question.kind.level is BenchLevel.ASSEMBLY
+            else (),
         )
+        result = judge_port(subject, truth.reference, made.backend, policy)
         return judgement_of(task, result, truth).model_copy(update={"host": made.host})
 
     def _reference_port(self, task: BenchTask, backend: Backend) -> BuiltProgram | None:
@@ -143,7 +146,8 @@ class Judge:
             built = self.nvidia.build(candidate_sources(question, answer))
         except CompileFailure as failure:
             return _not_compiled(failure)
-        result = verify(truth.reference, built, self.nvidia, self._policy(task, None))
+        subject = JudgedPort(built, {}, {}, another=lambda: None)
+        result = judge_port(subject, truth.reference, self.nvidia, self._policy(task, None))
         return judgement_of(task, result, truth)
 
     @staticmethod
@@ -172,6 +176,7 @@ def judgement_of(task: BenchTask, result: PortVerification, truth: GroundTruth) 
         reference=result.reference,
         backend=result.candidate,
         problem=result.problem,
+        grade=result.grade.value,
     ).model_copy(update=verdicts(task, runs, clean=result.agrees))
 
 
@@ -206,14 +211,6 @@ def _not_compiled(failure: CompileFailure) -> Judgement:
         hidden_exact=False,
         hidden_numeric=False,
     )
-
-
-def _findings(
-    task: BenchTask, question: Question, answer: BenchAnswer, texts: Assembly
-) -> list[ExploitFinding]:
-    if question.kind.level is BenchLevel.SOURCE:
-        return source_findings(candidate_sources(question, answer).files, task.cuda.files)
-    return wait_findings(texts.device) if question.kind.level is BenchLevel.ASSEMBLY else []
 
 
 def _device_sizes(task: BenchTask, texts: Assembly) -> tuple[int, int] | None:

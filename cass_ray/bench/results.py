@@ -47,6 +47,8 @@ class Judgement(StrictModel):
     hidden_exact: bool | None = None
     hidden_numeric: bool | None = None
     passed: bool = False
+    grade: str = ""
+    """In the words of :class:`~cass_ray.execute.grades.Grade`; empty where nothing ran."""
     reason: Reason | None = None
     tool: str = ""
     diagnostic: str = ""

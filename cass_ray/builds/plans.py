@@ -88,6 +88,15 @@ def _folders(root: Path, foreign: tuple[str, ...]) -> list[str]:
     ]
 
 
+_ANY_CMAKE = (
+    "find . -name CMakeLists.txt -exec sed -i -E "
+    r"'s/(cmake_minimum_required[[:space:]]*\([[:space:]]*VERSION[[:space:]]+)"
+    r"(3\.(19|[2-9][0-9])|[4-9]\.[0-9]+)[0-9.]*/\13.18/I' {} +"
+)
+"""Projects that ask for a newer CMake than is here are configured by what is here: 3.18 is the
+first that knows CUDA's architectures."""
+
+
 def _cmake(root: Path, folder: str) -> Iterator[BuildCommands]:
     """With what switches CUDA on; then without what is optional, and past what is missing."""
     place = root / folder
@@ -100,12 +109,14 @@ def _cmake(root: Path, folder: str) -> Iterator[BuildCommands]:
     off += [f"-D{m[1]}={_COMMON_VALUES[m[1]]}" for m in _CMAKE_STRING.finditer(text)]
     fixed = ["-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", "-DCMAKE_CUDA_ARCHITECTURES=80"]
     fixed += ["-DCUDA_ARCH_NAME=Manual", "-DCUDA_TOOLKIT_ROOT_DIR=/cass/cuda", "-Wno-dev"]
+    fixed += ["-DCMAKE_POLICY_VERSION_MINIMUM=3.5"]  # CMake 4 refuses what asks for less
     fixed += _fetched(root)
     build = f"cmake --build {BUILD_FOLDER} -- -k -j2"
     lenient = [*on, *off, "-DCMAKE_PROJECT_INCLUDE_BEFORE=/cass/cmake/lenient.cmake"]
     for name, words in (("cmake", on), ("cmake, lenient", lenient)):
         configure = shlex.join(["cmake", "-S", ".", "-B", BUILD_FOLDER, *fixed, *words])
-        yield BuildCommands(name, folder, (f"rm -rf {BUILD_FOLDER}", configure, build))
+        first = (_ANY_CMAKE,) if words is lenient else ()
+        yield BuildCommands(name, folder, (f"rm -rf {BUILD_FOLDER}", *first, configure, build))
 
 
 def _fetched(root: Path) -> Iterator[str]:

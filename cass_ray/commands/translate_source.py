@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +22,22 @@ from cass_ray.commands.waiting import waiting
 from cass_ray.dataset.schema import clip_diagnostic
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE, fail, no_room
 from cass_ray.overwriting import write_output
+from cass_ray.pipeline.project_files import ProjectFiles, project_of
 from cass_ray.printable import printable, printable_text
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd
+from cass_ray.toolchain.unit import Unit
 from cass_ray.translate.diagnostics import diagnostic_of
 from cass_ray.translate.engines.chat import ChatTranslator
 from cass_ray.translate.engines.prefixes import CHAT_PREFIX
 from cass_ray.translate.engines.registry import UnknownEngineError, make_translator
-from cass_ray.translate.project.tree import FileResult, TreeResult, translate_tree
-from cass_ray.translate.protocol import Finding, Severity, Translator, TranslatorError
+from cass_ray.translate.project.tree import (
+    FileResult,
+    TreeResult,
+    translate_tree,
+    tree_context,
+)
+from cass_ray.translate.protocol import Context, Finding, Severity, Translator, TranslatorError
 from cass_ray.translate.repair.hip_compiler import HipCompiler
 from cass_ray.translate.repair.loop import Propose
 from cass_ray.translate.rules.unhandled import UNKNOWN_NAME
@@ -76,7 +85,7 @@ class SourceJob:
             fail("translate", problem, EXIT_USAGE)
         translator = _translator(self.engine)
         result = self._translated(translator)
-        failed = self._failures(result)
+        failed = self._failures(result, translator)
         self._say(result, translator)
         return self._finished(result, translator, failed)
 
@@ -120,7 +129,7 @@ class SourceJob:
     def _translated(self, translator: Translator) -> TreeResult:
         try:
             if not self.path.is_dir():
-                return _translate_file(self.path, self.output, translator, self.overwrite)
+                return self._translate_file(translator)
             assert self.output is not None
             with waiting(f"translating {self.path}"):
                 return translate_tree(
@@ -129,6 +138,7 @@ class SourceJob:
                     translator,
                     workers=os.cpu_count() or 1,
                     overwrite=self.overwrite,
+                    context=self._context_of_part(),
                 )
         except TranslatorError as error:
             fail("translate", error, EXIT_FAILED)
@@ -137,14 +147,58 @@ class SourceJob:
                 fail("translate", message, EXIT_FAILED)
             fail("translate", error, EXIT_USAGE)
 
-    def _failures(self, result: TreeResult) -> int:
+    @cached_property
+    def _project(self) -> Path | None:
+        """The root of the project that is translated, or that the file or folder is part of."""
+        if self.path.is_dir():
+            return project_of(self.path / "any") or self.path.resolve()
+        return project_of(self.path)
+
+    @cached_property
+    def _files(self) -> ProjectFiles:
+        root = self._project
+        return ProjectFiles(root or self.path.resolve().parent, searched=root is not None)
+
+    def _in_project(self, name: str = "") -> str:
+        """The path in the project of the file ``name`` of a folder, or of the file itself."""
+        path = (self.path / name).resolve()
+        return path.relative_to(self._project or path.parent).as_posix()
+
+    def _context_of_part(self) -> Context | None:
+        """What a folder is translated with that is a part of a project only."""
+        if self._project is None or self._project == self.path.resolve():
+            return None
+        whole, part = tree_context(self._project), tree_context(self.path.resolve())
+        return replace(part, declared=whole.declared)
+
+    def _translate_file(self, translator: Translator) -> TreeResult:
+        path, output = self.path, self.output
+        data = path.read_bytes()
+        if b"\0" in data:
+            raise ValueError(f"{path} is not text: {GIVE}")
+        text = data.decode("utf-8", "surrogateescape")
+        with waiting(f"translating {path.name}"):
+            context = self._files.context(self._in_project())
+            translation = translator.translate(text, filename=self._in_project(), context=context)
+        result = translation.source.encode("utf-8", "surrogateescape")
+        if output is None:
+            sys.stdout.buffer.write(result)
+            sys.stdout.buffer.flush()
+        else:
+            output = self._written()
+            output.parent.mkdir(parents=True, exist_ok=True)
+            write_output(output, result, overwrite=self.overwrite, inputs=[path])
+        action = "unchanged" if translation.source == text else "translated"
+        return TreeResult([FileResult(path.name, action, translation.findings, translation.counts)])
+
+    def _failures(self, result: TreeResult, translator: Translator) -> int:
         """How many files do not compile, or differ from their original, where that is asked."""
         failed = 0
         if self.check:
             engine = self.repair_with or self.engine
             propose = _proposer(engine, bool(self.repair_with)) if self.repairs else None
             with waiting("compiling for AMD"):
-                failed = self._check(result, propose)
+                failed = self._check(result, translator, propose)
         if self.verify and not failed:
             with exit_codes(), waiting("compiling and running both sides"):
                 failed += not agree(self.path, self._written())
@@ -155,7 +209,7 @@ class SourceJob:
         assert self.output is not None
         return self.output / self.path.name if self.output.is_dir() else self.output
 
-    def _check(self, result: TreeResult, propose: Propose | None) -> int:
+    def _check(self, result: TreeResult, translator: Translator, propose: Propose | None) -> int:
         """Compile what was translated; the number of files that do not compile."""
         assert self.output is not None
         try:
@@ -163,26 +217,48 @@ class SourceJob:
         except ToolMissing as error:
             fail("translate", error, EXIT_TOOL_MISSING)
         if self.path.is_dir():
-            compiler = HipCompiler(toolchain, self.output.resolve())
+            root = self.output.resolve()
             names = [file.path for file in result.files if file.path.endswith(COMPILED_SUFFIXES)]
         else:
             target = self._written()
-            compiler, names = HipCompiler(toolchain, target.resolve().parent), [target.name]
-        failed = sum(not self._compiles(compiler, name, propose) for name in names)
+            root, names = target.resolve().parent, [target.name]
+
+        def as_in_project(name: str) -> Unit | None:
+            return self._unit(root, name, translator)
+
+        compiler = HipCompiler(toolchain, root, as_in_project)
+        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+            right = pool.map(lambda name: self._compiles(compiler, name, propose), names)
+            failed = sum(not each for each in right)
         sys.stderr.write(f"{len(names) - failed} of {len(names)} file(s) compile for AMD\n")
         return failed
+
+    def _unit(self, root: Path, name: str, translator: Translator) -> Unit | None:
+        """The unit of the written file ``name`` below ``root``, as its project compiles it."""
+        if self._project is None:
+            return None
+        hip = (root / name).read_text("utf-8", "replace")
+        if not self.path.is_dir():
+            return self._files.unit(self._in_project(), hip, translator, name)
+        path = self._in_project(name)
+        if self._project == self.path.resolve():
+            return self._files.unit_in(root, path, hip, translator)
+        return self._files.unit(path, hip, translator)
 
     def _compiles(self, compiler: HipCompiler, name: str, propose: Propose | None) -> bool:
         try:
             checked = compiler.check(name, self.repairs, propose)
         except TranslatorError as error:
             fail("translate", f"{name}: {error}", EXIT_FAILED)
-        for step in checked.steps:
-            for fix in step.fixes:
-                sys.stderr.write(printable_text(f"{printable(name)}: repair: {fix}\n"))
+        said = "".join(
+            printable_text(f"{printable(name)}: repair: {fix}\n")
+            for step in checked.steps
+            for fix in step.fixes
+        )
         if not checked.compiles:
-            said = printable_text(clip_diagnostic(checked.diagnostic))
-            sys.stderr.write(f"{printable(name)}: does not compile:\n{said}\n")
+            diagnostic = printable_text(clip_diagnostic(checked.diagnostic))
+            said += f"{printable(name)}: does not compile:\n{diagnostic}\n"
+        sys.stderr.write(said)
         return checked.compiles
 
     def _say(self, result: TreeResult, translator: Translator) -> None:
@@ -235,28 +311,6 @@ def _translator(engine: str) -> Translator:
         fail("translate", error, EXIT_USAGE)
     except ToolMissing as error:
         fail("translate", error, EXIT_TOOL_MISSING)
-
-
-def _translate_file(
-    path: Path, output: Path | None, translator: Translator, overwrite: bool
-) -> TreeResult:
-    data = path.read_bytes()
-    if b"\0" in data:
-        raise ValueError(f"{path} is not text: {GIVE}")
-    text = data.decode("utf-8", "surrogateescape")
-    with waiting(f"translating {path.name}"):
-        translation = translator.translate(text, filename=path.name)
-    result = translation.source.encode("utf-8", "surrogateescape")
-    if output is None:
-        sys.stdout.buffer.write(result)
-        sys.stdout.buffer.flush()
-    else:
-        if output.is_dir():
-            output = output / path.name
-        output.parent.mkdir(parents=True, exist_ok=True)
-        write_output(output, result, overwrite=overwrite, inputs=[path])
-    action = "unchanged" if translation.source == text else "translated"
-    return TreeResult([FileResult(path.name, action, translation.findings, translation.counts)])
 
 
 def _proposer(engine: str, asked_for: bool) -> Propose | None:

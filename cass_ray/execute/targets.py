@@ -43,6 +43,7 @@ def translated_port(
     """Makes the rules' port of ``original``, to be asked beside ``candidate``.
 
     There is none where that is the candidate itself, or where the rules or a compiler refuse it.
+    A program of one file gets the candidate's name, which executables hold.
     """
 
     def make() -> BuiltProgram | None:
@@ -50,8 +51,11 @@ def translated_port(
             return None
         try:
             port = as_hip(original, wavefronts_on([backend]))
-            if port.files == candidate.files:
+            if set(candidate.files.values()) <= set(port.files.values()):
                 return None
+            if len(port.files) == 1:
+                text = port.files[str(port.main)]
+                port = Sources(candidate.main, {str(candidate.main): text})
             return backend.build(port)
         except CompileFailure:
             return None

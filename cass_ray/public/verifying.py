@@ -8,8 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from cass_ray.architectures import architecture_named
 from cass_ray.corpus.reading.source_files import Sources, gather
-from cass_ray.execute import verify as judging
-from cass_ray.execute.backends.base import Backend, BuiltProgram, Inputs, RunMode
+from cass_ray.execute.backends.base import Backend, Inputs, RunMode
 from cass_ray.execute.backends.rdna3 import HipBackend
 from cass_ray.execute.comparison.tolerances import tolerance_for
 from cass_ray.execute.drivers.driver import ARGUMENT_LISTS
@@ -19,14 +18,14 @@ from cass_ray.execute.drivers.generated import (
     generated_runs,
 )
 from cass_ray.execute.drivers.pairs import driven_pair
-from cass_ray.execute.evidence.exploits import source_findings
 from cass_ray.execute.grades import Grade
-from cass_ray.execute.originals import measure_original, reference_backends
+from cass_ray.execute.originals import reference_backends
+from cass_ray.execute.port_verdict import JudgedPort, judge_port, measured_original
 from cass_ray.execute.references import ReferenceRuns
-from cass_ray.execute.sizes import with_size
 from cass_ray.execute.targets import as_hip, translated_port, usable_targets, wavefronts_on
 from cass_ray.execute.verification import PortVerification, combined
 from cass_ray.execute.verify import Policy
+from cass_ray.execute.verify import verify as verify_runs
 from cass_ray.public.renderable import Renderable
 from cass_ray.public.views import Block, Cells, Mark, View
 from cass_ray.toolchain.sandbox.executable import Bounds
@@ -166,14 +165,10 @@ def compare_programs(
         arguments = arguments if any(arguments) else ARGUMENT_LISTS
     candidate = as_hip(program, wavefronts_on(ours))
     inputs = [Inputs(tuple(each), how.stdin, how.folder) for each in arguments]
-    made = measure_original(reference, theirs, inputs, RunMode(how.bounds))
-    asked = made
-    if len(inputs) == 1 and driven is None:
-        made = with_size(reference, made, theirs, inputs[0])
+    made = measured_original(reference, theirs, inputs, RunMode(how.bounds))
     generated: GeneratedRuns | str = ""
     if driven is None:
         generated = _generated(reference, candidate, made, theirs, ours[0])
-    findings = source_findings(candidate.files, reference.files)
     results = {}
     named = zip(architectures or [ours[0].name], ours, strict=True)
     for name, engine in _by_both(named) if how.second_compiler else named:
@@ -186,31 +181,10 @@ def compare_programs(
         )
         built = engine.build(candidate)
         another = translated_port(reference, candidate, engine)
-        result = judging.verify(made, built, engine, policy, findings=findings, another=another)
-        if _on_size_alone(result) and _disputes(another(), made, engine, policy):
-            result = judging.verify(
-                asked, built, engine, policy, findings=findings, another=another
-            )
+        subject = JudgedPort(built, reference.files, candidate.files, another)
+        result = judge_port(subject, made, engine, policy)
         results[name] = _with_generated(result, candidate, generated, engine, policy)
     return results
-
-
-def _on_size_alone(result: PortVerification) -> bool:
-    """Whether a port differs from its original only on the size that we made up."""
-    last = result.runs[-1] if result.runs else None
-    right = last is not None and last.made_up and all(run.numeric for run in result.runs[:-1])
-    return right and (not result.runs[-1].numeric or bool(result.findings))
-
-
-def _disputes(
-    port: BuiltProgram | None, made: ReferenceRuns, engine: Backend, policy: Policy
-) -> bool:
-    """Whether another port of the original, too, does something else on the size."""
-    if port is None:
-        return False
-    alone = replace(made, runs=made.runs[-1:])
-    policy = replace(policy, counterfactual=False, counters=False)
-    return judging.verify(alone, port, engine, policy).grade is Grade.DIFFERS
 
 
 def by_second_compiler(name: str) -> str:
@@ -268,7 +242,7 @@ def _with_generated(
         return result.model_copy(update={"generated": said})
     built = engine.build(generated.driven(port))
     policy = replace(policy, counterfactual=False, counters=False)
-    alone = judging.verify(generated.reference, built, engine, policy)
+    alone = verify_runs(generated.reference, built, engine, policy)
     launched = {generated.kernel(run.inputs.arguments) for run in generated.reference.runs}
     said = f"{len(generated.reference.runs)} launches of {', '.join(sorted(launched))}"
     said += _disputed(generated)

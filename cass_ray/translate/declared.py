@@ -18,8 +18,13 @@ _NO_TYPE = (
     r"(?!(?:return|case|goto|new|else|delete|throw|do|define|undef|ifdef|ifndef|if|elif|defined"
     r"|include|pragma|using|and|or|not)\b)"
 )
+_MACRO = re.compile(rf"^[ \t]*#[ \t]*define[ \t]+({_LOOKS_LIKE_CUDA})", re.MULTILINE)
+_CONFIGURED = re.compile(
+    r"^[ \t]*#[ \t]*(?:undef|cmakedefine(?:01)?)[ \t]+(CU[A-Z]*_\w+)", re.MULTILINE
+)
+"""In what configure or CMake make a header of."""
 _DECLARATION = re.compile(
-    rf"(?:^[ \t]*#[ \t]*define[ \t]+|(?<!\w){_NO_TYPE}[A-Za-z_][\w:<>]{{0,80}}[ \t]*[*&]{{0,3}}"
+    rf"(?:(?<!\w){_NO_TYPE}[A-Za-z_][\w:<>]{{0,80}}[ \t]*[*&]{{0,3}}"
     rf"(?:[ \t]|(?<=[*&]))[ \t]*)({_LOOKS_LIKE_CUDA})(?=\s*(?:[=;,(\[{{):]|$))",
     re.MULTILINE,
 )
@@ -85,7 +90,7 @@ def declared_names(texts: Iterable[str]) -> frozenset[str]:
     found: set[str] = set()
     for text in texts:
         found.update(object_kinds([text]))
-        for pattern in (_DECLARATION, _OVERLOAD):
+        for pattern in (_MACRO, _CONFIGURED, _DECLARATION, _OVERLOAD):
             found.update(pattern.findall(text))
         found.update(_of_own_namespace(text))
     return frozenset(found)

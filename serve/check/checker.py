@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextvars
-import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Literal, TypeVar
 
 from cass_ray.api.machine_code import AssemblyRequest, AssemblySide
-from cass_ray.api.schema import Check, CompileReport, ExecutionReport, TargetInfo, TranslateRequest
+from cass_ray.api.schema import Check, ExecutionReport, TargetInfo, TranslateRequest
 from cass_ray.architectures import AMD_TARGETS
-from cass_ray.config import StrictModel
 from cass_ray.execute.backends.base import Assembly, Backend
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.backends.registry import BACKENDS, candidate_backend, make_backend
@@ -21,36 +16,14 @@ from cass_ray.toolchain.amd.targets import target_problem
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.sandbox.executable import Bounds
-from cass_ray.toolchain.sandbox.process import ABANDON, Abandoned
 from cass_ray.translate.rules import RulesTranslator
 from serve.check.compile_stage import CheckCompilers, Compiled
 from serve.check.execute_stage import CheckedProgram, TranslationRunner
 from serve.check.given_runs import GivenRun, given_runs
 from serve.check.reference_runs import ComparedInputs
+from serve.check.stages import CheckRequest, CheckStage
 from serve.messages import told_compile, told_execution, without_paths
 from serve.settings import CheckerSettings
-
-Stage = TypeVar("Stage")
-
-
-class CheckRequest(StrictModel):
-    """A translation to check; ``request.check`` says how far."""
-
-    request: TranslateRequest
-    engine: str
-    translation: str
-    host: str = ""
-
-
-class CheckStage(StrictModel):
-    """Progress: a stage begins (no report) or is done. ``source`` is the repaired translation."""
-
-    name: Literal["compile", "execute"]
-    target: str = ""
-    """Which of the request's further targets it is about; empty: the one that it is for."""
-    compile: CompileReport | None = None
-    execution: ExecutionReport | None = None
-    source: str = ""
 
 
 class Checker:
@@ -190,37 +163,3 @@ def _backend(settings: CheckerSettings) -> Backend:
         # One check is one core's work; replicas are what scales.
         return replace(backend, threads=1)
     return backend
-
-
-async def stages_in_thread(stages: Callable[[], Iterator[Stage]]) -> AsyncIterator[Stage]:
-    """Drive blocking stages from an event loop; ends them when the caller stops listening."""
-    loop = asyncio.get_running_loop()
-    queue: asyncio.Queue[Stage | BaseException | None] = asyncio.Queue()
-    abandon = threading.Event()
-
-    def put(item: Stage | BaseException | None) -> None:
-        loop.call_soon_threadsafe(queue.put_nowait, item)
-
-    def work() -> None:
-        ABANDON.set(abandon)
-        try:
-            for stage in stages():
-                if abandon.is_set():
-                    return
-                put(stage)
-        except Abandoned:
-            return
-        except BaseException as error:  # to the caller, whose error it is
-            put(error)
-        else:
-            put(None)
-
-    running = loop.run_in_executor(None, contextvars.copy_context().run, work)
-    try:
-        while (item := await queue.get()) is not None:
-            if isinstance(item, BaseException):
-                raise item
-            yield item
-    finally:
-        abandon.set()
-        await asyncio.shield(running)

@@ -27,9 +27,9 @@ from cass_ray.execute.backends.base import (
     Language,
     RunMode,
 )
-from cass_ray.execute.backends.lifted import LiftedBackend
 from cass_ray.execute.backends.nvidia import NvidiaBackend
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
+from cass_ray.execute.backends.registry import make_backend
 from cass_ray.execute.comparison.tolerances import tolerance_for
 from cass_ray.execute.drivers.driver import (
     DrivenKernel,
@@ -37,12 +37,14 @@ from cass_ray.execute.drivers.driver import (
     driver_inputs,
     with_driver,
 )
-from cass_ray.execute.evidence.exploits import source_findings
 from cass_ray.execute.originals import attempt, passed
+from cass_ray.execute.port_verdict import JudgedPort, judge_port
 from cass_ray.execute.programs import has_main
 from cass_ray.execute.references import TRANSLATION, ReferenceRun, ReferenceRuns
+from cass_ray.execute.sizes import with_size
+from cass_ray.execute.targets import translated_port
 from cass_ray.execute.verification import RunRecord
-from cass_ray.execute.verify import Policy, verify
+from cass_ray.execute.verify import Policy
 from cass_ray.task import Direction, Level
 from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE
 from cass_ray.toolchain.sandbox.executable import Bounds
@@ -89,9 +91,9 @@ class TranslationRunner:
         return self.nvidia.problem()
 
     @cached_property
-    def lifted(self) -> LiftedBackend:
+    def lifted(self) -> Backend:
         """One check is one core's work, as on the emulator."""
-        return LiftedBackend(threads=1)
+        return make_backend("lifted", threads=1)
 
     @cached_property
     def _cuda_backends(self) -> list[Backend]:
@@ -197,6 +199,8 @@ class TranslationRunner:
         for backend in (self.nvidia, self.lifted):
             made = attempt(sources, backend, inputs, mode)
             if isinstance(made, ReferenceRuns):
+                if len(inputs) == 1 and kernels is None:
+                    made = with_size(sources, made, [backend], inputs[0])
                 return replace(made, passed_over=tuple(passed_over))
             passed_over.append(passed(backend, made))
         stand_in = None if subject.engine == RULES else self._translated(request.source, kernels)
@@ -249,14 +253,18 @@ class TranslationRunner:
                 independent=False,
                 runs=alone,
             )
-        findings = source_findings(
-            {"translation": subject.source.encode()}, {"original": subject.request.source.encode()}
+        judged = JudgedPort(
+            built,
+            {"original": subject.request.source.encode()},
+            {"translation": subject.source.encode()},
+            another=lambda: self._another(subject, backend),
         )
-        made = verify(compared.reference, built, backend, policy, findings=findings)
+        made = judge_port(judged, compared.reference, backend, policy)
         usable = [run for run in compared.reference.runs if not run.problem]
         runs = [
             self._report(record, run)
             for record, run in zip_longest(made.runs, usable[: len(made.runs)])
+            if not record.made_up or not record.numeric  # nobody asked for it
         ]
         return ExecutionReport(
             ran=made.ran and all(run.verdict == "ok" for run in alone),
@@ -275,6 +283,15 @@ class TranslationRunner:
             device_faults=made.device_faults,
             tolerance=made.tolerance,
         )
+
+    def _another(self, subject: CheckedProgram, backend: Backend) -> BuiltProgram | None:
+        """The rules' port of a whole CUDA program, where it is not the translation itself."""
+        request = subject.request
+        forward = request.direction is Direction.CUDA_TO_HIP
+        if not (forward and request.level is Level.SOURCE and has_main([subject.source])):
+            return None
+        original = _single("original.cu", request.source)
+        return translated_port(original, _single("translation.hip", subject.source), backend)()
 
     def _alone(self, backend: Backend, built: BuiltProgram, inputs: Inputs) -> RunReport:
         execution = backend.run(built, inputs, RunMode(bounds=self.bounds))

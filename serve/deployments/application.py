@@ -1,11 +1,13 @@
 """The Ray Serve application: ingress, one deployment for each engine, checker, jobs.
 
 ``build`` is what ``serve deploy`` and KubeRay name in ``import_path``; its arguments are
-:class:`serve.settings.ServeSettings`.
+:class:`serve.settings.ServeSettings`. ``build_in_order`` parts it into what a first request needs
+and what may start meanwhile.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from fastapi import FastAPI
@@ -14,7 +16,7 @@ from ray.serve import Application
 from ray.serve.handle import DeploymentHandle
 from ray.serve.schema import LoggingConfig
 
-from cass_ray.api.schema import RULES
+from cass_ray.api.schema import LIFT, RULES
 from cass_ray.translate.engines.prefixes import MODEL_PREFIX
 from cass_ray.translate.rules import RulesTranslator
 from serve.deployments.remote_clients import RemoteChecker, RemoteEngine, RemoteJobs
@@ -28,9 +30,13 @@ from serve.request.local_clients import InlineFirst
 from serve.settings import EngineSettings, Scaling, ServeSettings
 
 NAME = "cass"
+_JOBS = "jobs"
 
 _LOGGING = LoggingConfig(enable_access_log=False)
 """The ingress writes a line for each request itself, with the request's id and engine."""
+_LATER = (RULES, LIFT)
+"""Engines whose replicas a first request can do without: the ingress has the rules itself, and the
+lifter is seldom asked for."""
 _SHUTDOWN_SECONDS = 30.0
 _HEALTH_SECONDS = 2.0
 
@@ -66,21 +72,42 @@ def _client(settings: EngineSettings, handle: DeploymentHandle) -> EngineClient:
     return remote
 
 
+@dataclass(frozen=True)
+class ApplicationsInOrder:
+    """``first`` answers requests; ``later`` has the names of what it asks besides, each of which
+    it waits for where a request needs it before it has started."""
+
+    first: Application
+    later: dict[str, Application]
+
+
 def build(settings: ServeSettings) -> Application:
     """The application that ``settings`` describe."""
-    RulesTranslator()  # fails here rather than in every replica
     engines = {each.name: _translator(each) for each in settings.engines}
+    return _ingress(settings, engines, _jobs(settings))
+
+
+def build_in_order(settings: ServeSettings) -> ApplicationsInOrder:
+    """:func:`build`, as applications that are started one after the other."""
+    jobs = _jobs(settings)
+    later = {f"{NAME}-jobs": jobs}
+    engines: dict[str, Any] = {}
+    for each in settings.engines:
+        application, name = _translator(each), f"{NAME}-engine-{each.name}"
+        if each.translator in _LATER:
+            later[name] = application
+            engines[each.name] = DeploymentHandle(_engine_name(each), name)
+        else:
+            engines[each.name] = application
+    handle = DeploymentHandle(_JOBS, f"{NAME}-jobs")
+    return ApplicationsInOrder(_ingress(settings, engines, handle), later)
+
+
+def _ingress(settings: ServeSettings, engines: dict[str, Any], jobs: Any) -> Application:
+    RulesTranslator()  # fails here rather than in every replica
     checker = _deployment(CheckerReplica, "checker", settings.checker.scaling).bind(
         settings.checker
     )
-    jobs = serve.deployment(
-        JobsReplica,
-        name="jobs",
-        num_replicas=1,
-        ray_actor_options={"num_cpus": 0.1},
-        graceful_shutdown_timeout_s=_SHUTDOWN_SECONDS,
-        logging_config=_LOGGING,
-    ).bind(settings.jobs, settings.engines)
     limits = settings.limits
     ingress = serve.deployment(
         Ingress,
@@ -97,13 +124,28 @@ def build(settings: ServeSettings) -> Application:
     return ingress.bind(settings, engines, checker, jobs)
 
 
+def _jobs(settings: ServeSettings) -> Application:
+    return serve.deployment(
+        JobsReplica,
+        name=_JOBS,
+        num_replicas=1,
+        ray_actor_options={"num_cpus": 0.1},
+        graceful_shutdown_timeout_s=_SHUTDOWN_SECONDS,
+        logging_config=_LOGGING,
+    ).bind(settings.jobs, settings.engines)
+
+
 def _translator(settings: EngineSettings) -> Application:
     replica: type = TranslatorReplica
     if settings.translator.startswith(MODEL_PREFIX):
         from serve.deployments.model_replica import ModelReplica
 
         replica = ModelReplica
-    return _deployment(replica, f"engine-{settings.name}", settings.scaling).bind(settings)
+    return _deployment(replica, _engine_name(settings), settings.scaling).bind(settings)
+
+
+def _engine_name(settings: EngineSettings) -> str:
+    return f"engine-{settings.name}"
 
 
 def _deployment(replica: type, name: str, scaling: Scaling) -> Any:

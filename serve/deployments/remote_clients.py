@@ -18,10 +18,10 @@ from ray.serve.handle import DeploymentHandle
 from cass_ray.api.jobs import JobFileTexts, JobStatus
 from cass_ray.api.machine_code import AssemblyRequest, AssemblySide
 from cass_ray.api.schema import EngineInfo, TargetInfo, TranslateRequest
-from serve.check.checker import CheckRequest, CheckStage
+from serve.check.stages import CheckRequest, CheckStage
 from serve.engines.base import EngineAnswer
 from serve.errors import ApiError, from_library, overloaded
-from serve.jobs.archive_jobs import JobOrder
+from serve.jobs.order import JobOrder
 
 Result = TypeVar("Result")
 

@@ -7,7 +7,6 @@ from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.rules import RulesTranslator
 from cass_ray.translate.rules.reverse import HipToCudaTranslator
 from serve.engines.base import TranslationEngine
-from serve.engines.lifter import LiftEngine
 from serve.engines.source import RulesEngine, SourceEngine
 
 
@@ -21,5 +20,7 @@ def make_engine(translator: str) -> TranslationEngine:
     if translator == RULES:
         return RulesEngine(RulesTranslator(), HipToCudaTranslator())
     if translator == LIFT:
+        from serve.engines.lifter import LiftEngine  # the lifter takes long to import
+
         return LiftEngine()
     return SourceEngine(make_translator(translator))

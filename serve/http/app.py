@@ -15,7 +15,7 @@ from starlette.middleware.cors import CORSMiddleware
 from cass_ray.version import __version__
 from serve import ui
 from serve.errors import ApiError
-from serve.http import job_routes, openai_routes, routes
+from serve.http import job_routes, openai_routes, routes, share_routes
 from serve.http.middleware import Envelope, problem_of_validation, problem_response
 from serve.request.ingress_services import IngressServices
 from serve.settings import ServeSettings
@@ -38,7 +38,7 @@ def create_app(settings: ServeSettings, services: Callable[[], IngressServices])
         redoc_url=None,
     )
     app.state.services = services
-    for part in (routes.router, job_routes.router, openai_routes.router):
+    for part in (routes.router, share_routes.router, job_routes.router, openai_routes.router):
         app.include_router(part)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
 

@@ -12,7 +12,7 @@ from cass_ray.api.schema import RULES, Check
 from serve.errors import ApiError
 from serve.http.dependencies import Admitted, Authenticated, ServicesOf
 from serve.http.routes import PROBLEMS
-from serve.jobs.archive_jobs import JobOrder
+from serve.jobs.order import JobOrder
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
 

@@ -1,7 +1,9 @@
 """``/v1/chat/completions`` and ``/v1/models``, as OpenAI's clients want them.
 
 A ``model:`` engine holds the conversation itself. Any other engine translates the last fenced block
-(or the whole text) of the last user message, and answers with one fenced block.
+(or the whole text) of the last user message, and answers with one fenced block; where there is no
+program in it, it says what it translates. Such an engine has no tokenizer: its usage counts words
+and signs.
 """
 
 from __future__ import annotations
@@ -41,6 +43,12 @@ router = APIRouter(prefix="/v1", tags=["openai"], route_class=JsonRoute)
 
 _OWNER = "cass-ray"
 _TICKS = re.compile("`+")
+_PROGRAM = re.compile(
+    r"^\s*(#\s*\w|//|/\*|\.(version|target|text)\b)|[;{}]\s*(//.*)?$|<<<|\b(__\w+__|(cuda|hip)[A-Z]\w+)",
+    re.MULTILINE,
+)
+"""Signs of source or assembly in a message without a fenced block."""
+_TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
 class ContentPart(BaseModel):
@@ -218,11 +226,37 @@ async def _pieces(
     asked = next((turn for turn in reversed(body.messages) if turn.role == "user"), None)
     if asked is None:
         raise ApiError(422, "invalid", "no message of the role user")
-    request = _as_translation(engine, asked.text)
-    made = await Pipeline(services, request, id).result()
-    fence = "cuda" if request.direction is Direction.HIP_TO_CUDA else "hip"
-    yield _fenced(fence, made.translation)
-    yield Ending(usage=made.usage or Usage())
+    prompt = "".join(turn.text for turn in body.messages)
+    if "```" not in asked.text and not _PROGRAM.search(asked.text):
+        answer, usage = _offer(engine), None
+    else:
+        request = _as_translation(engine, asked.text)
+        made = await Pipeline(services, request, id).result()
+        fence = "cuda" if request.direction is Direction.HIP_TO_CUDA else "hip"
+        answer, usage = _fenced(fence, made.translation), made.usage
+    yield answer
+    counted = Usage(prompt_tokens=_tokens(prompt), completion_tokens=_tokens(answer))
+    yield Ending(usage=usage or counted)
+
+
+def _tokens(text: str) -> int:
+    return sum(1 for _ in _TOKEN.finditer(text))
+
+
+def _offer(engine: EngineClient) -> str:
+    """What an engine that only translates answers to a message without a program."""
+    named = {Direction.CUDA_TO_HIP: "CUDA to HIP", Direction.HIP_TO_CUDA: "HIP to CUDA"}
+    assembly = engine.info.levels == [Level.ASSEMBLY]
+    does = (
+        "the machine code of a CUDA program to RDNA3 assembly"
+        if assembly
+        else " and ".join(f"{named[each]}" for each in engine.info.directions)
+    )
+    return (
+        f"The engine {engine.info.name} translates {does}. Send a program: a fenced block (```cuda,"
+        " or ```hip for the way back), or its text alone. POST /v1/translate compiles and runs the"
+        " translation as well."
+    )
 
 
 def _as_translation(engine: EngineClient, text: str) -> TranslateRequest:

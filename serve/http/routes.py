@@ -23,7 +23,7 @@ from cass_ray.api.schema import (
     TranslateRequest,
     TranslateResponse,
 )
-from cass_ray.architectures import NVIDIA_ARCHITECTURES
+from cass_ray.architectures import NVIDIA_ARCHITECTURES, cards_of
 from cass_ray.version import __version__
 from serve.errors import ApiError, from_library
 from serve.http.dependencies import (
@@ -186,6 +186,8 @@ async def capabilities(services: ServicesOf, client: Authenticated) -> Capabilit
             "archive_mib": services.settings.jobs.archive_mib,
         },
         authentication=services.settings.authentication.enabled,
+        cards={name: list(cards_of(name)) for name in [*ARCHITECTURES, *NVIDIA_ARCHITECTURES]},
+        shares=services.settings.shares.enabled,
     )
 
 

@@ -22,7 +22,6 @@ from pathlib import Path
 
 from cass_ray.api.jobs import JobFile, JobFileTexts, JobState, JobStatus
 from cass_ray.api.schema import Check
-from cass_ray.config import StrictModel
 from cass_ray.corpus.reading.archives import unpack_archive
 from cass_ray.corpus.reading.limits import ReadLimits
 from cass_ray.dataset.schema import clip_diagnostic
@@ -45,6 +44,7 @@ from cass_ray.translate.protocol import (
 from cass_ray.translate.repair.hip_compiler import HipCompiler
 from serve.engines.base import findings_of
 from serve.errors import ApiError, from_library, overloaded
+from serve.jobs.order import JobOrder
 from serve.messages import without_paths
 from serve.settings import JobSettings
 
@@ -57,16 +57,6 @@ _PATCH, _BEFORE = "result.patch", "before.zip"
 _TEXT_BYTES = 1 << 20
 _MOST_FINDINGS = 10_000
 _FINISHED = frozenset({JobState.DONE, JobState.FAILED, JobState.CANCELLED})
-
-
-class JobOrder(StrictModel):
-    """What was asked, and by whom. ``archive`` is the archive's file name."""
-
-    owner: str
-    archive: str
-    engine: str
-    check: Check = Check.NONE
-    repair: int = 0
 
 
 class _Cancelled(Exception):

@@ -10,9 +10,9 @@ from cass_ray.api.machine_code import AssemblyRequest, AssemblySide
 from cass_ray.api.schema import LIFT, RULES, EngineInfo, TargetInfo, TranslateRequest
 from cass_ray.task import Direction, Level
 from cass_ray.translate.engines.prefixes import CHAT_PREFIX, MODEL_PREFIX
-from serve.check.checker import CheckRequest, CheckStage
+from serve.check.stages import CheckRequest, CheckStage
 from serve.engines.base import EngineAnswer
-from serve.jobs.archive_jobs import JobOrder
+from serve.jobs.order import JobOrder
 from serve.settings import EngineSettings
 
 

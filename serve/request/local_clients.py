@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cass_ray.api.machine_code import AssemblyRequest, AssemblySide
 from cass_ray.api.schema import EngineInfo, TargetInfo, TranslateRequest
-from serve.check.checker import Checker, CheckRequest, CheckStage, stages_in_thread
+from serve.check.stages import CheckRequest, CheckStage, stages_in_thread
 from serve.engines.base import EngineAnswer, TranslationEngine
 from serve.request.clients import EngineClient
+
+if TYPE_CHECKING:
+    from serve.check.checker import Checker
 
 
 @dataclass
@@ -75,23 +79,17 @@ class LocalChecker:
 
     checker: Checker
 
-    async def stages(self, check: CheckRequest) -> AsyncIterator[CheckStage]:
+    async def stages(self, check: CheckRequest) -> AsyncGenerator[CheckStage]:
         """Stages as they come; what runs is ended when the iterator is closed."""
-        stages = stages_in_thread(lambda: self.checker.stages(check))
-        try:
+        async with aclosing(stages_in_thread(lambda: self.checker.stages(check))) as stages:
             async for stage in stages:
                 yield stage
-        finally:
-            await stages.aclose()  # type: ignore[attr-defined]
 
-    async def listings(self, request: AssemblyRequest) -> AsyncIterator[AssemblySide]:
+    async def listings(self, request: AssemblyRequest) -> AsyncGenerator[AssemblySide]:
         """Sides as they come; a compiler is ended when the iterator is closed."""
-        sides = stages_in_thread(lambda: self.checker.listings(request))
-        try:
+        async with aclosing(stages_in_thread(lambda: self.checker.listings(request))) as sides:
             async for side in sides:
                 yield side
-        finally:
-            await sides.aclose()  # type: ignore[attr-defined]
 
     async def backends(self) -> dict[str, str]:
         return await asyncio.to_thread(self.checker.backends)

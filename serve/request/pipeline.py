@@ -27,7 +27,7 @@ from cass_ray.api.schema import (
     Verification,
 )
 from cass_ray.task import Level
-from serve.check.checker import CheckRequest
+from serve.check.stages import CheckRequest
 from serve.check.verdicts import Reports, enough, verdict_of
 from serve.engines.base import EngineAnswer
 from serve.errors import ApiError, from_library

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 
 from cass_ray.api.schema import Example
-from cass_ray.corpus.sources.shipped import SHIPPED_ROOT, load_manifest
 
 _CHOSEN = (
     "general_compute/block_reduce.cu",
@@ -20,6 +19,8 @@ _CHOSEN = (
 @functools.cache
 def examples() -> list[Example]:
     """The programs that the page offers, in its order; their outputs are stored."""
+    from cass_ray.corpus.sources.shipped import SHIPPED_ROOT, load_manifest  # takes long to import
+
     entries = {entry.path: entry for entry in load_manifest()}
     found = []
     for name in _CHOSEN:

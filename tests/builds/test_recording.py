@@ -139,6 +139,48 @@ install(TARGETS kernels DESTINATION lib)
     assert any("install something" in entry for entry in made.log)
 
 
+def test_cmake_that_is_newer_and_what_is_looked_for_in_vain(
+    recording: BuildRecorder, tmp_path: Path
+) -> None:
+    needs("cmake")
+    listing = """\
+cmake_minimum_required(VERSION 4.99...5.1 FATAL_ERROR)
+set(CMAKE_TOOLCHAIN_FILE external/vcpkg/scripts/buildsystems/vcpkg.cmake)
+project(p LANGUAGES CXX CUDA)
+include(cmake/NotThere.cmake)
+find_path(NOWHERE_DIR nowhere.h REQUIRED)
+find_library(NOWHERE_LIBRARY nowhere_at_all REQUIRED)
+find_program(NOWHERE_TOOL no-such-program REQUIRED)
+find_path(REGISTRY_DIR x.h PATHS "[HKEY_LOCAL_MACHINE\\\\SOFTWARE\\\\X;InstallPath]/inc" "")
+find_path(OTHER_DIR nowhere_either.h)
+find_library(OTHER_LIBRARY nowhere_either)
+include_directories(${OTHER_DIR} ${NOWHERE_DIR} inc)
+add_library(l a.cu)
+target_link_libraries(l PRIVATE ${OTHER_LIBRARY} ${NOWHERE_LIBRARY})
+set(BOTH "${CMAKE_SOURCE_DIR}/x;${CMAKE_SOURCE_DIR}/y")
+set_target_properties(l PROPERTIES OUTPUT_NAME_DEBUG "" INCLUDE_DIRECTORIES "${BOTH}")
+get_target_property(FOLDERS l INCLUDE_DIRECTORIES)
+target_include_directories(l PRIVATE inc)
+foreach(FOLDER ${FOLDERS})
+  get_filename_component(FOLDER "${FOLDER}" NAME)
+  target_compile_definitions(l PRIVATE HAS_${FOLDER}=1)
+endforeach()
+"""
+    tree = project(
+        tmp_path,
+        CMakeLists_dot_txt=listing,
+        a_dot_cu=KERNEL,
+        inc__x_dot_h="",
+        x__h_dot_h="",
+        y__h_dot_h="",
+    )
+
+    made = recording.record(tree, [])
+
+    assert made.units["a.cu"].include_directories == ("x", "y", "inc"), made.log
+    assert made.units["a.cu"].definitions == ("HAS_x=1", "HAS_y=1")
+
+
 def test_configure_tries_compilers_for_real(recording: BuildRecorder, tmp_path: Path) -> None:
     needs("make")
     configure = """\

@@ -17,7 +17,8 @@ pytest.importorskip("ray.serve")
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.protocol import NO_CONTEXT, Context, Translation
 from serve.errors import ApiError
-from serve.jobs.archive_jobs import ArchiveJobs, JobOrder
+from serve.jobs.archive_jobs import ArchiveJobs
+from serve.jobs.order import JobOrder
 from serve.settings import JobSettings
 
 ORDER = JobOrder(owner="", archive="archive.zip", engine="rules")

@@ -20,13 +20,14 @@ from ray.exceptions import RayActorError
 from cass_ray.api.jobs import JobState
 from cass_ray.api.schema import TranslateRequest
 from cass_ray.translate.protocol import NO_CONTEXT, Context, Translation, TranslatorError
-from serve.check.checker import CheckRequest, CheckStage
+from serve.check.stages import CheckRequest, CheckStage
 from serve.deployments.remote_clients import DEATHS, RemoteChecker
 from serve.errors import ApiError
 from serve.http.app import create_app
 from serve.http.connections import PlainRequests
 from serve.http.streams import within
-from serve.jobs.archive_jobs import ArchiveJobs, JobOrder
+from serve.jobs.archive_jobs import ArchiveJobs
+from serve.jobs.order import JobOrder
 from serve.request.access import Admission
 from serve.settings import JobSettings, RequestLimits
 from tests.security.test_disk import KERNEL, Held, zipped

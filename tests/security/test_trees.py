@@ -21,7 +21,8 @@ from cass_ray.commands.compile import app as compile_app
 from cass_ray.commands.translate import app as translate_app
 from cass_ray.toolchain.sandbox import isolation
 from cass_ray.translate.engines.registry import make_translator
-from serve.jobs.archive_jobs import ArchiveJobs, JobOrder
+from serve.jobs.archive_jobs import ArchiveJobs
+from serve.jobs.order import JobOrder
 from serve.settings import JobSettings
 
 RUN = CliRunner()

@@ -26,6 +26,7 @@ class Service:
     def __enter__(self): return self
     def __exit__(self, *error): print("ended", flush=True)
 place = types.ModuleType("serve.deployments.local_service")
+place.DidNotStart = RuntimeError
 place.Service, place.with_key = Service, lambda settings: (settings, "")
 sys.modules[place.__name__] = place
 sys.argv = ["cass", "serve", "--no-auth"]

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from cass_ray.builds.commands import UnitCommand, newer_standard
+from cass_ray.builds.commands import UnitCommand
 from cass_ray.corpus.dialect import CUDA, Dialect
 from cass_ray.corpus.domains import classify
 from cass_ray.corpus.parsing.kernels import kernel_definitions
@@ -156,7 +156,7 @@ class ProgramReader:
             include_directories=directories,
             definitions=self._units.definitions(path),
             forced=command.forced if command else (),
-            standard=newer_standard(command.standard) if command else "",
+            standard=self._units.standard(path),
             header_packages=tuple(x.key for x in self._units.packages(closure.unresolved)),
             dependencies=tuple(self._units.dependencies.sources_of(closure.files)),
             lacks=tuple(self._units.dependencies.lacking(closure.unresolved, directories)),

@@ -1,18 +1,22 @@
-"""The macros by which a project's build says that there is CUDA.
+"""How a project compiles CUDA, as far as the texts of its build files say.
 
-A CUDA file of which no command is known was compiled with them on, wherever it was compiled:
-``-DHAVE_CUDA=1`` of a Makefile, ``add_definitions(-DUSE_GPU)``.
+A CUDA file of which no command is known was compiled with the macros by which a build says that
+there is CUDA, wherever it was compiled: ``-DHAVE_CUDA=1`` of a Makefile,
+``add_definitions(-DUSE_GPU)``; and as the C++ that the build names.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Iterable, Iterator
 
+from cass_ray.builds.commands import newer_standard
 from cass_ray.corpus.reading.filetree import FileProblemError, FileTree
 
 _BUILD_FILES = re.compile(
-    r"(?:CMakeLists\.txt|(?:GNU)?[Mm]akefile(?:\.\w+)?|.*\.(?:cmake|mk|am))\Z"
+    r"(?:CMakeLists\.txt|(?:GNU)?[Mm]akefile(?:\.\w+)?|.*\.(?:cmake|mk|am)"
+    r"|meson\.build|setup\.py)\Z"
 )
 _NAME = r"(?:[A-Z][A-Z0-9]*_)?(?:(?:HAVE|USE|WITH|ENABLE|HAS)_?)?_?(?:CUDA|GPU)"
 _GIVEN = re.compile(rf"(?<![\w-])[-/]D[ \t]*({_NAME})(?:=(\w+))?(?![\w=])")
@@ -24,17 +28,42 @@ _WORD = re.compile(rf"(?<![\w-])({_NAME})(?:=(\w+))?(?![\w=])")
 _NEGATED = re.compile(r"^(?:NO|NOT|DISABLE|WITHOUT)_|_(?:NO|NOT|DISABLE|WITHOUT)_")
 _NO_MACROS = frozenset({"0", "ON", "OFF", "TRUE", "FALSE", "YES", "NO"})
 """CUDA off; values of CMake's options, which a build file gives to another build."""
+_CMAKE_PREFIX = re.compile(r"\bCMAKE_(?=(?:CUDA|CXX)_STANDARD\b)")
+_STANDARDS = (
+    re.compile(r"\bCUDA_STANDARD[ \t\n]+\"?(\d\w)\b|\bcuda_std_(\d\w)\b"),
+    re.compile(
+        r"\bCXX_STANDARD[ \t\n]+\"?(\d\w)\b|\bcxx_std_(\d\w)\b"
+        r"|(?:[-/]std[=:]|cpp_std=)(?:c|gnu)\+\+(\d\w)\b"
+    ),
+)
+"""CMake's properties, of which CUDA's own go first, and compilers' options."""
 _BYTES = 1 << 20
 
 
-def cuda_switches(tree: FileTree) -> tuple[str, ...]:
-    """``NAME`` or ``NAME=VALUE`` of each, by name."""
-    found: dict[str, str] = {}
+def build_texts(tree: FileTree) -> Iterator[str]:
+    """The texts of the build files of ``tree``."""
     for listed in tree.walk():
         name = posixpath.basename(listed.path)
-        if listed.problem is not None or listed.is_repository or not _BUILD_FILES.match(name):
-            continue
-        text = _text(tree, listed.path)
+        if listed.problem is None and not listed.is_repository and _BUILD_FILES.match(name):
+            yield _text(tree, listed.path)
+
+
+def stated_standard(texts: Iterable[str]) -> str:
+    """``c++20`` where build files ask for it or a newer one; else empty, which is C++17."""
+    texts = [_CMAKE_PREFIX.sub("", text) for text in texts]
+    for pattern in _STANDARDS:
+        years = {
+            year for text in texts for match in pattern.findall(text) for year in match if year
+        }
+        if years:
+            return max(newer_standard(f"c++{year}") for year in years)
+    return ""
+
+
+def cuda_switches(texts: Iterable[str]) -> tuple[str, ...]:
+    """``NAME`` or ``NAME=VALUE`` of each in the texts of build files, by name."""
+    found: dict[str, str] = {}
+    for text in texts:
         matches = [*_GIVEN.finditer(text)]
         for call in _OF_CMAKE.finditer(text):
             matches += _WORD.finditer(call[1])

@@ -13,7 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from cass_ray.builds.commands import UnitCommand, is_cuda, read_compile_commands
+from cass_ray.builds.commands import (
+    UnitCommand,
+    is_cuda,
+    newer_standard,
+    read_compile_commands,
+)
 from cass_ray.builds.recording import BuildRecorder, RecordedBuild
 from cass_ray.builds.settings import NOTHING, UnitSettings
 from cass_ray.cache import ContentCache, default_directory, digest
@@ -24,7 +29,7 @@ from cass_ray.corpus.reading.other_repositories import (
     DependencySources,
     declared_dependencies,
 )
-from cass_ray.corpus.reading.switches import cuda_switches
+from cass_ray.corpus.reading.switches import build_texts, cuda_switches, stated_standard
 from cass_ray.temporary import temporary_prefix
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_nvidia
@@ -44,6 +49,7 @@ RECORDED, LISTED, INFERRED = "recorded", COMPILE_COMMANDS, "inferred"
 NO_SUBMODULES: Mapping[str, str] = MappingProxyType({})
 
 _RECIPE = "1"
+_CODE = (".py", ".cmake")
 _FILE_BYTES = 64 << 20
 _TREE_BYTES = 3 << 30
 _SOURCES = (".cu", ".cuh", ".h", ".hh", ".hpp", ".hxx", ".c", ".cc", ".cpp", ".cxx", ".inl")
@@ -72,6 +78,8 @@ class TreeUnits:
     log: list[str] = field(default_factory=list)
     switches: tuple[str, ...] = ()
     """Definitions for CUDA files of which no command is known."""
+    stated_standard: str = ""
+    """The C++ of files of which no command is known, where it is newer than C++17."""
     compiler_decides: bool = False
     """Whether what has device code is left to the compiler, not to a look at the text."""
 
@@ -85,6 +93,11 @@ class TreeUnits:
         if command is not None:
             return command.definitions
         return self.switches if path.endswith(".cu") else ()
+
+    def standard(self, path: str) -> str:
+        """The C++ of the file at ``path``, where it is newer than C++17; else empty."""
+        command = self.commands.get(path)
+        return newer_standard(command.standard) if command is not None else self.stated_standard
 
     def configured(self, path: str) -> str:
         """Where the command of ``path`` is from; empty where text decides."""
@@ -135,7 +148,8 @@ def find_units(
     if not (is_project and settings.recorded_builds):
         return found
     found.dependencies = _dependencies(tree, settings, submodules, address)
-    found.switches = cuda_switches(tree)
+    texts = list(build_texts(tree))
+    found.switches, found.stated_standard = cuda_switches(texts), stated_standard(texts)
     if (commands := _listed(tree)) is not None:
         found.commands, found.origin = commands, LISTED
         return found
@@ -238,7 +252,7 @@ def _code() -> list[bytes]:
     from cass_ray import builds
 
     folder = Path(builds.__file__).parent
-    return [path.read_bytes() for path in sorted(folder.rglob("*.py"))]
+    return [path.read_bytes() for path in sorted(folder.rglob("*")) if path.suffix in _CODE]
 
 
 def _export(tree: FileTree, root: Path) -> tuple[set[str] | None, set[str], str]:

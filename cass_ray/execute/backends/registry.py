@@ -12,16 +12,26 @@ from cass_ray.architectures import (
 )
 from cass_ray.execute.backends.amd import AmdBackend
 from cass_ray.execute.backends.base import Backend
-from cass_ray.execute.backends.lifted import LiftedBackend
 from cass_ray.execute.backends.nvidia import HipOnNvidiaBackend, NvidiaBackend
 from cass_ray.execute.backends.rdna3 import HipBackend, Rdna3Backend
+
+
+def _lifted() -> Backend:
+    """Imported when it is asked for: the lifter is half of what there is to import."""
+    from cass_ray.execute.backends.lifted import LiftedBackend
+
+    return LiftedBackend()
+
+
+_BOUNDED = ("rdna3", "lifted")
+"""Those that emulate, in threads."""
 
 BACKENDS: dict[str, Callable[[], Backend]] = {
     "nvidia": NvidiaBackend,
     "amd": AmdBackend,
     "rdna3": Rdna3Backend,
     "hip-on-nvidia": HipOnNvidiaBackend,
-    "lifted": LiftedBackend,
+    "lifted": _lifted,
 }
 
 
@@ -34,8 +44,8 @@ def make_backend(name: str, architecture: str | None = None, *, threads: int = 0
     if name not in BACKENDS:
         raise ValueError(f"no backend {name!r}: choose from {', '.join(BACKENDS)}")
     backend = BACKENDS[name]()
-    if isinstance(backend, Rdna3Backend | LiftedBackend):
-        backend = replace(backend, threads=threads)
+    if name in _BOUNDED:
+        backend = replace(backend, threads=threads)  # type: ignore[type-var]
     if architecture is None:
         return backend
     if not isinstance(backend, HipBackend):

@@ -21,9 +21,8 @@ from cass_ray.dataset.schema import Reason, clip_diagnostic
 from cass_ray.execute.backends.base import Backend, Inputs
 from cass_ray.execute.checks_version import checks_version
 from cass_ray.execute.comparison.tolerances import tolerance_for
-from cass_ray.execute.evidence.exploits import source_findings
 from cass_ray.execute.grades import Grade
-from cass_ray.execute.originals import measure_original
+from cass_ray.execute.port_verdict import JudgedPort, judge_port, measured_original
 from cass_ray.execute.references import ReferenceRuns
 from cass_ray.execute.rewards.verdicts import (
     ItemJudge,
@@ -35,7 +34,7 @@ from cass_ray.execute.rewards.verdicts import (
 )
 from cass_ray.execute.targets import translated_port
 from cass_ray.execute.verification import MOVES_OTHERWISE, PortVerification
-from cass_ray.execute.verify import Policy, verify
+from cass_ray.execute.verify import Policy
 from cass_ray.llm.code_blocks import code_of
 from cass_ray.toolchain.sandbox.executable import Bounds, SandboxVerdict
 from cass_ray.toolchain.sandbox.process import Starved
@@ -165,22 +164,25 @@ class RewardJudge:
             stop_early=self.partial is None,
             most_changes=_CHANGES,
         )
-        findings = source_findings(answer.files, question.files)
         another = translated_port(question, answer, self.backend)
-        result = verify(reference, built, self.backend, policy, findings=findings, another=another)
+        subject = JudgedPort(built, question.files, answer.files, another)
+        result = judge_port(subject, reference, self.backend, policy)
         by_load = not result.passed and any(run.verdict in _RUN_BY_LOAD for run in result.runs)
         return self._verdict(result, len(item.inputs)), not by_load
 
     def _reference(self, item: RewardItem, question: Sources) -> ReferenceRuns:
         inputs = [Inputs(tuple(each)) for each in item.inputs]
         key = digest([item.question, repr(item.inputs)])
-        return self._references.get(key, lambda: measure_original(question, self.originals, inputs))
+        return self._references.get(
+            key, lambda: measured_original(question, self.originals, inputs)
+        )
 
     def _verdict(self, result: PortVerification, inputs: int) -> RewardVerdict:
         right = sum(run.numeric for run in result.runs)
         own = any(run.undecided == MOVES_OTHERWISE for run in result.runs)
         if result.grade is Grade.CANNOT_TELL and not own:
-            return undecided(f"the question cannot be told: {result.reason}"[:1000])
+            why = f"the question cannot be told: {result.reason}"[:1000]
+            return undecided(why, result.grade.value)
         if result.passed or (result.agrees and self.least is Grade.AGREES):
             outcome = Outcome.RIGHT
         elif result.agrees or result.grade is Grade.CANNOT_TELL:

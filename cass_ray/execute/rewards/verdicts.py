@@ -105,6 +105,6 @@ class Rewarder(Protocol):
         ...
 
 
-def undecided(reason: str) -> RewardVerdict:
+def undecided(reason: str, grade: str = "") -> RewardVerdict:
     """A verdict that says nothing of the answer."""
-    return RewardVerdict(reward=None, outcome=Outcome.UNDECIDED, reason=reason)
+    return RewardVerdict(reward=None, outcome=Outcome.UNDECIDED, reason=reason, grade=grade)

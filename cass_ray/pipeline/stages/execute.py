@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
 from typing import Any
 
 from cass_ray.architectures import emulated_architectures, wavefronts_of
 from cass_ray.cache import ContentCache, digest
+from cass_ray.corpus.reading.source_files import Sources, gather
 from cass_ray.dataset.schema import (
     Evidence,
     EvidenceRun,
@@ -22,17 +24,19 @@ from cass_ray.dataset.schema import (
     is_rejected,
     rejected,
 )
-from cass_ray.execute.backends.base import Assembly
+from cass_ray.execute.backends.base import Assembly, BuiltProgram
 from cass_ray.execute.backends.original_host import OriginalHostBackend
 from cass_ray.execute.backends.rdna3 import HipBackend
 from cass_ray.execute.checks_version import checks_version
 from cass_ray.execute.comparison.tolerances import tolerance_for
-from cass_ray.execute.evidence.exploits import source_findings, wait_findings
+from cass_ray.execute.evidence.exploits import wait_findings
 from cass_ray.execute.grades import Grade
+from cass_ray.execute.port_verdict import JudgedPort, judge_port
 from cass_ray.execute.programs import has_main, rdna3_instructions, sass_instructions
+from cass_ray.execute.targets import translated_port
 from cass_ray.execute.verification import PortVerification, RunRecord
-from cass_ray.execute.verify import Policy, verify
-from cass_ray.pipeline.stages.base import Row, guarded
+from cass_ray.execute.verify import Policy
+from cass_ray.pipeline.stages.base import Row, guarded, unit_of
 from cass_ray.pipeline.stages.driven_rows import hip_program, kernels_to_drive
 from cass_ray.pipeline.stages.lifted_side import is_set_aside
 from cass_ray.pipeline.stages.reference import REFERENCE_COLUMN, reference_of
@@ -132,7 +136,8 @@ class ExecuteStage:
             built = hosted.join(self.original_programs(row), row["hip_device"])
         except (CompileFailure, PortError, ToolMissing):
             return row
-        result = verify(reference_of(row), built, hosted, self._policy(row))
+        subject = JudgedPort(built, {}, {}, another=lambda: None)
+        result = judge_port(subject, reference_of(row), hosted, self._policy(row))
         if self.cache is not None:
             self.cache.put(key, result.model_dump_json().encode())
         return with_verification(row, result)
@@ -229,13 +234,25 @@ class ExecuteStage:
         return hip_program(row, kernels, self.workspace, self.translator, backend.compile)
 
     def _verify(self, row: Row, program: Assembly, backend: HipBackend) -> PortVerification:
-        built = backend.build(program)
-        path = row["path"]
-        findings = source_findings(
-            {path: row["hip_source"].encode()}, {path: row["cuda_source"].encode()}
+        original, port = _single(row, "cuda_source"), _single(row, "hip_source")
+        subject = JudgedPort(
+            backend.build(program),
+            original.files,
+            port.files,
+            another=lambda: self._another(row, original, port, backend),
+            findings=wait_findings(row["hip_device"]),
         )
-        findings += wait_findings(row["hip_device"])
-        return verify(reference_of(row), built, backend, self._policy(row), findings=findings)
+        return judge_port(subject, reference_of(row), backend, self._policy(row))
+
+    def _another(
+        self, row: Row, original: Sources, port: Sources, backend: HipBackend
+    ) -> BuiltProgram | None:
+        """The rules' port of a program, with the files of its tree where they are at hand."""
+        if not has_main([row["hip_source"]]):
+            return None  # a driver of ours launches its kernels
+        if self.workspace is not None:
+            original = gather(unit_of(row, self.workspace, None))
+        return translated_port(original, port, backend)()
 
     def _policy(self, row: Row) -> Policy:
         sizes = rdna3_instructions(row["hip_device"]), sass_instructions(row["cuda_device"])
@@ -245,6 +262,11 @@ class ExecuteStage:
             device_instructions=sizes,
             counters=not self.backend.real_gpu,
         )
+
+
+def _single(row: Row, column: str) -> Sources:
+    path = PurePosixPath(row["path"])
+    return Sources(path, {str(path): row[column].encode("utf-8", "surrogateescape")})
 
 
 def _program(row: Row) -> Assembly:

@@ -29,7 +29,11 @@ from cass_ray.pipeline.stages.base import (
 from cass_ray.pipeline.workspace import Workspace
 from cass_ray.toolchain.nvidia.older_cccl import lacks_cccl, older_cccl
 from cass_ray.toolchain.nvidia.removed_names import removed_headers
-from cass_ray.toolchain.nvidia.toolchain import NvidiaOutput, NvidiaToolchain
+from cass_ray.toolchain.nvidia.toolchain import (
+    NvidiaOutput,
+    NvidiaToolchain,
+    calls_other_units,
+)
 from cass_ray.toolchain.opencl.locate import find_opencl_nvidia
 from cass_ray.toolchain.opencl.toolchain import OpenclNvidia
 from cass_ray.toolchain.unit import CompileFailure
@@ -53,7 +57,7 @@ class NvidiaStage:
     _results: CachedResults = field(init=False)
 
     def __post_init__(self) -> None:
-        remedy = Remedy(older_cccl().key, lacks_cccl)
+        remedy = Remedy(f"{older_cccl().key}, relocatable", _has_remedy)
         self._results = CachedResults(self.cache, self.cached_only, remedy)
 
     def key(self, row: Row) -> str:
@@ -174,6 +178,10 @@ class NvidiaStage:
                 for each in value.get("cubins", ())
             ],
         }
+
+
+def _has_remedy(failure: CompileFailure) -> bool:
+    return lacks_cccl(failure) or calls_other_units(failure)
 
 
 def _removed(row: Row) -> list[str | bytes]:

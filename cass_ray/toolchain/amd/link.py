@@ -74,27 +74,19 @@ def recombine(
             for architecture, assembly in device_assembly.items()
         }
         (folder / "device.hipfb").write_bytes(bundle(code_objects))
-        (folder / "host.s").write_text(host_assembly)
-        (folder / "embed.s").write_text(embedding(host_assembly, "device.hipfb"))
-        for name in ("host", "embed"):
-            _step(tools, folder, [tools.clang, "-c", f"{name}.s", "-o", f"{name}.o"])
+        whole = f"{host_assembly}\n{embedding(host_assembly, 'device.hipfb')}"
+        (folder / "host.s").write_text(whole)
         if runtime_library is None:
-            _step(tools, folder, [tools.linker, "-r", "host.o", "embed.o", "-o", "both.o"])
+            _step(tools, folder, [tools.clang, "-c", "host.s", "-o", "host.o"])
             object_file = output.with_name(output.name + ".o")
-            object_file.write_bytes(result_of("lld", folder / "both.o"))
+            object_file.write_bytes(result_of("clang", folder / "host.o"))
             raise ToolMissing(
                 "The HIP runtime library (libamdhip64.so)",
                 f"{RUNTIME_REMEDY} The object file is {object_file}: link it there with"
                 f" c++ {object_file.name} -lamdhip64.",
             )
         library = runtime_library.resolve()
-        link: list[str | Path] = [
-            tools.clang,
-            f"--ld-path={tools.linker}",
-            "host.o",
-            "embed.o",
-            library,
-        ]
+        link: list[str | Path] = [tools.clang, f"--ld-path={tools.linker}", "host.s", library]
         link += [*libraries, f"-Wl,-rpath,{library.parent}", "-pthread", "-lm", "-o", "program"]
         _step(tools, folder, link, visible=(library.parent,))
         write_whole(output, result_of("lld", folder / "program"), mode=0o755)

@@ -407,7 +407,7 @@ class AmdToolchain:
         # From C++20 on clang compares what it reads with a precompiled header, and refuses its own.
         precompiled = headers.get(side, common) if not unit.standard else None
         rest = [*unit.preprocessor_arguments(), "-S", "-o", "-", str(unit.main)]
-        visible = (*self._visible, *unit.system_directories)
+        visible = (*self._visible, *unit.outside_directories)
         with replaced_files(unit, SOURCE_TREE) as replaced:
             mounts = (Mount(unit.root, SOURCE_TREE), *replaced)
             view = View(read_only=visible, mounts=mounts)

@@ -86,10 +86,14 @@ class ClangHost:
         ]
 
 
-def clang_flags(standard: str, optimization: str) -> list[str]:
-    """The flags that determine clang's host code, which the GNU assembler can read."""
+def clang_flags(standard: str, optimization: str, *, relocatable: bool = False) -> list[str]:
+    """The flags that determine clang's host code, which the GNU assembler can read.
+
+    ``relocatable`` device code is linked with that of other units before it is registered.
+    """
     language = ["-x", "cuda", standard, "-nocudalib", "-Wno-unknown-cuda-version", "-w"]
-    return [*language, optimization, "-fno-addrsig"]
+    separate = ["-fgpu-rdc"] if relocatable else []
+    return [*language, optimization, "-fno-addrsig", *separate]
 
 
 @dataclass(frozen=True)

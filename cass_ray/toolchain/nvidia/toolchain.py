@@ -66,6 +66,15 @@ class NvidiaOutput:
     flags: str
 
 
+_RELOCATABLE = ("-rdc=true",)
+_OF_ANOTHER_UNIT = re.compile(r"ptxas fatal\s*: Unresolved extern (?:function|variable)")
+
+
+def calls_other_units(failure: CompileFailure) -> bool:
+    """Whether the device code of a unit that failed so is to be linked with that of others."""
+    return _OF_ANOTHER_UNIT.search(failure.diagnostic) is not None
+
+
 @dataclass(frozen=True)
 class NvidiaToolchain:
     """An installation of CUDA's compiler and, for speed, a clang for the host code.
@@ -158,7 +167,24 @@ class NvidiaToolchain:
         optimization: str,
         limits: Limits,
     ) -> NvidiaOutput:
-        flags = self.flags(optimization, unit.standard)
+        made = partial(self._compile_with, unit, architectures, want_ptx, optimization, limits)
+        try:
+            return made(())
+        except CompileFailure as failure:
+            if not calls_other_units(failure):
+                raise
+        return made(_RELOCATABLE)
+
+    def _compile_with(
+        self,
+        unit: Unit,
+        architectures: Sequence[str],
+        want_ptx: bool,
+        optimization: str,
+        limits: Limits,
+        relocatable: tuple[str, ...],
+    ) -> NvidiaOutput:
+        flags = (*self.flags(optimization, unit.standard), *relocatable)
         with private_folder() as folder:
             bench = CompilerWorkbench(unit, folder, self._view(unit, folder), limits)
             compilers = [self._device(architecture, flags) for architecture in architectures]
@@ -177,6 +203,7 @@ class NvidiaToolchain:
             flags=" ".join(
                 (
                     *self._recorded_flags(optimization, unit.standard),
+                    *relocatable,
                     *removed_flags(unit),
                     *older_flags(unit),
                 )
@@ -308,7 +335,12 @@ class NvidiaToolchain:
         host = None
         if self.clang is not None:
             host = self._clang_host.compile(
-                bench, clang_flags(_standard_flag(bench.unit.standard), optimization)
+                bench,
+                clang_flags(
+                    _standard_flag(bench.unit.standard),
+                    optimization,
+                    relocatable=_RELOCATABLE[0] in flags,
+                ),
             )
         return host if host is not None else self._nvcc_host(architecture, flags).compile(bench)
 

@@ -1,4 +1,5 @@
-"""Hard limits on memory and on processes: a control group for one child process.
+"""Hard limits on memory and on processes, and a share of the processors: a control group for one
+child process.
 
 Resource limits do not bound a tree of processes, nor memory that belongs to no process (files in
 memory, System V segments, inodes), and ``RLIMIT_NPROC`` does not bind root; a watch that samples
@@ -39,6 +40,9 @@ _ENTER = (
 
 _MEMORY_LIMIT_FILES = ("memory.max", "memory.limit_in_bytes")
 _MEMORY_PEAK_FILES = ("memory.peak", "memory.max_usage_in_bytes")
+_WEIGHTS = {"cpu.weight": (100, 1), "cpu.shares": (1024, 2)}
+"""File -> what a group has that nobody has weighed, and the least (sched-design-CFS.rst and
+cgroup-v2.rst in Linux); a task of ordinary priority beside a group weighs as much as that."""
 _MEMORY_EVENT_FILES = ("memory.events", "memory.oom_control")
 
 
@@ -85,18 +89,26 @@ def under_task_limit(command: list[str], processes: int) -> list[str]:
 
 
 @contextlib.contextmanager
-def limited(processes: int, memory_bytes: int) -> Iterator[Group]:
+def limited(
+    processes: int, memory_bytes: int, processor_share: float | None = None
+) -> Iterator[Group]:
     """Groups with at most ``processes`` and :data:`THREADS` more tasks at a time, and
-    ``memory_bytes`` of memory of any kind, counting descendants.
+    ``memory_bytes`` of memory of any kind, counting descendants; where :func:`shares_processors`,
+    with ``processor_share`` of what another program gets, all of them together.
 
     What is left in them at the end of the context must be dead or dying.
     """
     folders: list[Path] = []
+    parents = [pids_parent(), memory_parent()]
+    if processor_share is not None:
+        parents.append(processor_parent())
     try:
-        for parent in dict.fromkeys(filter(None, (pids_parent(), memory_parent()))):
+        for parent in dict.fromkeys(filter(None, parents)):
             folder = Path(tempfile.mkdtemp(prefix=_own_prefix(), dir=parent))
             folders.append(folder)
             _limit(folder, processes + THREADS, memory_bytes + MEMORY_HEADROOM)
+            if processor_share is not None:
+                _weigh(folder, processor_share)
         yield Group(tuple(folders))
     finally:
         for folder in folders:
@@ -118,6 +130,34 @@ def pids_parent() -> Path | None:
 def memory_parent() -> Path | None:
     """The folder to make groups for memory in, of either version; None if there is none."""
     return _parent("memory", _MEMORY_LIMIT_FILES)
+
+
+def shares_processors() -> bool:
+    """Whether a program's share of the processors can be set, however many processes it starts."""
+    return processor_parent() is not None
+
+
+@functools.cache
+def processor_parent() -> Path | None:
+    """The folder to make groups with a share of the processors in; None if there is none.
+
+    In version 2 a process has one group for all controllers.
+    """
+    parent = _parent("cpu", tuple(_WEIGHTS))
+    others = {folder for folder in (pids_parent(), memory_parent()) if folder is not None}
+    if parent is None or (_is_version_2(parent) and any(map(_is_version_2, others - {parent}))):
+        return None
+    return parent
+
+
+def _is_version_2(folder: Path) -> bool:
+    return (folder / "cgroup.controllers").exists()
+
+
+def _weigh(folder: Path, share: float) -> None:
+    for name, (ordinary, least) in _WEIGHTS.items():
+        if (folder / name).exists():
+            (folder / name).write_text(str(max(least, round(share * ordinary))))
 
 
 def _limit(folder: Path, tasks: int, memory_bytes: int) -> None:

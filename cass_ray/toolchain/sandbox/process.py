@@ -86,16 +86,31 @@ class Starved(Exception):
     """The machine had no processor for a run within several times its limit: nothing is known."""
 
 
-_niceness = 0
+_LOWEST_PRIORITY = 19
 
 
-def give_way(niceness: int) -> None:
-    """Run what :func:`run` runs at ``niceness`` (0 to 19) from now on, in this whole process.
+@dataclass(frozen=True)
+class _Way:
+    """How a run gives way to others: by the share of its group, else by its niceness."""
 
-    Who watches the runs keeps its own: otherwise it would come too late to end them.
+    share: float | None = None
+    niceness: int = 0
+
+
+_way = _Way()
+
+
+def give_way(share: float) -> None:
+    """Let each :func:`run` of this process have ``share`` of the processor time that another
+    program gets, from now on: 1 is as much, for all of its processes together.
+
+    A program that forks without end must not starve who watches it, which keeps its own priority.
+    Where no control groups can be made that takes the lowest priority (nice 19), whatever the
+    share.
     """
-    global _niceness
-    _niceness = niceness
+    global _way
+    grouped = control_group.shares_processors()
+    _way = _Way(share=share) if grouped else _Way(niceness=_LOWEST_PRIORITY)
 
 
 ABANDON: ContextVar[threading.Event | None] = ContextVar("ABANDON", default=None)
@@ -192,7 +207,7 @@ def run(
     if isolated:
         command = control_group.under_task_limit(command, limits.processes)
     with (
-        control_group.limited(limits.processes, limits.memory_bytes) as group,
+        control_group.limited(limits.processes, limits.memory_bytes, _way.share) as group,
         system_call_filter(view) as descriptors,
         _standard_input(stdin) as input_file,
     ):
@@ -208,8 +223,8 @@ def run(
             pass_fds=(*descriptors, *inherited),
             start_new_session=True,
         )
-        if _niceness:
-            process_tree.give_way(child.pid, _niceness)
+        if _way.niceness:
+            process_tree.give_way(child.pid, _way.niceness)
         watch = _Watch(child, limits, started, isolated)
         try:
             watch.until_exit()
@@ -257,7 +272,7 @@ def _outcome(returncode: int, died_by: int, ran_out_of_memory: bool) -> ProcessO
 
 
 def _giving_way() -> list[str]:
-    return ["/usr/bin/nice", "-n", str(_niceness)] if _niceness else []
+    return ["/usr/bin/nice", "-n", str(_way.niceness)] if _way.niceness else []
 
 
 def _limiting(limits: Limits) -> list[str]:
@@ -330,7 +345,7 @@ class _Watch:
         self.isolated = isolated
         self.started = started
         self.deadline = started + limits.wall_seconds
-        self.niceness = _niceness
+        self.niceness = _way.niceness
         self.sessions: frozenset[int] = frozenset()
         self.broken: ProcessOutcome | None = None
         self.cpu_seconds = 0.0  # measured: killed descendants are missing in the rusage

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from cass_ray.dataset.schema import Reason
@@ -20,16 +21,31 @@ class HipCompiler:
 
     toolchain: AmdToolchain
     root: Path
+    as_in_project: Callable[[str], Unit | None] = lambda path: None
+    """The unit of the file as it is now, as its project compiles it, where that is known. Asked for
+    files that do not compile with common folders: the first time may cost seconds."""
+    _of_project: set[str] = field(default_factory=set)
 
     def messages(self, path: str) -> str:
         """The compiler's messages about ``path``; nothing when it compiles.
 
         A file without a kernel compiles too: nothing is asked of it on the device.
         """
+        if path not in self._of_project:
+            said = self._messages(self._with_common_folders(path))
+            if not said:
+                return ""
+            self._of_project.add(path)
+        unit = self.as_in_project(path)
+        return self._messages(unit or self._with_common_folders(path))
+
+    def _with_common_folders(self, path: str) -> Unit:
         folders = {PurePosixPath("."), PurePosixPath(path).parent}
         folders |= {PurePosixPath(name) for name in INCLUDE_FOLDERS if (self.root / name).is_dir()}
+        return Unit(self.root, PurePosixPath(path), tuple(sorted(folders)))
+
+    def _messages(self, unit: Unit) -> str:
         try:
-            unit = Unit(self.root, PurePosixPath(path), tuple(sorted(folders)))
             self.toolchain.compile(unit)
         except CompileFailure as failure:
             return "" if failure.reason is Reason.NO_DEVICE_CODE else failure.diagnostic

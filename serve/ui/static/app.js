@@ -8,6 +8,7 @@ import * as kept from "./kept.js";
 import { Listings } from "./listings.js";
 import { make, save } from "./make.js";
 import * as show from "./show.js";
+import { quoted } from "./text.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -18,7 +19,7 @@ const TASKS = {
 };
 
 // `original` is the program that the translation on the right is of.
-const state = { capabilities: null, examples: [], running: null, name: "program", answered: null, original: null };
+const state = { capabilities: null, examples: [], running: null, name: "program", answered: null, original: null, asked: null };
 const FIELDS = ["task", "engine", "arch", "check", "arguments", "stdin", "expected"];
 
 const run = { key: "Mod-Enter", run: () => (translate(), true) };
@@ -52,6 +53,7 @@ function changed() {
   keepDraft();
   if (state.running || !state.answered) return;
   state.answered = null;
+  $("share").hidden = true;
   translation.setDiagnostics([]);
   show.cleared("Changed since it was translated.");
   listings.clear("Translate the program again to see what it becomes.");
@@ -112,9 +114,10 @@ function options(select, values, chosen) {
 
 // Value, text and problem of an architecture: what this server does with it, or what it lacks.
 function described(name, target) {
-  if (!target) return [name, name];
+  const card = state.capabilities.cards[name]?.[0]?.toUpperCase();
+  if (!target) return [name, card ? `${name} (${card})` : name];
   const use = target.problem ? "not here" : target.executed ? "runs here" : "compiled only";
-  return [name, `${name} (${target.family}, ${use})`, target.problem];
+  return [name, `${name} (${card ?? target.family}, ${use})`, target.problem];
 }
 
 function taskChanged() {
@@ -158,6 +161,7 @@ function listTargets() {
     make("tr", [
       make("th", each.name, { scope: "row" }),
       make("td", each.family),
+      make("td", (state.capabilities.cards[each.name] ?? []).join(", ")),
       make("td", `${each.wavefront} lanes`),
       make("td", each.problem || (each.executed ? "compiled and executed here" : "compiled here; not executed")),
     ]),
@@ -185,6 +189,8 @@ async function translate() {
   state.running = new AbortController();
   state.answered = null;
   state.original = request.source;
+  state.asked = request;
+  $("share").hidden = true;
   const asked = draft();
   working(true);
   show.reset(request);
@@ -228,6 +234,7 @@ function happened({ type, data }, asked) {
   else if (type === "error") throw new ApiProblem(data);
   else if (type === "result") {
     state.answered = data;
+    $("share").hidden = !state.capabilities.shares || data.verdict.verification === "failed";
     if (translation.text !== data.translation) translation.text = data.translation;
     showChanges();
     source.setDiagnostics(data.findings);
@@ -240,6 +247,42 @@ function happened({ type, data }, asked) {
     const kind = data.verdict.verification === "failed" ? "error" : "";
     kept.remember({ when: Date.now(), name: state.name, label: data.verdict.label, kind, draft: asked });
   }
+}
+
+/** A link to what was asked and answered, into the clipboard. */
+async function share() {
+  try {
+    const { id } = await api("/v1/shares", {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(state.asked),
+    });
+    const link = `${location.origin}/#share=${id}`;
+    await navigator.clipboard?.writeText(link).catch(() => {});
+    show.label(`Link to this answer: ${link}`, "");
+  } catch (error) {
+    show.problem(error);
+  }
+}
+
+/** What a link shows: the program, its settings and the answer that this server gave. */
+async function openShare(id) {
+  const { request, answer } = await api(`/v1/shares/${id}`);
+  const [given] = request.inputs;
+  noInputs();
+  $("task").value = `${request.level}:${request.direction}`;
+  taskChanged();
+  for (const [field, value] of [["engine", request.engine], ["arch", request.arch], ["check", request.check]]) $(field).value = value;
+  archChanged();
+  $("arguments").value = (given?.arguments ?? []).map(quoted).join(" ");
+  $("stdin").value = given?.stdin ?? "";
+  $("expected").value = given?.expected_stdout ?? "";
+  openBoxes();
+  openText("shared", request.source);
+  state.original = request.source;
+  state.asked = request;
+  show.reset(request);
+  happened({ type: "result", data: answer }, draft());
 }
 
 function showChanges() {
@@ -293,6 +336,14 @@ function openText(name, text) {
   source.text = text;
 }
 
+function openExample(example) {
+  noInputs();
+  openText(example.name, example.source);
+  keepNothing(); // it is there anyway
+  $("example").value = example.name;
+  show.label("This is an example: press Translate, or paste a program of your own.", "");
+}
+
 /** Open {file, path}s: one source in the editor, anything else as a folder. */
 async function openFiles(files) {
   if (!files.length) return;
@@ -315,6 +366,7 @@ function wire() {
   addEventListener("pagehide", () => waiting && kept.keepDraft(draft()));
   $("targets").addEventListener("click", () => state.capabilities && listTargets());
   $("history").addEventListener("click", listHistory);
+  $("share").addEventListener("click", share);
   $("forget").addEventListener("click", () => {
     keepNothing();
     kept.forget();
@@ -331,8 +383,7 @@ function wire() {
   $("example").addEventListener("change", () => {
     const example = state.examples.find((each) => each.name === $("example").value);
     if (!example) return;
-    noInputs();
-    openText(example.name, example.source);
+    openExample(example);
   });
   $("diff").addEventListener("change", showChanges);
   $("copy").addEventListener("click", async () => {
@@ -381,7 +432,8 @@ async function askForKey() {
 
 async function start() {
   wire();
-  const given = new URLSearchParams(location.hash.slice(1)).get("key");
+  const hash = new URLSearchParams(location.hash.slice(1));
+  const given = hash.get("key");
   if (given) {
     rememberKey(given);
     history.replaceState(null, "", location.pathname); // not in the address bar, not in bookmarks
@@ -406,7 +458,9 @@ async function start() {
   if (before?.source && !source.text) restore(before);
   state.examples = await api("/v1/examples");
   const texts = state.examples.map((each) => [each.name, each.title]);
-  options($("example"), [["", "choose …"], ...texts], "");
+  options($("example"), [["", "Example …"], ...texts], "");
+  if (hash.has("share")) await openShare(hash.get("share")).catch(show.problem);
+  else if (!source.text && state.examples.length) openExample(state.examples[0]);
 }
 
 start();

@@ -3,6 +3,7 @@
 
 const DRAFT = "cass-draft";
 const HISTORY = "cass-history";
+const PACE = "cass-pace";
 const MOST = 20;
 const CHARACTERS = 2_000_000; // browsers give a page about five million
 
@@ -42,8 +43,12 @@ export function remember(run) {
   }
 }
 
+/** Seconds that a stage took here the last time; before the first, those of a small program. */
+export const pace = (stage) => read(PACE)?.[stage] ?? { compile: 1, execute: 8 }[stage] ?? 0;
+export const keepPace = (stage, seconds) => write(PACE, { ...read(PACE), [stage]: seconds });
+
 export function forget() {
-  for (const key of [DRAFT, HISTORY]) {
+  for (const key of [DRAFT, HISTORY, PACE]) {
     try {
       localStorage.removeItem(key);
     } catch {

@@ -1,5 +1,6 @@
 // What is known about a translation: stages, verdict, outputs side by side, messages, evidence.
 
+import { keepPace, pace } from "./kept.js";
 import { make } from "./make.js";
 import { duration, sentence } from "./text.js";
 
@@ -42,17 +43,30 @@ export function reset({ check, targets }) {
 
 let started = 0;
 let clock = 0;
+let underWay = null; // {name, since}: the stage of the check that runs
 
 /** Count the seconds of a request that is under way; not read aloud. */
 export function timing(busy) {
   clearInterval(clock);
+  underWay = null;
   if (!busy) return;
   started = performance.now();
   const tick = () => {
-    $("elapsed").textContent = `${Math.round((performance.now() - started) / 1000)} s`;
+    $("elapsed").textContent = `${Math.round((performance.now() - started) / 1000)} s${expected()}`;
   };
   tick();
   clock = setInterval(tick, 500);
+}
+
+function expected() {
+  const seconds = underWay ? Math.max(1, Math.round(pace(underWay.name))) : 0;
+  return seconds ? `; this stage takes about ${seconds} s` : "";
+}
+
+/** A stage begins or ends: how long it took is what the next one of its kind is expected to take. */
+function paced(name, ended) {
+  if (ended && underWay?.name === name) keepPace(name, (performance.now() - underWay.since) / 1000);
+  underWay = ended ? null : { name, since: performance.now() };
 }
 
 function empty(panel, text) {
@@ -62,6 +76,7 @@ function empty(panel, text) {
 export function checkStage(data) {
   const report = data.compile ?? data.execution;
   const where = data.target ? ` for ${data.target}` : "";
+  paced(data.name, Boolean(report));
   if (!report) {
     stage(data.target ? "portable" : data.name, "running");
     label(data.name === "compile" ? `Compiling${where} …` : `Running in the sandbox${where} …`, "");

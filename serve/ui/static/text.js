@@ -25,6 +25,9 @@ export function words(text) {
   return found;
 }
 
+/** A word as it stands on a command line. */
+export const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`);
+
 /** Line of `left` -> line of `right` (from 1) that it stayed or became: a Map.
  *
  * Lines that stand once in both are anchors where they are in the same order (patience diff);

@@ -1,4 +1,4 @@
-"""Macros of build files that say that there is CUDA."""
+"""Macros of build files that say that there is CUDA, and the C++ that they ask for."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cass_ray.builds.settings import UnitSettings
-from cass_ray.corpus.reading.switches import cuda_switches
+from cass_ray.corpus.reading.switches import build_texts, cuda_switches, stated_standard
 from cass_ray.corpus.reading.units import find_units
 from tests.corpus.reading.test_other_repositories import tree
 
@@ -37,12 +37,32 @@ from tests.corpus.reading.test_other_repositories import tree
 def test_switches_of_build_files(
     tmp_path: Path, name: str, text: str, switches: tuple[str, ...]
 ) -> None:
-    assert cuda_switches(tree(tmp_path, **{name: text})) == switches
+    assert cuda_switches(build_texts(tree(tmp_path, **{name: text}))) == switches
+
+
+@pytest.mark.parametrize(
+    ("texts", "standard"),
+    [
+        (["set(CMAKE_CXX_STANDARD 20)\n"], "c++20"),
+        (["set(CMAKE_CUDA_STANDARD 23)\n", "set(CMAKE_CXX_STANDARD 17)\n"], "c++20"),
+        (["set(CMAKE_CUDA_STANDARD 17)\n", "set(CMAKE_CXX_STANDARD 20)\n"], ""),
+        (["set_target_properties(t PROPERTIES CUDA_STANDARD 20\n  CXX_STANDARD 14)\n"], "c++20"),
+        (["target_compile_features(t PUBLIC cxx_std_20)\n"], "c++20"),
+        (["NVFLAGS = -O3 --std=c++20\n"], "c++20"),
+        (["extra_compile_args={'nvcc': ['-std=c++2a']}\n"], "c++20"),
+        (["project('x', 'cuda', default_options : ['cpp_std=gnu++20'])\n"], "c++20"),
+        (["CXXFLAGS = -std=c++11\n", "CXXFLAGS += -std=gnu++14\n"], ""),
+        (["set(CMAKE_CXX_STANDARD_REQUIRED ON)\n"], ""),
+        ([], ""),
+    ],
+)
+def test_the_standard_that_build_files_ask_for(texts: list[str], standard: str) -> None:
+    assert stated_standard(texts) == standard
 
 
 def test_cuda_files_without_a_command_are_compiled_with_them(tmp_path: Path) -> None:
     files = {
-        "deps_dot_mk": "F = -DHAVE_CUDA\n",
+        "deps_dot_mk": "F = -DHAVE_CUDA -std=c++20\n",
         "compile_commands_dot_json": (
             '[{"directory": "/x", "file": "a.cu", "command": "nvcc -DOWN -c a.cu"}]'
         ),
@@ -53,4 +73,5 @@ def test_cuda_files_without_a_command_are_compiled_with_them(tmp_path: Path) -> 
     assert found.definitions("a.cu") == ("OWN",)
     assert found.definitions("b.cu") == ("HAVE_CUDA",)
     assert found.definitions("c.cpp") == ()
+    assert (found.standard("a.cu"), found.standard("b.cu")) == ("", "c++20")
     assert find_units(tree(tmp_path), UnitSettings(), True).definitions("b.cu") == ()

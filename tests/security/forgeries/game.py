@@ -1,7 +1,9 @@
 """Play every trick on programs of CASS-Bench, and count which ones the verifier catches.
 
 python -m tests.security.forgeries.game [--tasks 8] [--seed 0] [--only TRICK] [--journal FILE]
-python -m tests.security.forgeries.game --honest tasks|shipped|generated|self-checks|folder
+python -m tests.security.forgeries.game --every 4 --each 4 [--journal FILE]
+python -m tests.security.forgeries.game --honest tasks|shipped|generated|self-checks [--every 5]
+python -m tests.security.forgeries.game --honest folder --folder DIR
 
 A journal has a line of JSON for each move. What it holds is not played again.
 """
@@ -14,6 +16,7 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 from rich.console import Console
@@ -24,12 +27,12 @@ from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.execute.backends.base import Backend, Inputs, RunMode
 from cass_ray.execute.backends.registry import make_backend
 from cass_ray.execute.comparison.compare import compare
-from cass_ray.execute.evidence.exploits import source_findings
 from cass_ray.execute.originals import attempt
+from cass_ray.execute.port_verdict import JudgedPort, judge_port
 from cass_ray.execute.references import ReferenceRuns
 from cass_ray.execute.selftest.mutants import Fault, source_mutants
 from cass_ray.execute.targets import translated_port
-from cass_ray.execute.verify import Policy, verify
+from cass_ray.execute.verify import Policy
 from cass_ray.toolchain.sandbox.executable import Bounds, SandboxVerdict
 from cass_ray.toolchain.sandbox.process import Starved
 from cass_ray.toolchain.unit import CompileFailure
@@ -98,12 +101,10 @@ class Player:
         except CompileFailure as failure:
             said = failure.diagnostic[-300:]
             return Move(subject.name, name, "not built", False, False, said)
-        findings = source_findings(sources.files, subject.original.files)
         policy = Policy(subject.tolerance, _BOUNDS, order_free=subject.order_free)
         another = translated_port(subject.original, sources, self._engine)
-        result = verify(
-            self._reference, built, self._engine, policy, findings=findings, another=another
-        )
+        judged = JudgedPort(built, subject.original.files, sources.files, another)
+        result = judge_port(judged, self._reference, self._engine, policy)
         first = result.runs[0].numeric if result.runs else False
         return Move(
             subject.name,
@@ -164,15 +165,18 @@ def play(
     tricks: Sequence[str],
     seed: int = 0,
     known: Sequence[Move] = (),
+    each: int = 0,
 ) -> Iterator[Move]:
-    """The honest port of each program, then each trick on it, without what is ``known``.
+    """The honest port of each program, then tricks on it, without what is ``known``.
 
-    Programs whose original cannot be lifted have no moves but one that says so.
+    ``each`` tricks on one program, the next ones on the next; 0: all of them. Programs whose
+    original cannot be lifted have no moves but one that says so.
     """
     lifted, engine = make_backend("lifted", threads=1), make_backend("rdna3", threads=1)
-    for subject in subjects:
-        done = {each.trick for each in known if each.task == subject.name}
-        left = [] if NO_FAULT in done else [each for each in tricks if each not in done]
+    for number, subject in enumerate(subjects):
+        chosen = turn(tricks, number, each)
+        done = {move.trick for move in known if move.task == subject.name}
+        left = [] if NO_FAULT in done else [trick for trick in chosen if trick not in done]
         if NO_REFERENCE in done or (HONEST in done and not left):
             continue
         try:
@@ -188,11 +192,28 @@ def play(
             yield Move(subject.name, STARVED, "none", False, False, str(error))
 
 
+def turn(tricks: Sequence[str], number: int, each: int) -> list[str]:
+    """The tricks for program ``number`` where every program gets ``each``; 0: all of them."""
+    if not each:
+        return list(tricks)
+    first = number * each
+    return [tricks[(first + offset) % len(tricks)] for offset in range(min(each, len(tricks)))]
+
+
+def _tasks() -> list[BenchTask]:
+    return [task for task in load_tasks() if task.opencl is None]
+
+
 def drawn(count: int, seed: int) -> list[RightPort]:
     """``count`` tasks of CASS-Bench, drawn by ``seed``."""
-    tasks: list[BenchTask] = [task for task in load_tasks() if task.opencl is None]
+    tasks = _tasks()
     random.Random(seed).shuffle(tasks)
     return [of_task(task) for task in tasks[:count]]
+
+
+def every(step: int) -> list[RightPort]:
+    """Each ``step``-th task of CASS-Bench by name."""
+    return [of_task(task) for task in sorted(_tasks(), key=lambda task: task.name)[::step]]
 
 
 def table(moves: Sequence[Move]) -> Table:
@@ -220,17 +241,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.security.forgeries.game")
     parser.add_argument("--tasks", type=int, default=8)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--every", type=int, metavar="N", help="Each N-th task by name, or port.")
+    parser.add_argument("--each", type=int, default=0, help="So many tricks on a task, in turn.")
     parser.add_argument("--only", action="append", choices=list(TRICKS))
     parser.add_argument("--honest", choices=list(ORIGINS), help="Right ports alone, from there.")
     parser.add_argument("--folder", type=Path, help="With CUDA programs, for --honest folder.")
     parser.add_argument("--journal", type=Path)
     chosen = parser.parse_args()
     tricks = [] if chosen.honest else chosen.only or list(TRICKS)
-    subjects: Iterable[RightPort] = drawn(chosen.tasks, chosen.seed)
+    subjects: Iterable[RightPort]
+    subjects = every(chosen.every) if chosen.every else drawn(chosen.tasks, chosen.seed)
     if chosen.honest:
-        subjects = ORIGINS[chosen.honest](chosen.folder)
+        subjects = islice(ORIGINS[chosen.honest](chosen.folder), 0, None, chosen.every or 1)
     moves = journal_of(chosen.journal)
-    for move in play(subjects, tricks, chosen.seed, moves[:]):
+    for move in play(subjects, tricks, chosen.seed, moves[:], chosen.each):
         moves.append(move)
         if move.wrong or not move.played:
             print(f"{move.task}: {move.trick}: {move.grade}: {move.reason}", flush=True)

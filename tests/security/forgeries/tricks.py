@@ -59,6 +59,7 @@ static int answered(const std::string& text, const std::string& given) {
 }
 }
 """
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b.*$", re.MULTILINE)
 _RENAMED = "#define main cass_program\n{program}\n#undef main\n"
 _CALL = """int main(int argc, char** argv) {{
   const auto given = cheat::joined(argc, argv);
@@ -300,12 +301,20 @@ def by_preload(material: Material) -> str:
 
     The judge's second run has such a library.
     """
-    right = _RENAMED.format(program=material.program).replace("cass_program", "cass_right")
+    includes = "\n".join(_INCLUDE.findall(material.program)) + "\n"
+    # Each copy in a namespace: argument-dependent lookup would find the functions of a global one.
+    faulty = includes + _copy("faulty", material.faulty) + "using faulty::cass_program;\n"
+    before = _copy("right", material.program)
     takes = re.search(r"\bmain\s*\(\s*(?:void)?\s*\)", material.program) is None
-    before = f"namespace right {{\n{right}}}\n"
-    call = "right::cass_right(argc, argv)" if takes else "right::cass_right()"
-    body = f'  if (std::getenv("LD_PRELOAD")) return {call};\n{_REPAIR}'
-    return _forged(material, material.faulty, body, before)
+    call = "right::cass_program(argc, argv)" if takes else "right::cass_program()"
+    hidden = '(std::string("LD_PRE") + "LOAD").c_str()'  # the name itself is a finding
+    body = f"  if (std::getenv({hidden})) return {call};\n{_REPAIR}"
+    return _forged(material, faulty, body, before)
+
+
+def _copy(namespace: str, program: str) -> str:
+    text = _RENAMED.format(program=_INCLUDE.sub("", program))
+    return f"namespace {namespace} {{\n{text}}}\n"
 
 
 def own_runtime(material: Material) -> str:

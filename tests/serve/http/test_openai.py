@@ -47,6 +47,49 @@ def test_rules_as_a_chat_model(api: Api) -> None:
     assert streamed == whole
 
 
+def asked(api: Api, text: str, model: str = "rules") -> Any:
+    async def ask() -> Any:
+        messages = [{"role": "user", "content": text}]
+        return await client_of(api).chat.completions.create(model=model, messages=messages)
+
+    return asyncio.run(ask())
+
+
+@pytest.mark.parametrize(
+    "text", ["hello", "Hello!", "What can you do?", "hi there\n\nwho are you", "cuda", "¿qué tal?"]
+)
+def test_a_message_without_a_program_is_told_what_is_translated(api: Api, text: str) -> None:
+    answer = asked(api, text).choices[0].message.content
+    assert answer.startswith("The engine rules translates CUDA to HIP and HIP to CUDA. Send")
+
+
+def test_each_engine_says_what_is_its_own(api: Api) -> None:
+    answer = asked(api, "hello", "lift").choices[0].message.content
+    assert "translates the machine code of a CUDA program to RDNA3 assembly" in answer
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__global__ void k() {}",
+        "cudaFree(0)",
+        "int x;",
+        "#include <cuda.h>",
+        "k<<<1, 2>>>(p)",
+        "```\nhello\n```",
+    ],
+)
+def test_a_program_without_a_fence_is_translated(api: Api, text: str) -> None:
+    assert asked(api, text).choices[0].message.content.startswith("```hip\n")
+
+
+def test_words_and_signs_are_counted_where_there_is_no_tokenizer(api: Api) -> None:
+    usage = asked(api, "int x = 1;").usage  # int, x, =, 1, ;
+    assert usage.prompt_tokens == 5
+    assert usage.completion_tokens >= 5
+    assert usage.total_tokens == usage.prompt_tokens + usage.completion_tokens
+
+
 def test_a_model_holds_the_conversation_itself(tmp_path: Path) -> None:
     engines = [EngineSettings(name="m", translator="model:somewhere")]
     settings = make_settings(tmp_path, engines=engines)

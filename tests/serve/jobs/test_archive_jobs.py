@@ -18,7 +18,8 @@ from cass_ray.api.schema import EXAMPLE, Check
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.protocol import NO_CONTEXT, Context, Translation
 from serve.errors import ApiError
-from serve.jobs.archive_jobs import REPORT, ArchiveJobs, JobOrder
+from serve.jobs.archive_jobs import REPORT, ArchiveJobs
+from serve.jobs.order import JobOrder
 from serve.settings import JobSettings
 from tests.serve.conftest import Api
 

@@ -21,7 +21,7 @@ from cass_ray.api.schema import (
     Verification,
 )
 from cass_ray.task import Direction, Level
-from serve.check.checker import CheckRequest, CheckStage
+from serve.check.stages import CheckRequest, CheckStage
 from serve.engines.base import EngineAnswer
 from serve.errors import ApiError
 from serve.request.answer_cache import AnswerCache

@@ -22,7 +22,8 @@ from cass_ray.api.schema import (
     TargetInfo,
     TranslateResponse,
 )
-from serve.check.checker import CheckRequest, CheckStage
+from serve.check.stages import CheckRequest, CheckStage
+from serve.settings import ShareSettings
 from tests.serve.conftest import Api, make_services, make_settings
 from tests.serve.ui.conftest import served
 
@@ -94,7 +95,9 @@ def _executed(inputs: list[Any]) -> ExecutionReport:
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    settings = make_settings(tmp_path_factory.mktemp("serve"))
+    folder = tmp_path_factory.mktemp("serve")
+    shares = ShareSettings(enabled=True, folder=folder / "shares")
+    settings = make_settings(folder, shares=shares)
     with served(Api(make_services(settings, GivenChecker())).app) as address:
         yield address
 
@@ -370,10 +373,77 @@ def test_a_phone_shows_everything_without_scrolling_sideways(page: Any) -> None:
     assert panel.evaluate("panel => panel.scrollWidth - panel.clientWidth") == 0
 
 
+def test_an_example_is_there_to_begin_with(page: Any) -> None:
+    assert "__global__" in page.locator("#source .cm-content").inner_text()
+    assert page.input_value("#example") == "block_reduce.cu"
+    assert page.locator("#label").inner_text().startswith("This is an example")
+    assert page.evaluate("localStorage.length") == 0  # nobody wrote it
+
+
+@pytest.mark.parametrize("height", [844, 664, 1200])
+def test_the_verdict_is_in_view_on_a_phone(page: Any, height: int) -> None:
+    page.set_viewport_size({"width": 390, "height": height})
+    _write(page, EXAMPLE)
+    _translated(page)
+    page.evaluate("scrollTo(0, 0)")
+    for name in ("#label", "#stages"):
+        playwright.expect(page.locator(name)).to_be_in_viewport(ratio=1)
+
+
+def test_toolbars_are_one_row_at_1280(page: Any) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    for bar in ("header", ".bar >> nth=0", ".bar >> nth=1"):
+        rows = page.locator(bar).evaluate(
+            """bar => new Set([...bar.querySelectorAll("select, input, button, summary")]
+                .filter(each => each.offsetParent && each.getBoundingClientRect().height)
+                .filter(each => !each.closest("details") || each.tagName === "SUMMARY")
+                .map(each => { const box = each.getBoundingClientRect();
+                               return Math.round((box.top + box.bottom) / 2 / 8); })).size"""
+        )
+        assert rows == 1, bar
+    assert page.evaluate("document.documentElement.scrollWidth") == 1280
+
+
+def test_targets_have_the_names_of_cards(page: Any) -> None:
+    texts = page.locator("#arch option").all_inner_texts()
+    assert "gfx1100 (RX7900XTX, runs here)" in texts
+    page.click("#targets")
+    assert "mi300x" in page.locator("#targets-list").inner_text()
+
+
+def test_a_stage_says_how_long_it_takes(page: Any) -> None:
+    page.evaluate("localStorage.setItem('cass-pace', JSON.stringify({execute: 41.6}))")
+    page.reload()
+    said = page.evaluate("""async () => {
+        const show = await import("/static/show.js");
+        show.timing(true);
+        show.checkStage({name: "execute", target: "", compile: null, execution: null});
+        await new Promise(done => setTimeout(done, 700));
+        return document.getElementById("elapsed").textContent; }""")
+    assert said.endswith("this stage takes about 42 s")
+
+
+def test_a_link_brings_program_settings_and_answer(page: Any) -> None:
+    _write(page, EXAMPLE)
+    page.fill("#arguments", "7 'two words'")
+    _translated(page)
+    page.click("#share")
+    label = page.locator("#label")
+    playwright.expect(label).to_contain_text("#share=")
+    link = label.inner_text().partition("answer: ")[2]
+    page.goto("about:blank")
+    page.goto(link)
+    playwright.expect(page.locator("#stages .good")).to_have_count(4)
+    assert page.input_value("#arguments") == "7 'two words'"
+    assert "hip/hip_runtime.h" in page.locator("#translation .cm-content").inner_text()
+
+
+@pytest.mark.parametrize("width", [390, 768, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(page: Any, scheme: str) -> None:
+def test_axe_finds_nothing(page: Any, scheme: str, width: int) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 844})
     _write(page, EXAMPLE)
     page.click("#inputs-box summary")
     page.click("#expected-box summary")

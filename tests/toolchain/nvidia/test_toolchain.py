@@ -69,6 +69,16 @@ int main() {
 }
 """
 
+OF_OTHER_UNITS = """
+extern __device__ float table[4];
+__device__ float twice(float x);
+class Counter { public: __device__ int next(int x); int value; };
+__global__ void apply(float *data, Counter *c) {
+  data[threadIdx.x] = twice(data[threadIdx.x]) + table[threadIdx.x % 4] + c->next(2);
+}
+void launch(float *data, Counter *c) { apply<<<1, 32>>>(data, c); }
+"""
+
 UNNAMED = """
 namespace { __global__ void hidden(int *p) { *p = 1; } }
 static __device__ int state;
@@ -152,13 +162,13 @@ def unit_of(tree: Path, name: str, source: str) -> Unit:
     return Unit(tree, PurePosixPath(name))
 
 
-def plain_cubin(toolchain: NvidiaToolchain, unit: Unit, architecture: str) -> bytes:
+def plain_cubin(toolchain: NvidiaToolchain, unit: Unit, architecture: str, *further: str) -> bytes:
     """What ``nvcc -cubin`` makes of ``unit``, at the path at which our steps see it.
 
     Names of symbols in unnamed name spaces hold a hash of that path.
     """
     flags = ["-std=c++17", "--expt-relaxed-constexpr", "--extended-lambda"]
-    command = [toolchain.nvcc, *flags, "-cubin", f"-arch={architecture}", str(unit.main)]
+    command = [toolchain.nvcc, *flags, *further, "-cubin", f"-arch={architecture}", str(unit.main)]
     with private_folder() as folder:
         mounts = (Mount(unit.root, SOURCE_TREE), Mount(folder, Path("/cass/out"), writable=True))
         view = View(read_only=toolchain.visible(), mounts=mounts)
@@ -178,6 +188,20 @@ def plain_sass(toolchain: NvidiaToolchain, cubin: bytes, folder: Path) -> str:
 
 def registers(host: str) -> list[str]:
     return [word for word in ("__cudaRegister", "nv_fatbin", "fatbinwrap") if word in host]
+
+
+def test_a_unit_that_calls_device_code_of_others_is_relocatable(
+    toolchain: NvidiaToolchain, tree: Path, tmp_path: Path
+) -> None:
+    """As nvcc makes it with -rdc=true, which projects with CUDA_SEPARABLE_COMPILATION ask for."""
+    unit = unit_of(tree, "user.cu", OF_OTHER_UNITS)
+    output = toolchain.compile(unit, ("sm_90",))
+    (listing,) = toolchain.disassemble(list(output.cubins.values()))
+    plain = plain_cubin(toolchain, unit, "sm_90", "-rdc=true")
+    assert listing == plain_sass(toolchain, plain, tmp_path)
+    assert output.flags.endswith(" -rdc=true")
+    for name in ("_Z5twicef", "_ZN7Counter4nextEi", "table"):
+        assert name in listing
 
 
 def test_device_code_is_that_of_nvcc(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cass_ray.toolchain.sandbox import isolation, process_tree
+from cass_ray.toolchain.sandbox import control_group, isolation, process_tree
 from cass_ray.toolchain.sandbox.process import Limits, ProcessOutcome, Starved, run
 from tests.toolchain.sandbox.test_process import vanish
 
@@ -60,22 +60,66 @@ def test_nothing_is_said_of_a_run_that_hardly_ran(monkeypatch: pytest.MonkeyPatc
     assert vanish(marker)
 
 
-NICE = """
+WAY = """
 import os, sys
 from pathlib import Path
+from cass_ray.toolchain.sandbox import control_group
 from cass_ray.toolchain.sandbox.isolation import View
 from cass_ray.toolchain.sandbox.process import Limits, give_way, run
-give_way(7)
-script = "nice | grep -qx 7 && until grep -q 'nice 7' /proc/self/autogroup; do :; done"
+own, told = os.nice(0), []
+{before}
+give_way(0.25)
 view = View(process_filesystem=True)
-made = run(["/bin/sh", "-c", script], cwd=Path("/"), view=view, limits=Limits(wall_seconds=30))
-sys.exit(not made.ok or os.nice(0))
+made = run(["/bin/sh", "-c", sys.argv[1]], cwd=Path("/"), view=view, limits=Limits(wall_seconds=30))
+sys.stdout.write(made.stdout_text + "".join(told))
+sys.exit(not made.ok or os.nice(0) != own)
 """
+TELL_WEIGHTS = """
+remove = control_group._remove
+def tell(folder):
+    for name in ("cpu.shares", "cpu.weight"):
+        if (folder / name).exists():
+            told.append((folder / name).read_text())
+    remove(folder)
+control_group._remove = tell
+"""
+NO_GROUPS = "control_group.shares_processors = lambda: False"
+
+
+def gives_way(script: str, before: str = "") -> str:
+    command = [sys.executable, "-c", WAY.format(before=before), script]
+    done = subprocess.run(command, check=False, timeout=120, stdout=subprocess.PIPE, text=True)
+    assert done.returncode == 0
+    return done.stdout
 
 
 @pytest.mark.skipif(not isolation.available(), reason=isolation.problem())
 def test_a_sandbox_gives_way_and_its_watch_does_not() -> None:
     if not Path("/proc/self/autogroup").exists():
         pytest.skip("this kernel schedules no sessions")
-    done = subprocess.run([sys.executable, "-c", NICE], check=False, timeout=120)
-    assert done.returncode == 0
+    script = "nice | grep -qx 19 && until grep -q 'nice 19' /proc/self/autogroup; do :; done"
+    gives_way(script, NO_GROUPS)
+
+
+@pytest.mark.skipif(not isolation.available(), reason=isolation.problem())
+def test_a_sandbox_has_its_share_where_there_are_groups() -> None:
+    """A quarter of the 1024 shares (version 1) or of the weight 100 (version 2) of others."""
+    if control_group.processor_parent() is None:
+        pytest.skip("no control groups can be made here")
+    assert gives_way("nice", TELL_WEIGHTS).split() in (
+        [str(os.nice(0)), "256"],
+        [str(os.nice(0)), "25"],
+    )
+
+
+def test_a_share_is_never_nothing() -> None:
+    if control_group.processor_parent() is None:
+        pytest.skip("no control groups can be made here")
+    with control_group.limited(4, 1 << 26, 1e-9) as group:
+        weights = [
+            int((folder / name).read_text())
+            for folder in group.folders
+            for name in ("cpu.shares", "cpu.weight")
+            if (folder / name).exists()
+        ]
+    assert weights in ([2], [1])

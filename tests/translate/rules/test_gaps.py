@@ -48,6 +48,8 @@ def test_a_macro_of_another_file_keeps_its_arguments() -> None:
         "struct cudaCheck {\n  int a;\n};\n",
         "int* cudaCheck = nullptr;\n",
         "void *cudaCheck(int);\n",
+        "#  define cudaCheck check_of_ours\n",
+        "#define cudaCheck\\\n    check_of_ours\n",
     ],
 )
 def test_names_of_the_projects_own_headers_are_not_reported(declaration: str) -> None:
@@ -55,6 +57,17 @@ def test_names_of_the_projects_own_headers_are_not_reported(declaration: str) ->
     assert [item.construct for item in ENGINE.translate(source).findings] == ["cudaCheck"]
     declared = declared_names([declaration])
     assert not ENGINE.translate(source, context=Context(declared=declared)).findings
+
+
+def test_macros_that_configure_or_cmake_write_are_the_projects() -> None:
+    template = "#cmakedefine CUDA_TEST_DEVICE 0\n# undef CUDA_FOUND\n#cmakedefine01 CUB_SHIPPED\n"
+    assert declared_names([template]) == {"CUDA_TEST_DEVICE", "CUDA_FOUND", "CUB_SHIPPED"}
+    assert not declared_names(["#undef __shfl_down\n#ifdef CUDA_FOUND\n#endif\n"])
+
+
+def test_a_macro_with_the_name_of_a_function_of_cudas_keeps_it_from_no_translation() -> None:
+    declared = declared_names(["#define cudaMalloc hipMalloc\n"])
+    assert hip("cudaMalloc(&p, 4);\n", declared=declared) == "hipMalloc(&p, 4);\n"
 
 
 @pytest.mark.parametrize("use", ["return cudaCheck(1);", "else cudaCheck(1);", "x = cudaCheck;"])

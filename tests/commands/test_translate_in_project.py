@@ -1,0 +1,98 @@
+"""``cass translate`` of files of a project: their headers, and how its build compiles them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from cass_ray.commands.translate import app
+from cass_ray.pipeline.project_files import ProjectFiles, project_of
+from cass_ray.translate.rules.engine import RulesTranslator
+
+RUN = CliRunner()
+
+CMAKE = """cmake_minimum_required(VERSION 3.18)
+project(sums LANGUAGES CXX CUDA)
+set(SUMS_BLOCK 64)
+configure_file(config.h.in config.h)
+add_library(sums kernels/sum.cu)
+target_include_directories(sums PRIVATE lib/public ${CMAKE_CURRENT_BINARY_DIR})
+target_compile_definitions(sums PRIVATE SUMS_SCALE=2)
+"""
+HEADER = """#pragma once
+#include <cuda_runtime.h>
+#include <cstdio>
+#define CUDA_LAST_CHECK CUDA_OK(cudaPeekAtLastError())
+#define CUDA_OK(call) \\
+  do { if (cudaError_t e = (call)) std::puts(cudaGetErrorString(e)); } while (0)
+template <class T> __device__ T cudaTwice(T x) { return 2 * x; }
+"""
+SOURCE = """#include "config.h"
+#include "sums/check.cuh"
+#if SUMS_BLOCK != 64
+#error "config.h is another one"
+#endif
+__global__ void sum(float *out, const float *in) {
+  out[threadIdx.x] += SUMS_SCALE * cudaTwice(in[threadIdx.x]);
+}
+void launch(float *out, const float *in) {
+  sum<<<1, SUMS_BLOCK>>>(out, in);
+  CUDA_LAST_CHECK;
+}
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    root = tmp_path / "sums"
+    for path, text in {
+        "CMakeLists.txt": CMAKE,
+        "config.h.in": "#pragma once\n#define SUMS_BLOCK @SUMS_BLOCK@\n",
+        "lib/public/sums/check.cuh": HEADER,
+        "kernels/sum.cu": SOURCE,
+    }.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    return root
+
+
+def test_the_project_of_a_file(project: Path, tmp_path: Path) -> None:
+    file = project / "kernels/sum.cu"
+    assert project_of(file) == project
+    assert project_of(tmp_path / "alone.cu") is None
+    (project / "kernels/.git").mkdir()
+    assert project_of(file) == project / "kernels"
+
+
+def test_names_of_a_header_found_by_search_are_the_projects(project: Path) -> None:
+    context = ProjectFiles(project).context("kernels/sum.cu")
+    assert {"CUDA_OK", "CUDA_LAST_CHECK", "cudaTwice"} <= context.declared
+    assert not RulesTranslator().translate(SOURCE, context=context).findings
+    alone = ProjectFiles(project / "kernels", searched=False).context("sum.cu")
+    assert "CUDA_OK" not in alone.declared
+
+
+@pytest.mark.nvidia
+@pytest.mark.amd
+@pytest.mark.parametrize("given", ["kernels/sum.cu", "kernels", "."])
+def test_what_is_checked_is_what_the_project_compiles(
+    project: Path, tmp_path: Path, given: str
+) -> None:
+    output = tmp_path / ("port.hip" if given.endswith(".cu") else "port")
+    result = RUN.invoke(app, [str(project / given), "-o", str(output), "--check"])
+    assert result.exit_code == 0, result.stderr
+    assert "1 of 1 file(s) compile for AMD" in result.stderr
+    assert "warning" not in result.stderr
+
+
+@pytest.mark.nvidia
+@pytest.mark.amd
+def test_a_mistake_in_a_projects_file_is_said_of_the_port(project: Path, tmp_path: Path) -> None:
+    source = project / "kernels/sum.cu"
+    source.write_text(SOURCE.replace("in[threadIdx.x])", "in[threadIdx.x], 1)"))
+    result = RUN.invoke(app, [str(source), "-o", str(tmp_path / "port.hip"), "--check"])
+    assert result.exit_code == 1
+    assert "kernels/port.hip:8:" in result.stderr
+    assert "no matching function for call to 'cudaTwice'" in result.stderr
