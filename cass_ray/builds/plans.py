@@ -112,7 +112,8 @@ def _cmake(root: Path, folder: str) -> Iterator[BuildCommands]:
     fixed += ["-DCMAKE_POLICY_VERSION_MINIMUM=3.5"]  # CMake 4 refuses what asks for less
     fixed += _fetched(root)
     build = f"cmake --build {BUILD_FOLDER} -- -k -j2"
-    lenient = [*on, *off, "-DCMAKE_PROJECT_INCLUDE_BEFORE=/cass/cmake/lenient.cmake"]
+    lenient = [*on, *off, "-DCMAKE_PROJECT_INCLUDE_BEFORE=/cass/cmake/before_project.cmake"]
+    lenient.append("-DCMAKE_PROJECT_INCLUDE=/cass/cmake/lenient.cmake")
     for name, words in (("cmake", on), ("cmake, lenient", lenient)):
         configure = shlex.join(["cmake", "-S", ".", "-B", BUILD_FOLDER, *fixed, *words])
         first = (_ANY_CMAKE,) if words is lenient else ()

@@ -2,21 +2,6 @@
 # here, folders of submodules and targets of either are passed over; what is left is configured.
 include_guard(GLOBAL)
 
-if(CMAKE_TOOLCHAIN_FILE AND NOT EXISTS "${CMAKE_TOOLCHAIN_FILE}")
-  unset(CMAKE_TOOLCHAIN_FILE)
-  unset(CMAKE_TOOLCHAIN_FILE CACHE)
-endif()
-
-function(message)
-  set(_cass_words ${ARGV})
-  if("${ARGV0}" STREQUAL "FATAL_ERROR" OR "${ARGV0}" STREQUAL "SEND_ERROR")
-    list(REMOVE_AT _cass_words 0)
-    _message(WARNING ${_cass_words})
-  elseif(ARGC GREATER 0)
-    _message(${ARGV})
-  endif()
-endfunction()
-
 macro(find_package _cass_name)
   set(_cass_words ${ARGN})
   list(FIND _cass_words REQUIRED _cass_required)

@@ -48,16 +48,16 @@ def build_texts(tree: FileTree) -> Iterator[str]:
             yield _text(tree, listed.path)
 
 
-def stated_standard(texts: Iterable[str]) -> str:
-    """``c++20`` where build files ask for it or a newer one; else empty, which is C++17."""
+def stated_standards(texts: Iterable[str]) -> tuple[str, str]:
+    """Of CUDA files, and of all files: ``c++20`` where build files ask for it or a newer one; else
+    empty, which is C++17. What they say of CUDA goes before what they say of all."""
     texts = [_CMAKE_PREFIX.sub("", text) for text in texts]
-    for pattern in _STANDARDS:
-        years = {
-            year for text in texts for match in pattern.findall(text) for year in match if year
-        }
-        if years:
-            return max(newer_standard(f"c++{year}") for year in years)
-    return ""
+    for_cuda, for_all = (
+        [newer_standard(f"c++{year}") for text in texts for match in pattern.findall(text)
+         for year in match if year]
+        for pattern in _STANDARDS
+    )  # fmt: skip
+    return max(for_cuda, default=""), max(for_cuda or for_all, default="")
 
 
 def cuda_switches(texts: Iterable[str]) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ from cass_ray.corpus.reading.other_repositories import (
     DependencySources,
     declared_dependencies,
 )
-from cass_ray.corpus.reading.switches import build_texts, cuda_switches, stated_standard
+from cass_ray.corpus.reading.switches import build_texts, cuda_switches, stated_standards
 from cass_ray.temporary import temporary_prefix
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_nvidia
@@ -78,8 +78,9 @@ class TreeUnits:
     log: list[str] = field(default_factory=list)
     switches: tuple[str, ...] = ()
     """Definitions for CUDA files of which no command is known."""
-    stated_standard: str = ""
-    """The C++ of files of which no command is known, where it is newer than C++17."""
+    stated_standards: tuple[str, str] = ("", "")
+    """The C++ of files whose command names none, and of files of which no command is known, where
+    it is newer than C++17. CMake 3.25 gives nvcc no option for C++20."""
     compiler_decides: bool = False
     """Whether what has device code is left to the compiler, not to a look at the text."""
 
@@ -97,7 +98,9 @@ class TreeUnits:
     def standard(self, path: str) -> str:
         """The C++ of the file at ``path``, where it is newer than C++17; else empty."""
         command = self.commands.get(path)
-        return newer_standard(command.standard) if command is not None else self.stated_standard
+        if command is not None and command.standard:
+            return newer_standard(command.standard)
+        return self.stated_standards[command is None]
 
     def configured(self, path: str) -> str:
         """Where the command of ``path`` is from; empty where text decides."""
@@ -149,7 +152,7 @@ def find_units(
         return found
     found.dependencies = _dependencies(tree, settings, submodules, address)
     texts = list(build_texts(tree))
-    found.switches, found.stated_standard = cuda_switches(texts), stated_standard(texts)
+    found.switches, found.stated_standards = cuda_switches(texts), stated_standards(texts)
     if (commands := _listed(tree)) is not None:
         found.commands, found.origin = commands, LISTED
         return found

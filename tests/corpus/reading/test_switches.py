@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cass_ray.builds.settings import UnitSettings
-from cass_ray.corpus.reading.switches import build_texts, cuda_switches, stated_standard
+from cass_ray.corpus.reading.switches import build_texts, cuda_switches, stated_standards
 from cass_ray.corpus.reading.units import find_units
 from tests.corpus.reading.test_other_repositories import tree
 
@@ -57,21 +57,30 @@ def test_switches_of_build_files(
     ],
 )
 def test_the_standard_that_build_files_ask_for(texts: list[str], standard: str) -> None:
-    assert stated_standard(texts) == standard
+    assert stated_standards(texts)[1] == standard
+
+
+def test_what_is_said_of_cuda_alone() -> None:
+    texts = ["set(CMAKE_CXX_STANDARD 20)\n"]
+    assert stated_standards(texts) == ("", "c++20")
+    assert stated_standards([*texts, "set(CMAKE_CUDA_STANDARD 20)\n"]) == ("c++20", "c++20")
 
 
 def test_cuda_files_without_a_command_are_compiled_with_them(tmp_path: Path) -> None:
     files = {
         "deps_dot_mk": "F = -DHAVE_CUDA -std=c++20\n",
+        "CMakeLists_dot_txt": "set(CMAKE_CUDA_STANDARD 20)\n",
         "compile_commands_dot_json": (
-            '[{"directory": "/x", "file": "a.cu", "command": "nvcc -DOWN -c a.cu"}]'
+            '[{"directory": "/x", "file": "a.cu", "command": "nvcc -DOWN -c a.cu"},'
+            '{"directory": "/x", "file": "c.cu", "command": "nvcc -std=c++17 -c c.cu"}]'
         ),
         "a_dot_cu": "",
         "b_dot_cu": "",
+        "c_dot_cu": "",
     }
     found = find_units(tree(tmp_path, **files), UnitSettings(recorded_builds=True), True)
     assert found.definitions("a.cu") == ("OWN",)
     assert found.definitions("b.cu") == ("HAVE_CUDA",)
     assert found.definitions("c.cpp") == ()
-    assert (found.standard("a.cu"), found.standard("b.cu")) == ("", "c++20")
+    assert [found.standard(f"{name}.cu") for name in "abc"] == ["c++20", "c++20", ""]
     assert find_units(tree(tmp_path), UnitSettings(), True).definitions("b.cu") == ()

@@ -118,3 +118,10 @@ def test_a_package_that_is_there_needs_no_network(
 
     assert store.fetch_all([package]) == {}
     assert store.include_folders(package) == [store.root(package) / "include"]
+
+
+def test_all_headers_that_opencvs_own_collection_includes() -> None:
+    """``opencv2/opencv.hpp`` of 4.6.0 includes these, a package of Debian's each."""
+    modules = "calib3d features2d dnn flann highgui imgcodecs imgproc ml objdetect photo stitching"
+    wanted = {f"libopencv-{name}-dev" for name in f"core {modules} video videoio".split()}
+    assert wanted <= {each.name for each in packages_of_headers(["opencv2/opencv.hpp"])}
