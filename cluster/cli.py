@@ -18,7 +18,7 @@ from cluster import local
 from cluster.errors import ClusterError
 from cluster.network import Network, NetworkError
 
-app = typer.Typer(add_completion=False, no_args_is_help=True)
+app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None)
 
 _FAILURES = (ClusterError, PortsTaken)
 

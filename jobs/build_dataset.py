@@ -61,7 +61,7 @@ from cass_ray.version import __version__
 if TYPE_CHECKING:
     from actors.nodes import NodeChoice
 
-app = typer.Typer(add_completion=False)
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 class EmptyBuildError(RuntimeError):

@@ -40,7 +40,7 @@ from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.unit import CompileFailure, Unit
 from cass_ray.version import __version__
 
-app = typer.Typer(add_completion=False)
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 _MAIN = "program.cu"
 

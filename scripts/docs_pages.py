@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import posixpath
 import re
+import sys
 from pathlib import Path
 
 import docs_reference  # beside this file: MkDocs puts the hook's folder on the path
@@ -32,6 +33,10 @@ _MERMAID = re.compile(r"^```mermaid\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are made."""
+    # Jobs and service have other names where a wheel is installed; the site is about this tree.
+    # Here: MkDocs puts the path back after it has loaded a hook.
+    if str(ROOT) not in sys.path:
+        sys.path.insert(0, str(ROOT))
     for place, text in pages().items():
         files.append(File.generated(config, place, content=text))
     for picture in RESULTS.glob("*.svg"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import typer
 from typer.testing import CliRunner
 
 from cass_ray import cli
+from tests.folders import REPOSITORY
 
 
 def test_help_lists_every_command_in_order() -> None:
@@ -180,6 +182,7 @@ class Missing:
             raise ModuleNotFoundError(f'No module named {{name!r}}', name=name)
 sys.meta_path.insert(0, Missing())
 from cass_ray import cli
+from tests.folders import REPOSITORY
 sys.argv = ['cass', *{arguments}]
 cli.main()
 """
@@ -205,3 +208,12 @@ def test_analyze_says_which_extra_it_needs(tmp_path: Path) -> None:
     assert done.returncode == 3
     assert "cass-ray[analysis]" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_help_has_one_style() -> None:
+    """A command of Typer's without ``rich_markup_mode=None`` draws boxes, others do not."""
+    made = re.compile(r"typer\.Typer\((?:[^()]|\([^()]*\))*\)")
+    for folder in ("cass_ray/commands", "jobs", "serve", "cluster"):
+        for path in (REPOSITORY / folder).rglob("*.py"):
+            for call in made.findall(path.read_text()):
+                assert "rich_markup_mode=None" in call, f"{path}: {call}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -144,3 +145,26 @@ def test_a_browser_fetches_nothing_else_and_needs_no_sideways_scrolling(
         server.shutdown()
         server.server_close()
     assert [each for each in elsewhere if not each.startswith((base, "data:"))] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "place"),
+    [
+        ("warpSize", "tutorials/by_symptom/"),
+        ("__shfl_down", "tutorials/by_symptom/"),
+        ("texture", "tutorials/by_symptom/"),
+        ("inline PTX", "tutorials/by_symptom/"),
+        ("cuBLASLt", "tutorials/by_symptom/"),
+        ("last digit", "tutorials/by_symptom/"),
+        ("kept_days", "reference/settings/"),
+    ],
+)
+def test_search_leads_to_symptoms_and_settings(site: Path, words: str, place: str) -> None:
+    """What the page's search looks through, in the browser."""
+    index = json.loads((site / "search" / "search_index.json").read_text())
+    found = {
+        each["location"].partition("#")[0]
+        for each in index["docs"]
+        if words.lower() in re.sub(r"<[^>]+>", "", each["title"] + " " + each["text"]).lower()
+    }
+    assert place in found

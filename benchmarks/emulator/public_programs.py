@@ -112,7 +112,7 @@ def judge(completed: Completed) -> tuple[PublicState, str]:
     failed = _FAILED.search(text)
     if completed.ok and not failed:
         return (PublicState.VERIFIED, "") if _PASSED.search(text) else (PublicState.RAN, last)
-    if failed and "cass-rdna3" not in errors:
+    if failed and "cass emulator:" not in errors:
         return PublicState.WRONG, failed[0] + ": " + last
     return PublicState.ERROR, last
 

@@ -207,7 +207,7 @@ class Reference:
 
 
 _OF_LIBRARIES = re.compile(r"\.amdhsa_kernel _ZN(?:7rocprim|6hipcub|6thrust)")
-"""Such programs are for ``cass port``, which keeps the host that Nvidia's libraries are in."""
+"""Such programs are for ``cass run-binary``, which keeps the host with Nvidia's libraries in it."""
 
 
 class LeftOut(Exception):

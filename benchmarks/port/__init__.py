@@ -1,1 +1,1 @@
-"""How many Nvidia executables `cass port` runs, and how well."""
+"""How many Nvidia executables `cass run-binary` runs, and how well."""

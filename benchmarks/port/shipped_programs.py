@@ -2,8 +2,8 @@
 
 ``python -m benchmarks.port.shipped_programs [--architecture sm_90] [--json FILE] [--markdown FILE]
 [NAME ...]``: every program is built with nvcc (``-cudart shared``), its executable ported with
-``cass port``'s code, run on each stored argument list and compared with the stored outputs. No
-source of a program is used after nvcc.
+``cass run-binary``'s code, run on each stored argument list and compared with the stored outputs.
+No source of a program is used after nvcc.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ class Way(StrEnum):
     SOURCE = "source"
     """``cass run``: the source is translated."""
     LIFTED = "lifted"
-    """``cass port``: nvcc's executable is lifted."""
+    """``cass run-binary``: nvcc's executable is lifted."""
 
 
 class Case(StrictModel):

@@ -45,7 +45,7 @@ class CaseRun:
 
 
 def run_case(case: CaseFolder, way: Way, target: str) -> CaseRun:
-    """Run ``case`` for ``target`` by ``cass run``, or by ``cass compile`` and ``cass port``."""
+    """Run ``case`` for ``target``: ``cass run``, or ``cass compile`` and ``cass run-binary``."""
     with tempfile.TemporaryDirectory() as place:
         done = _run(case, way, target, Path(place))
     return CaseRun(

@@ -424,7 +424,7 @@ class TargetInfo(StrictModel):
     """Why it is not compiled for here, with the remedy; empty where it is."""
 
 
-class Share(StrictModel):
+class SharedAnswer(StrictModel):
     """A request and the answer that the server gave, as a link shows them."""
 
     request: TranslateRequest

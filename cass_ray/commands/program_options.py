@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Annotated
 
@@ -13,6 +14,7 @@ import typer
 
 from cass_ray.commands.tool_errors import tool_errors
 from cass_ray.corpus.reading.source_files import Sources, gather
+from cass_ray.corpus.reading.unit_of_file import unit_of_file
 from cass_ray.emulator.build import BuildFailed
 from cass_ray.exit_codes import EXIT_TOOL_MISSING
 from cass_ray.toolchain.sandbox.executable import INPUT_ENTRIES, Bounds
@@ -102,10 +104,13 @@ def existing(file: Path) -> Path:
 def unit_of(
     file: Path, root: Path | None, includes: Sequence[str], definitions: Sequence[str]
 ) -> Unit:
-    """``file`` in the tree ``root`` (None: its folder), with -I folders and -D definitions.
+    """``file`` in the tree ``root``, with -I folders and -D definitions; without a root or folders
+    in its own folder, or in its project where it includes headers of that.
 
     Raises ``typer.BadParameter`` where it lies outside, or a folder does.
     """
+    if root is None and not includes:
+        return replace(unit_of_file(file), definitions=tuple(definitions))
     tree = (root or file.parent).resolve()
     main = file.resolve()
     if not main.is_relative_to(tree):
@@ -122,8 +127,8 @@ def unit_of(
 
 
 def gather_program(file: Path) -> Sources:
-    """``file`` with the headers beside it. Raises ``typer.BadParameter`` where there is none."""
-    return gather(Unit(existing(file).resolve().parent, PurePosixPath(file.name)))
+    """``file`` with its headers. Raises ``typer.BadParameter`` where there is no such file."""
+    return gather(unit_of_file(existing(file)))
 
 
 @contextmanager

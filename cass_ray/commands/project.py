@@ -50,8 +50,8 @@ def project(
         Path | None,
         typer.Option("-o", "--output", help="Folder of patch and report. [default: NAME-hip]"),
     ] = None,
-    build: Annotated[str, typer.Option(help="Command that builds it. [default: found]")] = "",
-    test: Annotated[str, typer.Option(help="Command that tests it. [default: found]")] = "",
+    build: Annotated[str, typer.Option(help="Command that builds it. [default: detected]")] = "",
+    test: Annotated[str, typer.Option(help="Command that tests it. [default: detected]")] = "",
     arch: Annotated[
         list[str] | None,
         typer.Option(help=f"Target; may be repeated: {', '.join(emulated_architectures())}."),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
@@ -19,10 +20,11 @@ from cass_ray.commands.program_options import exit_codes
 from cass_ray.commands.syntax_errors import syntax_error
 from cass_ray.commands.verify import agree
 from cass_ray.commands.waiting import waiting
+from cass_ray.corpus.reading.unit_of_file import project_of
 from cass_ray.dataset.schema import clip_diagnostic
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE, fail, no_room
 from cass_ray.overwriting import write_output
-from cass_ray.pipeline.project_files import ProjectFiles, project_of
+from cass_ray.pipeline.project_files import ProjectFiles
 from cass_ray.printable import printable, printable_text
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd
@@ -223,27 +225,27 @@ class SourceJob:
             target = self._written()
             root, names = target.resolve().parent, [target.name]
 
-        def as_in_project(name: str) -> Unit | None:
-            return self._unit(root, name, translator)
+        def in_project(name: str) -> Iterable[Unit]:
+            return self._units(root, name, translator)
 
-        compiler = HipCompiler(toolchain, root, as_in_project)
+        compiler = HipCompiler(toolchain, root, in_project)
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
             right = pool.map(lambda name: self._compiles(compiler, name, propose), names)
             failed = sum(not each for each in right)
         sys.stderr.write(f"{len(names) - failed} of {len(names)} file(s) compile for AMD\n")
         return failed
 
-    def _unit(self, root: Path, name: str, translator: Translator) -> Unit | None:
-        """The unit of the written file ``name`` below ``root``, as its project compiles it."""
+    def _units(self, root: Path, name: str, translator: Translator) -> Iterable[Unit]:
+        """Units of the written file ``name`` below ``root``, as its project may compile it."""
         if self._project is None:
-            return None
+            return ()
         hip = (root / name).read_text("utf-8", "replace")
         if not self.path.is_dir():
-            return self._files.unit(self._in_project(), hip, translator, name)
+            return self._files.units(self._in_project(), hip, translator, name)
         path = self._in_project(name)
         if self._project == self.path.resolve():
-            return self._files.unit_in(root, path, hip, translator)
-        return self._files.unit(path, hip, translator)
+            return self._files.units_in(root, path, hip, translator)
+        return self._files.units(path, hip, translator)
 
     def _compiles(self, compiler: HipCompiler, name: str, propose: Propose | None) -> bool:
         try:

@@ -91,18 +91,22 @@ def verify_port(
 ) -> None:
     """Run a port and its reference on the same inputs and compare what they print.
 
-    --with gives arguments, --inputs files and --stdin standard input, the last two to each run.
+    The verdict is a grade: verified; agrees, independence not shown; cannot tell; differs. A port
+    is verified if both programs agree under the same changes of inputs, results and device memory.
+
     Without an Nvidia GPU cass lifts nvcc's machine code of the original and runs it on the CPU. No
     translator of source takes part. If that fails, cass translates the original and runs it where
     the port runs: a check against the rules' translation only. The output says which and why.
+
+    --with gives arguments, --inputs files and --stdin standard input, the last two to each run.
     With several --arch the port runs as each: `--arch gfx1100 --arch gfx942` finds what is right
     on wavefronts of 32 lanes only. --second-compiler compiles the port with another LLVM, too. A
     port that is right with one of them only has undefined behaviour, or a compiler has a fault.
+
     Files without a main function get the same generated one on both sides. It launches each kernel
     whose parameters can be generated, on several sizes (--with: elements, threads in a block,
     blocks, seed).
-    The verdict is a grade: verified; agrees, independence not shown; cannot tell; differs. A port
-    is verified if both programs agree under the same changes of inputs, results and device memory.
+
     Exit codes: 0 verified, 1 differs or one does not compile, 2 usage, 3 a tool is missing, 4 they
     agree without evidence, or nothing can be told.
     """
@@ -118,6 +122,7 @@ def verify_port(
             stdin=standard_input(stdin),
             folder=inputs,
             bounds=bounds_of(memory, file_size),
+            in_projects=True,
             second_compiler=second_compiler,
         )
         results = compare_programs(*programs, how, list(dict.fromkeys(arch or [])))
@@ -203,7 +208,7 @@ def agree(original: Path, port: Path) -> bool:
 
     Raises what :func:`cass_ray.commands.program_options.exit_codes` turns into an exit code.
     """
-    results = compare_programs(original, port, Comparison())
+    results = compare_programs(original, port, Comparison(in_projects=True))
     typer.echo(_report(results), err=True)
     return not _first_difference(results)
 

@@ -128,8 +128,10 @@ def verify(
     )
 
 
-UNORDERED_WRITES = b"cass-rdna3: unordered writes"
+UNORDERED_WRITES = b"cass emulator: unordered writes"
 """How a warning of checking mode begins: what is found there is decided by chance."""
+_CHECK_SECONDS, _CHECK_TIMES = 20.0, 10.0
+"""Checking mode gets so long, and so many times as long as the program took without it."""
 _WARNING = UNORDERED_WRITES.decode()
 
 
@@ -194,7 +196,7 @@ class _Session:
             self._elsewhere(reference, data)
         self._keep(execution, record, reference.launch_count)
         if self._policy.check and record.numeric:
-            self._in_checking_mode(reference, data)
+            self._in_checking_mode(reference, execution, data)
         return record
 
     def _data(self, reference: ReferenceRun, execution: Execution) -> DataComparison:
@@ -344,11 +346,20 @@ class _Session:
             message = f"on a machine of another name, user and clock: {comparison.difference}"
             self._find(Exploit.OTHER_MACHINE, message)
 
-    def _in_checking_mode(self, reference: ReferenceRun, data: DataComparison) -> None:
+    def _in_checking_mode(
+        self, reference: ReferenceRun, normal: Execution, data: DataComparison
+    ) -> None:
         """Note what checking mode says: a fault if it changes how the program ends."""
-        mode = RunMode(bounds=self._policy.bounds, check=True)
-        execution = self._backend.run(self._candidate, reference.inputs, mode)
+        seconds = _CHECK_SECONDS + _CHECK_TIMES * normal.ended.wall_seconds
+        bounds = self._policy.bounds
+        bounds = replace(bounds, wall_seconds=min(bounds.wall_seconds, seconds))
+        execution = self._backend.run(
+            self._candidate, reference.inputs, RunMode(bounds=bounds, check=True)
+        )
         ended = execution.ended
+        if ended.verdict is SandboxVerdict.TIME_LIMIT:
+            self.warnings.append(f"checking mode was ended after {bounds.wall_seconds:.0f} s")
+            return
         message = ended.stderr.decode("utf-8", "replace").strip()[:_STDERR_CHARACTERS]
         if ended.verdict is SandboxVerdict.OK:
             comparison = self._compare(reference, execution, data)

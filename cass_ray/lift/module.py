@@ -245,7 +245,7 @@ def build(
 
 _ONLY_AS_CLUSTERS = (
     "clusters of {} x {} x {} blocks, each of which has to be launched as one workgroup: "
-    "`cass port` does so"
+    "`cass run-binary` does so"
 )
 
 

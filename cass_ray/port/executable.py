@@ -29,7 +29,7 @@ _STATIC_MESSAGE = (
 
 @dataclass(frozen=True)
 class Executable:
-    """What ``cass port`` needs to know of a program.
+    """What ``cass run-binary`` needs to know of a program.
 
     ``runtime`` is the major version of its CUDA runtime (``libcudart.so.13``), None for a program
     of the driver interface alone; ``libraries`` are the other Nvidia libraries that it needs.

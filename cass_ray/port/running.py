@@ -23,7 +23,7 @@ _LIFTED_FOLDER = Path("/cass/lifted")
 _SERVICE_FOLDER = Path("/cass/lifting")
 _NVRTC_FOLDER = Path("/cass/nvrtc")
 _NVRTC = "libnvrtc.so."
-_LIBRARIES_SAY = b"cass port: "
+_LIBRARIES_SAY = b"cass CUDA runtime: "
 _CAPABILITY = "CASS_PORT_CAPABILITY"
 _VARIED_MINOR = 8
 """What lines of our libraries of CUDA begin with (``common/report.cpp``)."""

@@ -110,7 +110,7 @@ def answer_for(image: bytes, lifter: ContainerLifter) -> Answer:
         is_text = image.startswith(CHECK) or b"\0" not in image[:64]
         return Answer(_INVALID_PTX if is_text else _INVALID_IMAGE, message=str(error))
     except Exception as error:  # a fault of ours must not leave the program waiting for an answer
-        _log.exception("cass port: lifting what the program loads")
+        _log.exception("cass run-binary: lifting what the program loads")
         return Answer(_UNKNOWN, message=f"lifting failed: {type(error).__name__}: {error}")
     left_out = [f"kernel {name} is left out: {text}" for name, text in made.failures.items()]
     result = _SUCCESS if made.fat_binary else _NO_BINARY

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from cass_ray.assembly.demangle import demangle
 from cass_ray.project.steps import Workbench
 
-_REPORT = re.compile(r"^cass-rdna3: (?P<what>.+)\n  kernel (?P<kernel>\S+)$", re.MULTILINE)
+_REPORT = re.compile(r"^cass emulator: (?P<what>.+)\n  kernel (?P<kernel>\S+)$", re.MULTILINE)
 _PLACE = re.compile(r"\b(?:0x[0-9a-fA-F]+|\d+)\b")
 
 

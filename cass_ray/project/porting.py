@@ -23,6 +23,7 @@ from cass_ray.project.built_by import drop_what_others_built, identity_of
 from cass_ray.project.checking import Violation, check_again
 from cass_ray.project.cloning import write_git
 from cass_ray.project.cmake import newer_cmake
+from cass_ray.project.common_headers import share_snippets
 from cass_ray.project.counted_tests import found_no_tests
 from cass_ray.project.interpreter import names_python, python_folders, write_interpreter
 from cass_ray.project.patch import make_patch
@@ -120,6 +121,8 @@ def port_project(
     port = work / "port"
     shutil.rmtree(port, ignore_errors=True)
     synchronize(work / ("shared" if shared else "hip"), port)
+    if not shared:
+        share_snippets(port)
     repairs = Repairs(port, work / ("repairs-shared.json" if shared else "repairs.json"))
     repairs.start()
     dependencies = _dependencies(settings, translator, work / "dependencies")

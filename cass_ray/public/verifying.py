@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from cass_ray.architectures import architecture_named
-from cass_ray.corpus.reading.source_files import Sources, gather
+from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.execute.backends.base import Backend, Inputs, RunMode
 from cass_ray.execute.backends.rdna3 import HipBackend
 from cass_ray.execute.comparison.tolerances import tolerance_for
@@ -26,10 +26,11 @@ from cass_ray.execute.targets import as_hip, translated_port, usable_targets, wa
 from cass_ray.execute.verification import PortVerification, combined
 from cass_ray.execute.verify import Policy
 from cass_ray.execute.verify import verify as verify_runs
+from cass_ray.public.gathering import gathered, gathered_port
 from cass_ray.public.renderable import Renderable
 from cass_ray.public.views import Block, Cells, Mark, View
 from cass_ray.toolchain.sandbox.executable import Bounds
-from cass_ray.toolchain.unit import CompileFailure, Unit
+from cass_ray.toolchain.unit import CompileFailure
 
 
 class VerifyResult(Renderable, PortVerification):
@@ -132,6 +133,8 @@ class Comparison:
     """``files`` of :func:`verify`."""
     bounds: Bounds = field(default_factory=Bounds)
     """Limits of each run."""
+    in_projects: bool = False
+    """Whether the original may include headers of the project that it lies in."""
     second_compiler: bool = False
     """Judge the port again with device code that another LLVM made."""
 
@@ -154,9 +157,8 @@ def compare_programs(
     ours = usable_targets(how.backend, architectures)
     theirs = reference_backends(how.reference_backend, ours[0])
     source = Path(original).resolve()
-    reference = gather(Unit(source.parent, PurePosixPath(source.name)))
-    target = Path(port).resolve() if port is not None else source
-    program = gather(Unit(target.parent, PurePosixPath(target.name)))
+    reference = gathered(source, in_project=how.in_projects)
+    program = reference if port is None else gathered_port(Path(port).resolve(), reference)
     texts = [content.decode("utf-8", "replace") for content in reference.files.values()]
     arguments = how.inputs
     driven = driven_pair(reference, program)

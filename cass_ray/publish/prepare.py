@@ -105,7 +105,10 @@ def _check_replaceable(folder: Path) -> None:
 def _dataset(settings: PublishSettings, folder: Path) -> dict[str, Any]:
     result = write_rows(settings, folder)
     if not result.rows:
-        raise NothingToPublishError(f"{settings.source}: every row is withheld: {result.withheld}")
+        reasons = "; ".join(f"{count}: {why}" for why, count in result.withheld.most_common())
+        raise NothingToPublishError(
+            f"{settings.source}: every row is withheld ({reasons}): see `licenses` in the settings"
+        )
     card = dataset_card(settings, result, build_report(settings.source))
     (folder / CARD_FILE).write_text(card, "utf-8")
     described = f"{result.rows} aligned CUDA and HIP programs with host and device assembly."

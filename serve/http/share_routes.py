@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path
 
-from cass_ray.api.schema import Share, ShareId, TranslateRequest
+from cass_ray.api.schema import SharedAnswer, ShareId, TranslateRequest
 from serve.errors import ApiError
 from serve.http.dependencies import Admitted, Authenticated, ServicesOf
 from serve.http.json_bodies import JsonRoute
@@ -35,7 +35,7 @@ async def share(body: TranslateRequest, services: ServicesOf, client: Admitted) 
     if answer is None:
         message = "this server has no such answer, or it failed its check: translate it again"
         raise ApiError(409, "no_answer", message)
-    kept = Share(request=body, answer=answer)
+    kept = SharedAnswer(request=body, answer=answer)
     return ShareId(id=await asyncio.to_thread(shares.put, kept))
 
 
@@ -44,7 +44,7 @@ async def shared(
     share: Annotated[str, Path(pattern=r"^[0-9a-f]{32}$")],
     services: ServicesOf,
     client: Authenticated,
-) -> Share:
+) -> SharedAnswer:
     """A request and its answer."""
     del client
     return await asyncio.to_thread(_shares(services).get, share)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from cass_ray.api.schema import Share
+from cass_ray.api.schema import SharedAnswer
 from cass_ray.cache import digest
 from cass_ray.whole_file import write_whole
 from serve.errors import ApiError
@@ -29,7 +29,7 @@ class Shares:
     def __init__(self, settings: ShareSettings) -> None:
         self._settings = settings
 
-    def put(self, share: Share) -> str:
+    def put(self, share: SharedAnswer) -> str:
         """Keep ``share``; its id. Raises ``ApiError`` where there is no room."""
         text = share.model_dump_json()
         name = digest([text])[:32]
@@ -42,12 +42,12 @@ class Shares:
             raise ApiError(503, "not_shared", f"the share was not written: {error}") from None
         return name
 
-    def get(self, name: str) -> Share:
+    def get(self, name: str) -> SharedAnswer:
         """Raises ``ApiError`` 404 for what was never shared, or is forgotten."""
         path = self._settings.folder / f"{name}.json"
         with suppress(OSError, ValidationError):
             if _ID.fullmatch(name) and not self._is_old(path):
-                return Share.model_validate_json(path.read_bytes())
+                return SharedAnswer.model_validate_json(path.read_bytes())
         days = self._settings.kept_days
         raise ApiError(404, "no_share", f"there is no such share (they are kept {days:g} days)")
 

@@ -1,4 +1,4 @@
-"""The executables of ``tests/port``: ``cass port`` is tried on the same."""
+"""The executables of ``tests/port``: ``cass run-binary`` is tried on the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``cass port``: the program's output and exit code are passed on; what is left out is named."""
+"""``cass run-binary``: output and exit code are the program's; what is left out is named."""
 
 from __future__ import annotations
 

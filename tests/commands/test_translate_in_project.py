@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from cass_ray.commands.run import app as run_app
 from cass_ray.commands.translate import app
-from cass_ray.pipeline.project_files import ProjectFiles, project_of
+from cass_ray.commands.verify import app as verify_app
+from cass_ray.corpus.reading.unit_of_file import project_of, unit_of_file
+from cass_ray.pipeline.project_files import ProjectFiles
 from cass_ray.translate.rules.engine import RulesTranslator
 
 RUN = CliRunner()
@@ -96,3 +99,59 @@ def test_a_mistake_in_a_projects_file_is_said_of_the_port(project: Path, tmp_pat
     assert result.exit_code == 1
     assert "kernels/port.hip:8:" in result.stderr
     assert "no matching function for call to 'cudaTwice'" in result.stderr
+
+
+SAMPLE = """#include <cstdio>
+#include <helper.cuh>
+__global__ void fill(int *out) { out[threadIdx.x] = shifted(threadIdx.x); }
+int main() {
+  int *memory = nullptr, host[32];
+  cudaMalloc(&memory, sizeof host);
+  fill<<<1, 32>>>(memory);
+  cudaMemcpy(host, memory, sizeof host, cudaMemcpyDeviceToHost);
+  std::printf("%d %d\\n", host[0], host[31]);
+}
+"""
+
+
+@pytest.fixture
+def sample(tmp_path: Path) -> Path:
+    """As NVIDIA's samples are laid out: one folder of headers for all programs."""
+    source = tmp_path / "samples/basic/fill/fill.cu"
+    source.parent.mkdir(parents=True)
+    source.write_text(SAMPLE)
+    for folder in (source.parent, tmp_path / "samples"):
+        (folder / "CMakeLists.txt").write_text("project(x)\n")
+    header = tmp_path / "samples/Common/helper.cuh"
+    header.parent.mkdir()
+    header.write_text(
+        "#include <cuda_runtime.h>\n__device__ int shifted(int x) { return x + 7; }\n"
+    )
+    return source
+
+
+def test_a_unit_is_in_its_project_where_it_needs_that(sample: Path, tmp_path: Path) -> None:
+    unit = unit_of_file(sample)
+    assert (unit.root, str(unit.main)) == (tmp_path / "samples", "basic/fill/fill.cu")
+    assert [str(each) for each in unit.include_directories] == ["Common"]
+    sample.write_text(SAMPLE.replace("<helper.cuh>", '"beside.cuh"'))
+    (sample.parent / "beside.cuh").write_text("")
+    unit = unit_of_file(sample)
+    assert (unit.root, str(unit.main), unit.include_directories) == (sample.parent, "fill.cu", ())
+    sample.write_text(SAMPLE.replace("<helper.cuh>", '"../../Common/helper.cuh"'))
+    assert unit_of_file(sample).root == tmp_path / "samples"
+
+
+@pytest.mark.nvidia
+@pytest.mark.amd
+def test_a_program_that_includes_headers_of_its_project_is_run_and_verified(
+    sample: Path, tmp_path: Path
+) -> None:
+    port = tmp_path / "port.hip"
+    assert RUN.invoke(app, [str(sample), "-o", str(port), "--check"]).exit_code == 0
+    assert RUN.invoke(run_app, [str(sample)]).stdout == "7 38\n"
+    result = RUN.invoke(verify_app, [str(sample), str(port)])
+    assert result.exit_code == 0, result.output
+    assert result.output.startswith("verified (lifted")
+    port.write_text(port.read_text().replace("threadIdx.x)", "threadIdx.x + 1)"))
+    assert RUN.invoke(verify_app, [str(sample), str(port)]).exit_code == 1

@@ -13,7 +13,7 @@ from tests.translate.rules.wavefront_defects import KERNELS, cuda, naive_hip
 
 BOTH = ["--arch", "gfx1100", "--arch", "gfx942"]
 PRINTS = "with no arguments: line 1:"
-DIFFERENCES = {"array": "cass-rdna3: read of uninitialised memory: read of LDS"}
+DIFFERENCES = {"array": "cass emulator: read of uninitialised memory: read of LDS"}
 """Where the output is the same by luck: fresh LDS of the emulator is zero."""
 
 SOME = [

@@ -71,7 +71,7 @@ def test_a_module_is_lifted_when_it_is_loaded(
     subprocess.run(command, check=True, capture_output=True)
     done = run_with(made.read_bytes())
     assert (done.returncode, done.stdout_text) == (0, f"{version}\n"), done.stderr_text
-    assert "cass port: ptxas: " in done.stderr_text  # what it loads last is no PTX
+    assert "cass CUDA runtime: ptxas: " in done.stderr_text  # what it loads last is no PTX
 
 
 @pytest.mark.parametrize("image", [b"\x7fELF\x02\x01\x01" + bytes(200), b"no such code"])
@@ -81,7 +81,7 @@ def test_what_is_no_device_code_is_an_error_of_the_call(
     done = run_with(image)
     assert done.returncode == 1
     assert re.fullmatch(r"line \d+: CUDA_ERROR_INVALID_(IMAGE|PTX)\n", done.stdout_text)
-    assert "cass port: " in done.stderr_text
+    assert "cass CUDA runtime: " in done.stderr_text
 
 
 def test_ptx_without_ptxas_says_what_to_do(lifter: ContainerLifter, tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_a_program_of_nvrtc(lifter: ContainerLifter, tmp_path: Path) -> None:
     assert not_provided(executable, lifter.nvidia) == []
     done = execute(port(executable, lifter), [], runtime_library(), RunOptions(seconds=120))
     assert (done.returncode, done.stdout_text) == (0, "10416\n"), done.stderr_text
-    assert done.stderr_text == "cass port: cuIpcCloseMemHandle is not supported\n"
+    assert done.stderr_text == "cass CUDA runtime: cuIpcCloseMemHandle is not supported\n"
 
 
 def test_all_of_the_drivers_entry_points_are_there(lifter: ContainerLifter) -> None:

@@ -220,14 +220,14 @@ def test_border_colors_are_refused(run_ported: Callable[..., Completed]) -> None
     """HIP's sampler has zeros there; where no axis has a border, the colour does not matter."""
     done = run_ported("border.cu", BORDER)
     assert done.stdout_text == "0 0 0 0 0 801 801"
-    assert done.stderr_text == "cass port: a border color of a texture is not supported\n"
+    assert done.stderr_text == "cass CUDA runtime: a border color of a texture is not supported\n"
 
 
 @pytest.mark.parametrize("architecture", ["sm_90", pytest.param("sm_80", marks=pytest.mark.slow)])
 def test_requests_beside_the_work(run_ported: Callable[..., Completed], architecture: str) -> None:
     done = run_ported("requests.cu", architecture=architecture)
     assert (done.returncode, done.stdout_text) == (0, "")
-    said = [line.removeprefix("cass port: ") for line in done.stderr_text.splitlines()]
+    said = [line.removeprefix("cass CUDA runtime: ") for line in done.stderr_text.splitlines()]
     assert said == [
         "a node that kernels can update is not supported",
         "a kernel is to have 65537 bytes of dynamic shared memory, 65536 are left to it here",
@@ -256,7 +256,7 @@ def test_no_text_prints_as_on_a_gpu(run_ported: Callable[..., Completed]) -> Non
 def test_missing_call_says_so_once_and_fails(run_ported: Callable[..., Completed]) -> None:
     done = run_ported("unsupported.cu", UNSUPPORTED)
     assert done.stdout_text == "801 801\n801\n"
-    assert done.stderr_text == "cass port: cudaIpcGetMemHandle is not supported\n"
+    assert done.stderr_text == "cass CUDA runtime: cudaIpcGetMemHandle is not supported\n"
 
 
 ATTRIBUTES = r"""

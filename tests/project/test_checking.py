@@ -15,23 +15,23 @@ LOG = """\
  4/10 Test  #4: fit ................***Failed    0.19 sec
 Running 1 test case...
 
-cass-rdna3: data race: read of 4 bytes of LDS byte 0 that wave 0 has written since the last barrier
+cass emulator: data race: read of 4 bytes of LDS byte 0 that wave 0 wrote
   kernel _Z9gradientsPfi
   at 0x1f698: flat_load_b32 v21, v[11:12]
   workgroup (0, 0, 0), work-item 32
   address 0x0
-cass-rdna3: data race: read of 4 bytes of LDS byte 8 that wave 1 has written since the last barrier
+cass emulator: data race: read of 4 bytes of LDS byte 8 that wave 1 wrote
   kernel _Z9gradientsPfi
   at 0x1f698: flat_load_b32 v21, v[11:12]
-cass-rdna3: access to memory that is not mapped
+cass emulator: access to memory that is not mapped
   kernel plain
   at 0x10: global_load_b32 v0, v[0:1], off
-cass-rdna3: hipFoo is not supported by the CPU backend
+cass emulator: hipFoo is not supported by the CPU backend
 """
 
 
 def test_a_violation_is_named_once() -> None:
-    race = "data race: read of 4 bytes of LDS byte 0 that wave 0 has written since the last barrier"
+    race = "data race: read of 4 bytes of LDS byte 0 that wave 0 wrote"
     assert violations_in(LOG) == (
         Violation("gradients(float*, int)", race, 2),
         Violation("plain", "access to memory that is not mapped", 1),

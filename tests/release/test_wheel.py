@@ -119,3 +119,14 @@ def test_it_builds_a_data_set_on_ray(installed: Path, tmp_path: Path) -> None:
     run(installed, tmp_path, "cass", *build)
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert (report["rows"], report["pairs"], report["rejects"]) == (2, 2, [])
+
+
+@pytest.mark.slow
+def test_the_documentation_builds_from_it(installed: Path, tmp_path: Path) -> None:
+    """``-P`` leaves the working folder off the path, as the command ``mkdocs`` does."""
+    pytest.importorskip("mkdocs", reason="the site needs the extra `docs`")
+    command = [installed / "bin" / "python", "-P", "-m", "mkdocs", "build", "--strict"]
+    command += ["--site-dir", tmp_path / "site"]
+    done = subprocess.run(command, cwd=REPOSITORY, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "site" / "reference" / "settings" / "index.html").exists()

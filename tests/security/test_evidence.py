@@ -474,5 +474,5 @@ int main() {{
 }}"""
     done = run(backend, body)
     assert done.ended.stdout in (b"hipErrorIllegalAddress\n", b"hipErrorLaunchFailure\n")
-    assert b"cass-rdna3: " in done.ended.stderr
+    assert b"cass emulator: " in done.ended.stderr
     assert done.launch_count == 1

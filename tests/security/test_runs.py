@@ -1,4 +1,4 @@
-"""Programs that ``cass run`` and ``cass port`` run: what they can write, and what comes back."""
+"""Programs of ``cass run`` and ``cass run-binary``: what they can write, and what comes back."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ for file in /proc/self/fd/*; do echo '{"kernels": []}' > "$file"; done 2>/dev/nu
 """
 
 
-@pytest.fixture(params=["cass run", "cass port"])
+@pytest.fixture(params=["cass run", "cass run-binary"])
 def run(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run a shell script as the program; the CUDA runtime of a port is not needed for it."""
     folder = tmp_path / "program"

@@ -46,7 +46,7 @@ hipError_t record(hipError_t result) {
 }
 
 void report(std::string_view message) {
-  std::string line = "cass-rdna3: ";
+  std::string line = "cass emulator: ";
   line += message;
   line += '\n';
   // One write: lines of several threads stay whole. Nothing can be done about a failure.

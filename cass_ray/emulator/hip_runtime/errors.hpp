@@ -14,7 +14,7 @@ namespace cass::hip {
 // point.
 hipError_t record(hipError_t result);
 
-// Writes "cass-rdna3: MESSAGE" and a newline to standard error in one piece.
+// Writes "cass emulator: MESSAGE" and a newline to standard error in one piece.
 void report(std::string_view message);
 
 // The same, but each message only once in the life of the process.

@@ -42,7 +42,7 @@ _ARCHITECTURE = "sm_90"
 
 @dataclass(frozen=True, eq=False)
 class LiftedBackend(NvidiaBackend):
-    """Runs CUDA programs as ``cass port`` does; ``threads`` as those of the emulator.
+    """Runs CUDA programs as ``cass run-binary`` does; ``threads`` as those of the emulator.
 
     A program that needs what the lifter or the runtime does not have is no reference: where that is
     known from its executable :meth:`build` raises, else :attr:`Execution.not_provided` says so.

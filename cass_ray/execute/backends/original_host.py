@@ -1,6 +1,6 @@
 """A CUDA program's own host code over device code for AMD, whoever wrote that.
 
-The executable is nvcc's. It runs as ``cass port`` runs it, against a CUDA runtime over HIP
+The executable is nvcc's. It runs as ``cass run-binary`` runs it, against a CUDA runtime over HIP
 (:mod:`cass_ray.port`), where the backend for HIP programs would run what it had linked.
 """
 

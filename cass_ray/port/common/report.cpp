@@ -30,7 +30,7 @@ void report_once(std::string_view message) {
   if (!said.emplace(message).second) return;
   const std::string text = std::string(message) + '\n';
   note(text);
-  const std::string line = "cass port: " + text;
+  const std::string line = "cass CUDA runtime: " + text;
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 

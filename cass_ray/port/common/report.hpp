@@ -1,4 +1,4 @@
-// What the user of `cass port` is told.
+// What the user of `cass run-binary` is told.
 #pragma once
 
 #include <string_view>

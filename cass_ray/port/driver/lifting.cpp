@@ -115,7 +115,8 @@ std::span<const std::byte> whole_image(const void* image) {
 LiftedImage lift(std::span<const std::byte> image) {
   const char* path = std::getenv(socket_variable);
   if (path == nullptr) {
-    return failed(not_supported, "start the program with `cass port`: CASS_PORT_LIFTER is not set");
+    return failed(not_supported,
+                  "start the program with `cass run-binary`: CASS_PORT_LIFTER is not set");
   }
   Connection connection(path);
   const std::uint64_t size = image.size();

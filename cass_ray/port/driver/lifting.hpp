@@ -1,4 +1,5 @@
-// Device code that is loaded while the program runs: `cass port` lifts it, outside of the sandbox.
+// Device code that is loaded while the program runs: `cass run-binary` lifts it, outside of the
+// sandbox.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Linking of what the program adds piece by piece: `cass port` does it, outside of the sandbox, by
-// ptxas and nvlink. The result is a cubin, which the program loads.
+// Linking of what the program adds piece by piece: `cass run-binary` does it, outside of the
+// sandbox, by ptxas and nvlink. The result is a cubin, which the program loads.
 #include <cstring>
 #include <fstream>
 #include <iterator>

@@ -10,7 +10,7 @@ using namespace cass::cuda;
 namespace {
 
 // The compute capability that the program was compiled for, such as 80: what code that asks for the
-// device's own expects. `cass port` sets it.
+// device's own expects. `cass run-binary` sets it.
 int capability() {
   const char* text = std::getenv("CASS_PORT_CAPABILITY");
   const int value = text != nullptr ? std::atoi(text) : 0;

@@ -1,5 +1,5 @@
 // What the start-up code that nvcc generates calls: CUDA's fat binaries are replaced by the lifted
-// ones that `cass port` has made of them.
+// ones that `cass run-binary` has made of them.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -138,7 +138,7 @@ std::map<std::string, std::string> reasons(const std::string& path) {
 const void* lifted(const Container& container, Binary& binary) {
   const char* folder = std::getenv(directory_variable);
   if (folder == nullptr) {
-    report_once("start the program with `cass port`: CASS_PORT_DIRECTORY is not set");
+    report_once("start the program with `cass run-binary`: CASS_PORT_DIRECTORY is not set");
     return nullptr;
   }
   const auto key = key_of(container);

@@ -20,6 +20,7 @@ from cass_ray.translate.project.build_text import (
 )
 from cass_ray.translate.project.cmake_features import (
     downloads,
+    fetched,
     interface_libraries,
     link,
     plain_links,
@@ -126,6 +127,13 @@ def translate_cmake(text: str) -> Translation:
             Severity.WARNING,
             f"the build downloads {name}, and builds have no network here",
             f"give its sources: cass project --dependency {name}=DIR",
+        )
+    for construct, address in fetched(text):
+        file.report(
+            construct,
+            Severity.WARNING,
+            f"the build downloads {address}, and builds have no network here",
+            "put what it holds where the build looks for it before",
         )
     if not _SEEMS_CUDA.search(text):
         return file.done()

@@ -39,7 +39,7 @@ class BuildText:
     def substitute(
         self, pattern: str | re.Pattern[str], new: str | Callable[[re.Match[str]], str]
     ) -> None:
-        self.text, count = re.subn(pattern, new, self.text)
+        self.text, count = _outside_comments(pattern, new, self.text)
         self.converted += count
 
     def replace_commands(self, new: Callable[[str, str], str]) -> None:
@@ -69,10 +69,12 @@ class BuildText:
 
     def words(self, text: str) -> str:
         """``text``, a part of the file, with hipcc's flags."""
-        text, count = HOST_WORD.subn(lambda match: match["options"].replace(",-", " -"), text)
+        text, count = _outside_comments(
+            HOST_WORD, lambda match: match["options"].replace(",-", " -"), text
+        )
         self.converted += count
         for pattern, new in FLAG_RULES:
-            text, count = pattern.subn(new, text)
+            text, count = _outside_comments(pattern, new, text)
             self.converted += count
         return text
 
@@ -87,6 +89,23 @@ class BuildText:
     def done(self) -> Translation:
         errors = sum(item.severity is Severity.ERROR for item in self.findings)
         return Translation(self.text, tuple(self.findings), Counts(self.converted, 0, errors))
+
+
+def _outside_comments(
+    pattern: str | re.Pattern[str], new: str | Callable[[re.Match[str]], str], text: str
+) -> tuple[str, int]:
+    """As ``re.subn``, but lines that are nothing but a comment stay: a patch is read by people."""
+    count = 0
+
+    def made(match: re.Match[str]) -> str:
+        nonlocal count
+        line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+        if line.lstrip().startswith("#"):
+            return match.group()
+        count += 1
+        return match.expand(new) if isinstance(new, str) else new(match)
+
+    return re.sub(pattern, made, text), count
 
 
 def with_spared(match: re.Match[str], flags: Sequence[str]) -> str:

@@ -38,6 +38,11 @@ _DOWNLOADS = (
     re.compile(r"\bfile\s*\(\s*DOWNLOAD\s+([^\s()]{1,200})", re.IGNORECASE),
 )
 
+_PROGRAMS = re.compile(
+    r"\bCOMMAND\s+\"?(?:\S*/)?(?:wget|curl|git\s+clone)\b[^()]{0,400}?"
+    r"(https?://[^\s\"()]{1,300})"
+)
+
 
 def interface_libraries(text: str) -> frozenset[str]:
     """Libraries that a CMake file makes of headers alone: nothing of them is compiled."""
@@ -102,3 +107,10 @@ def downloads(text: str) -> list[tuple[str, str]]:
             name = next(group for group in match.groups() if group)
             found.setdefault(name.rstrip("/").rpartition("/")[2], match[0])
     return [(construct, name) for name, construct in found.items()]
+
+
+def fetched(text: str) -> list[tuple[str, str]]:
+    """What a CMake file has programs fetch (``wget``): the words that say so, and the address."""
+    code = _COMMENT.sub("", text)
+    found = {match[1]: match[0] for match in _PROGRAMS.finditer(code)}
+    return [(construct, address) for address, construct in found.items()]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path, PurePosixPath
 
 from cass_ray.dataset.schema import Reason
@@ -21,23 +22,25 @@ class HipCompiler:
 
     toolchain: AmdToolchain
     root: Path
-    as_in_project: Callable[[str], Unit | None] = lambda path: None
-    """The unit of the file as it is now, as its project compiles it, where that is known. Asked for
-    files that do not compile with common folders: the first time may cost seconds."""
-    _of_project: set[str] = field(default_factory=set)
+    in_project: Callable[[str], Iterable[Unit]] = lambda path: ()
+    """Units of the file as it is now, as its project may compile it, what costs least first. Asked
+    for files that do not compile with common folders."""
+    _tried: dict[str, int] = field(default_factory=dict)
 
     def messages(self, path: str) -> str:
         """The compiler's messages about ``path``; nothing when it compiles.
 
         A file without a kernel compiles too: nothing is asked of it on the device.
         """
-        if path not in self._of_project:
-            said = self._messages(self._with_common_folders(path))
-            if not said:
-                return ""
-            self._of_project.add(path)
-        unit = self.as_in_project(path)
-        return self._messages(unit or self._with_common_folders(path))
+        said = ""
+        units = chain([self._with_common_folders(path)], self.in_project(path))
+        for number, unit in enumerate(units):
+            if number >= self._tried.get(path, 0):
+                self._tried[path] = number
+                said = self._messages(unit)
+                if not said:
+                    return ""
+        return said
 
     def _with_common_folders(self, path: str) -> Unit:
         folders = {PurePosixPath("."), PurePosixPath(path).parent}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from cass_ray.translate.project.build_files import (
@@ -12,7 +14,7 @@ from cass_ray.translate.project.build_files import (
     translate_setup,
 )
 from cass_ray.translate.project.makefiles import translate_script
-from cass_ray.translate.protocol import Severity
+from cass_ray.translate.protocol import Severity, Translation
 
 
 def test_a_cmake_project() -> None:
@@ -574,3 +576,24 @@ def test_cmake_sets_the_language_of_cuda_files_alone() -> None:
 def test_what_autotools_and_scripts_hold(path: str, source: str, expected: str) -> None:
     build = kind_of(path)
     assert build is not None and build(source).source == expected
+
+
+@pytest.mark.parametrize(
+    ("translate", "text", "kept"),
+    [
+        (translate_cmake, "project(a CUDA)\n# set(CMAKE_CUDA_FLAGS -lineinfo)\n",
+         "# set(CMAKE_CUDA_FLAGS -lineinfo)"),
+        (translate_cmake, "project(a CUDA)\n  #target_link_libraries(a CUDA::cudart)\n",
+         "  #target_link_libraries(a CUDA::cudart)"),
+        (translate_makefile, "# nvcc -arch=sm_80 -lcudart\nall:\n\tnvcc a.cu\n",
+         "# nvcc -arch=sm_80 -lcudart"),
+        (translate_script, "nvcc a.cu\n# nvcc -lineinfo b.cu\n", "# nvcc -lineinfo b.cu"),
+        (translate_setup, "# nvcc_flags = ['-lineinfo'], run(['nvcc'])\nrun(['nvcc'])\n",
+         "# nvcc_flags = ['-lineinfo'], run(['nvcc'])"),
+    ],
+)  # fmt: skip
+def test_lines_of_comments_stay(
+    translate: Callable[[str], Translation], text: str, kept: str
+) -> None:
+    assert kept in translate(text).source.splitlines()
+    assert translate(text).source != text

@@ -180,3 +180,25 @@ def test_marks_for_profilers_are_linked_by_their_file() -> None:
     assert made.source == (
         "find_package(hip)\ntarget_link_libraries(a ${hip_LIB_INSTALL_DIR}/libroctx64.so)\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("command", "address"),
+    [
+        ("execute_process(COMMAND wget https://a.org/x/v1.6.zip -O ${D}/x.zip)",
+         "https://a.org/x/v1.6.zip"),
+        ("execute_process(\n  COMMAND curl -L -o x.tgz https://a.org/x.tgz\n  RESULT_VARIABLE r)",
+         "https://a.org/x.tgz"),
+        ('execute_process(COMMAND git clone --depth 1 "https://a.org/x.git" x)',
+         "https://a.org/x.git"),
+        ("add_custom_command(OUTPUT d COMMAND /usr/bin/wget -q http://a.org/d)", "http://a.org/d"),
+        ("# execute_process(COMMAND wget https://a.org/x)", ""),
+        ('message("see https://a.org/x")', ""),
+    ],
+)  # fmt: skip
+def test_what_programs_of_a_build_fetch_is_named(command: str, address: str) -> None:
+    findings = translate_cmake(f"{command}\n").findings
+    named = [item for item in findings if "no network" in item.message]
+    assert len(named) == bool(address)
+    assert all(f"downloads {address}," in item.message for item in named)
+    assert all(diagnostic_of(item).code == "CASS1017" for item in named)

@@ -1,0 +1,76 @@
+"""Text that the translation puts into several files of a folder, as one header beside them.
+
+A file on its own must hold what it needs. In a project the same hundred lines in each file make a
+patch that nobody reads. What is read as text, or copied to another place, keeps its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+from cass_ray.translate.project.build_files import configures
+from cass_ray.translate.project.tree import is_source, source_files
+from cass_ray.translate.rules.tables import snippets
+
+_FEWEST_LINES = 20
+_FEWEST_FILES = 2
+_READ_AS_TEXT = re.compile(r"\b(?:(?:hip|nv)rtcCreateProgram|load_inline|RawModule|RawKernel)\b")
+"""What compiles text while it runs, which finds no header beside it."""
+_HEADER = r"(?:\.(?:h|hh|hpp|hxx|cuh|inl)\b|\$[{(]\w*(?:HEADER|HDR|INC|FILES|_H)\w*[)}])"
+_COPIED = re.compile(
+    rf"\binstall\s*\([^()]*\bFILES\b[^()]*{_HEADER}|\bFILES_MATCHING\b|\bPUBLIC_HEADER\b"
+    rf"|\b(?:file\s*\(\s*(?:COPY|INSTALL)\b|configure_file\s*\()[^()]*{_HEADER}"
+    rf"|^\t[^\n]*(?<![\w.-])(?:cp|install)\s[^\n]*{_HEADER}",
+    re.IGNORECASE | re.MULTILINE,
+)
+_SOURCES = frozenset({".cu", ".c", ".cc", ".cpp", ".cxx"})
+"""What no build file copies elsewhere to be included there."""
+_FILES = frozenset({*_SOURCES, ".cuh", ".h", ".hh", ".hpp", ".hxx", ".inl"})
+
+
+def share_snippets(root: Path) -> list[Path]:
+    """Make headers of what files below ``root`` have in common; returns them.
+
+    Nothing is done where text is compiled while a program runs. Headers of projects whose build
+    files copy some keep their own text.
+    """
+    files = list(source_files(root))
+    texts = {path: text for path in files if (text := _text(path)) is not None}
+    if any(_READ_AS_TEXT.search(text) for text in texts.values()):
+        return []
+    copied = any(_COPIED.search(text) for path, text in texts.items() if configures(path.name))
+    wanted = _SOURCES if copied else _FILES
+    known = {name: text for name, text in snippets().items() if text.count("\n") >= _FEWEST_LINES}
+    holders: defaultdict[tuple[Path, str], list[Path]] = defaultdict(list)
+    for path, text in texts.items():
+        if path.suffix in wanted:
+            for name in _held(text, known):
+                holders[path.parent, name].append(path)
+    made = []
+    for (folder, name), paths in sorted(holders.items()):
+        header = folder / f"cass_{name}.h"
+        if len(paths) < _FEWEST_FILES or header.exists():
+            continue
+        header.write_text(known[name], "utf-8")
+        made.append(header)
+        for path in paths:
+            texts[path] = texts[path].replace(known[name], f'#include "{header.name}"\n', 1)
+            path.write_text(texts[path], "utf-8", newline="")
+    return made
+
+
+def _text(path: Path) -> str | None:
+    """The content of a source, a build file or a module of Python."""
+    if not (is_source(path.name) or configures(path.name) or path.suffix == ".py"):
+        return None
+    try:
+        return path.read_bytes().decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _held(text: str, known: dict[str, str]) -> Iterator[str]:
+    return (name for name, snippet in known.items() if snippet in text)
