@@ -12,6 +12,7 @@ from cass_ray.translate.rules.text import Span
 _CAST_ALREADY = re.compile(r"\(\s*(?:const\s+)?void\b|(?:reinterpret|static)_cast\b")
 _WMMA = re.compile(r"nvcuda\s*::\s*wmma\b")
 _CUB_ALIAS = re.compile(r"\bnamespace\s+cub\s*=\s*(?:::\s*)?(?:hipcub|(?:\w+\s*::\s*)+cub)\s*;")
+_QUALIFIERS = re.compile(r"(?:\b\w+\s*::\s*)+\Z")
 _CLASS_KEY = re.compile(r"\b(?:struct|union|enum)\s+\Z")
 _DEFINITION = re.compile(r"\s*(?:final\s*)?(?:\{|:(?!:))")
 _QUALIFIED = re.compile(r"(\w+)\s*::\s*\Z")
@@ -162,9 +163,13 @@ def rename_surface_reads(unit: Rewrite) -> None:
 
 
 def replace_absent(unit: Rewrite) -> None:
-    """Error codes that HIP never returns keep a number of their own."""
+    """Error codes that HIP never returns keep a number of their own, and so do other enumerators
+    that it lacks; ``cudaDataType::`` before them goes, since a cast takes their place."""
     for word, expression in tables.absent().items():
         for offset in unit.words.get(word, ()):
+            before = _QUALIFIERS.search(unit.source.code, max(0, offset - _LOOK_BACK), offset)
+            if before:
+                unit.edits.replace(before.start(), offset, "")
             unit.rename(offset, word, expression)
 
 

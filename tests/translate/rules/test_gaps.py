@@ -59,6 +59,15 @@ def test_names_of_the_projects_own_headers_are_not_reported(declaration: str) ->
     assert not ENGINE.translate(source, context=Context(declared=declared)).findings
 
 
+@pytest.mark.parametrize(
+    "written",
+    ["CUDA_R_8F_E4M3", "cudaDataType::CUDA_R_8F_E4M3", "cudaDataType_t :: CUDA_R_8F_E4M3"],
+)
+def test_enumerators_that_hip_lacks_are_casts_without_a_scope(written: str) -> None:
+    """CUDA's library_types.h, and HIP's from ROCm 6.3 on, say 28."""
+    assert hip(f"f({written});\n") == "f((hipDataType)28 /* CUDA_R_8F_E4M3 */);\n"
+
+
 def test_macros_that_configure_or_cmake_write_are_the_projects() -> None:
     template = "#cmakedefine CUDA_TEST_DEVICE 0\n# undef CUDA_FOUND\n#cmakedefine01 CUB_SHIPPED\n"
     assert declared_names([template]) == {"CUDA_TEST_DEVICE", "CUDA_FOUND", "CUB_SHIPPED"}
