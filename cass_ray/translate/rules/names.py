@@ -12,7 +12,6 @@ from cass_ray.translate.rules.text import Span
 _CAST_ALREADY = re.compile(r"\(\s*(?:const\s+)?void\b|(?:reinterpret|static)_cast\b")
 _WMMA = re.compile(r"nvcuda\s*::\s*wmma\b")
 _CUB_ALIAS = re.compile(r"\bnamespace\s+cub\s*=\s*(?:::\s*)?(?:hipcub|(?:\w+\s*::\s*)+cub)\s*;")
-_QUALIFIERS = re.compile(r"(?:\b\w+\s*::\s*)+\Z")
 _CLASS_KEY = re.compile(r"\b(?:struct|union|enum)\s+\Z")
 _DEFINITION = re.compile(r"\s*(?:final\s*)?(?:\{|:(?!:))")
 _QUALIFIED = re.compile(r"(\w+)\s*::\s*\Z")
