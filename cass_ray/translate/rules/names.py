@@ -341,10 +341,22 @@ def rename_device_functions(unit: Rewrite) -> None:
                 offset in unit.device or not _is_called(unit.source.code, offset, word)
             ):
                 continue
-            if not unit.is_member(offset) and not unit.is_declaration(offset, word):
+            if _drop_own_scope(unit, offset) or not (
+                unit.is_member(offset) or unit.is_declaration(offset, word)
+            ):
                 unit.rename(offset, word, found.hip)
                 if found.snippet:
                     unit.snippets.add(found.snippet)
+
+
+def _drop_own_scope(unit: Rewrite, offset: int) -> bool:
+    """Remove ``__nv_fp8_interpretation_t::`` before an enumerator of a type that a snippet gives;
+    whether it was there."""
+    before = _QUALIFIERS.search(unit.source.code, max(0, offset - _LOOK_BACK), offset)
+    if before is None or before[0].partition("::")[0].strip() not in tables.device_functions():
+        return False
+    unit.edits.replace(before.start(), offset, "")
+    return True
 
 
 def drop_words(unit: Rewrite) -> None:

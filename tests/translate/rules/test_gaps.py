@@ -68,6 +68,11 @@ def test_enumerators_that_hip_lacks_are_casts_without_a_scope(written: str) -> N
     assert hip(f"f({written});\n") == "f((hipDataType)28 /* CUDA_R_8F_E4M3 */);\n"
 
 
+def test_an_enumerator_of_a_type_that_a_snippet_gives_loses_its_scope() -> None:
+    source = "f(__nv_fp8_interpretation_t::__NV_E4M3, __NV_E5M2, own::__NV_E4M3);\n"
+    assert "f(cass::FP8_E4M3, cass::FP8_E5M2, own::__NV_E4M3);\n" in hip(source)
+
+
 def test_macros_that_configure_or_cmake_write_are_the_projects() -> None:
     template = "#cmakedefine CUDA_TEST_DEVICE 0\n# undef CUDA_FOUND\n#cmakedefine01 CUB_SHIPPED\n"
     assert declared_names([template]) == {"CUDA_TEST_DEVICE", "CUDA_FOUND", "CUB_SHIPPED"}
