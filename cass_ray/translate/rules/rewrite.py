@@ -19,7 +19,7 @@ from cass_ray.translate.rules.regions import (
 from cass_ray.translate.rules.text import SourceText, Span, positions
 
 _WORD = re.compile(r"([A-Za-z_]\w*)")
-_DECLARATION_LEAD = re.compile(r"(?:[\w>\]]\s+|[*&]\s*)\Z")
+_DECLARATION_LEAD = re.compile(r"(?:(?:[\w\]]|(?<!-)>)\s+|[*&]\s*)\Z")
 _NO_DECLARATION_LEAD = re.compile(r"\b(?:return|case|goto|new|else|do|throw)\s+\Z")
 _DECLARATION_TAIL = re.compile(r"\s*(?:[=;,(\[{)]|\Z|\n)")
 _POINTER_RESULT = re.compile(

@@ -73,6 +73,11 @@ def test_an_enumerator_of_a_type_that_a_snippet_gives_loses_its_scope() -> None:
     assert "f(cass::FP8_E4M3, cass::FP8_E5M2, own::__NV_E4M3);\n" in hip(source)
 
 
+def test_the_result_of_a_lambda_is_no_declaration() -> None:
+    source = "auto f = [](float x) -> __nv_fp8_e4m3 { return __nv_fp8_e4m3(x); };\n"
+    assert "auto f = [](float x) -> cass::fp8_e4m3 { return cass::fp8_e4m3(x); };" in hip(source)
+
+
 def test_macros_that_configure_or_cmake_write_are_the_projects() -> None:
     template = "#cmakedefine CUDA_TEST_DEVICE 0\n# undef CUDA_FOUND\n#cmakedefine01 CUB_SHIPPED\n"
     assert declared_names([template]) == {"CUDA_TEST_DEVICE", "CUDA_FOUND", "CUB_SHIPPED"}
