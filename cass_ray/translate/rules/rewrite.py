@@ -27,6 +27,7 @@ _POINTER_RESULT = re.compile(
 )
 """A function's result, from the end of what stands before; in ``a * f(b)`` there is more."""
 _RESULT_CHARACTERS = 160
+_RESULT_OF_A_LAMBDA = re.compile(r"[\w:]+[ \t]*[*&]*\s*\{")
 _DEFINE = re.compile(r"#[ \t]*define[ \t]+\Z")
 _OPENING = re.compile(r"\s*\(")
 _LABEL = re.compile(r"\s*:(?!:)")
@@ -124,7 +125,10 @@ class Rewrite:
 
     def is_member(self, offset: int) -> bool:
         """Whether the word at ``offset`` is a member of something or of a namespace."""
-        return _MEMBER.search(self.source.code, max(0, offset - 8), offset) is not None
+        before = _MEMBER.search(self.source.code, max(0, offset - 8), offset)
+        return before is not None and not (
+            before[0].startswith("->") and _RESULT_OF_A_LAMBDA.match(self.source.code, offset)
+        )
 
     @property
     def wave64(self) -> bool:
