@@ -134,6 +134,11 @@ def test_a_unit_is_in_its_project_where_it_needs_that(sample: Path, tmp_path: Pa
     unit = unit_of_file(sample)
     assert (unit.root, str(unit.main)) == (tmp_path / "samples", "basic/fill/fill.cu")
     assert [str(each) for each in unit.include_directories] == ["Common"]
+    sample.write_text(f"#include <thrust/sort.h>\n#include <own.h>\n{SAMPLE}")
+    for place in (".venv/lib/own.h", "extern/thrust/sort.h"):
+        (tmp_path / "samples" / place).parent.mkdir(parents=True)
+        (tmp_path / "samples" / place).write_text("")
+    assert unit_of_file(sample).include_directories == unit.include_directories
     sample.write_text(SAMPLE.replace("<helper.cuh>", '"beside.cuh"'))
     (sample.parent / "beside.cuh").write_text("")
     unit = unit_of_file(sample)

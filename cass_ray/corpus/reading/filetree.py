@@ -214,7 +214,10 @@ class DirectoryTree:
         return status
 
 
-_SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn"})
+_SKIPPED_FOLDERS = frozenset(
+    {".git", ".hg", ".svn", ".venv", "venv", ".tox", "site-packages", "node_modules"}
+)
+"""Of version control, and other packages that are installed in a tree."""
 
 
 def _os_problem(path: str, error: OSError | ValueError) -> FileProblemError:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from cass_ray.corpus.reading.filetree import DirectoryTree
@@ -15,6 +17,7 @@ from cass_ray.corpus.reading.includes import (
 )
 from cass_ray.corpus.reading.open_inside import is_file_inside, read_inside
 from cass_ray.corpus.reading.source_files import FILE_BYTES
+from cass_ray.corpus.reading.system_headers import is_system_header
 from cass_ray.toolchain.unit import Unit
 
 BUILD_FILES = (
@@ -52,12 +55,26 @@ def unit_of_file(file: Path) -> Unit:
     if project is None or not path.is_file():
         return alone
     main = path.relative_to(project).as_posix()
-    closure = _closure(project, main, IncludePaths(DirectoryTree(project)))
+    closure = _closure(project, main, _Search(IncludePaths(DirectoryTree(project))))
     below = f"{PurePosixPath(main).parent.as_posix()}/".removeprefix("./")
     if not closure.directories and all(each.startswith(below) for each in closure.files):
         return alone
     folders = tuple(map(PurePosixPath, closure.directories))
     return Unit(project, PurePosixPath(main), folders)
+
+
+@dataclass(frozen=True)
+class _Search:
+    """A search that leaves headers of the compiler and the toolkits to them: a tree may have a
+    copy of Thrust, which is not the HIP side's."""
+
+    paths: IncludePaths
+
+    def directories(self, path: str) -> Sequence[str]:
+        return self.paths.directories(path)
+
+    def search(self, name: str, includer: str) -> str | None:
+        return None if is_system_header(name) else self.paths.search(name, includer)
 
 
 def _closure(root: Path, main: str, search: IncludeSearch) -> Closure:

@@ -12,7 +12,8 @@ from cass_ray.architectures import cards_of, emulated_architectures
 from cass_ray.toolchain.archive.library_root import libraries_called
 
 HELD = ("gfx1100", "gfx90a")
-"""Processors that the CPU backend runs and that the packages hold code for."""
+"""Processors that the CPU backend runs and that the packages hold code for. rocSOLVER's has generic
+code for the others, too, which calls rocBLAS."""
 LIBRARIES = ("rocblas", "rocrand", "rocsparse", "rocsolver")
 _BEHIND = {f"hip{name.removeprefix('roc')}": name for name in LIBRARIES}
 """Library that a port calls -> the one that holds the code."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path, PurePosixPath
 
 from cass_ray.dataset.schema import Reason
@@ -33,14 +32,20 @@ class HipCompiler:
         A file without a kernel compiles too: nothing is asked of it on the device.
         """
         said = ""
-        units = chain([self._with_common_folders(path)], self.in_project(path))
-        for number, unit in enumerate(units):
-            if number >= self._tried.get(path, 0):
-                self._tried[path] = number
-                said = self._messages(unit)
-                if not said:
-                    return ""
+        try:
+            for number, unit in enumerate(self._units(path)):
+                if number >= self._tried.get(path, 0):
+                    self._tried[path] = number
+                    said = self._messages(unit)
+                    if not said:
+                        return ""
+        except CompileFailure as failure:  # no unit can have such a name
+            return failure.diagnostic
         return said
+
+    def _units(self, path: str) -> Iterator[Unit]:
+        yield self._with_common_folders(path)
+        yield from self.in_project(path)
 
     def _with_common_folders(self, path: str) -> Unit:
         folders = {PurePosixPath("."), PurePosixPath(path).parent}
