@@ -25,6 +25,7 @@ from cass_ray.architectures import (
 )
 from cass_ray.cache import default_directory, digest
 from cass_ray.config import StrictModel
+from cass_ray.corpus.reading.filetree import SKIPPED_FOLDERS
 from cass_ray.emulator.build import BuildFailed, runtime_library
 from cass_ray.project.patch import PatchError
 from cass_ray.project.porting import (
@@ -39,7 +40,6 @@ from cass_ray.project.report_files import write_reports
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.translate.engines.registry import make_translator
-from cass_ray.translate.project.tree import SKIPPED_FOLDERS
 from cass_ray.translate.protocol import TranslatorError
 
 OUTCOME = "outcome.json"

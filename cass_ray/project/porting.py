@@ -12,6 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from cass_ray.cache import digest
+from cass_ray.corpus.reading.filetree import SKIPPED_FOLDERS
 from cass_ray.project.build_system import (
     BUILD_FOLDER,
     BuildPlan,
@@ -46,7 +47,6 @@ from cass_ray.toolchain.archive.library_targets import without_code
 from cass_ray.translate.project import build_files
 from cass_ray.translate.project.shared import share_tree
 from cass_ray.translate.project.tree import (
-    SKIPPED_FOLDERS,
     STATE,
     is_source,
     source_files,

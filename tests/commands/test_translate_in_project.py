@@ -160,3 +160,13 @@ def test_a_program_that_includes_headers_of_its_project_is_run_and_verified(
     assert result.output.startswith("verified (lifted")
     port.write_text(port.read_text().replace("threadIdx.x)", "threadIdx.x + 1)"))
     assert RUN.invoke(verify_app, [str(sample), str(port)]).exit_code == 1
+
+
+def test_installed_packages_are_no_part_of_a_project(project: Path, tmp_path: Path) -> None:
+    packages = project / ".venv/lib/python3.12/site-packages/torch/include/a.cuh"
+    packages.parent.mkdir(parents=True)
+    packages.write_text("#include <cuda_runtime.h>\n")
+    result = RUN.invoke(app, [str(project), "-o", str(tmp_path / "port")])
+    assert result.exit_code == 0, result.stderr
+    assert (tmp_path / "port/kernels/sum.cu").is_file()
+    assert not (tmp_path / "port/.venv").exists()

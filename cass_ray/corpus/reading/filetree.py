@@ -24,6 +24,10 @@ _PATH_BYTES = 3072
 
 MAXIMUM_DEPTH = 200
 """Folders in folders; what walks and makes them recurs."""
+SKIPPED_FOLDERS = frozenset(
+    {".git", ".hg", ".svn", ".venv", "venv", ".tox", "site-packages", "node_modules"}
+)
+"""Of version control, and other packages that are installed in a tree."""
 
 
 class FileProblemError(Exception):
@@ -148,7 +152,7 @@ class DirectoryTree:
             pending.extend(
                 f"{folder}{name}/"
                 for name, is_directory in reversed(children)
-                if is_directory and name not in _SKIPPED_FOLDERS
+                if is_directory and name not in SKIPPED_FOLDERS
             )
 
     def _list(self, folder: str) -> Generator[Listed, None, list[tuple[str, bool]]]:
@@ -212,12 +216,6 @@ class DirectoryTree:
         if not stat.S_ISREG(status.st_mode):
             raise FileProblemError(Reason.UNREADABLE, f"{printable(path)}: not a regular file")
         return status
-
-
-_SKIPPED_FOLDERS = frozenset(
-    {".git", ".hg", ".svn", ".venv", "venv", ".tox", "site-packages", "node_modules"}
-)
-"""Of version control, and other packages that are installed in a tree."""
 
 
 def _os_problem(path: str, error: OSError | ValueError) -> FileProblemError:

@@ -19,12 +19,12 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from cass_ray.cache import default_directory, digest
+from cass_ray.corpus.reading.filetree import SKIPPED_FOLDERS
 from cass_ray.emulator.build import BuildFailed
 from cass_ray.printable import printable_text
 from cass_ray.toolchain.amd.clang import find_clang
 from cass_ray.toolchain.elf import BinaryReader, DamagedFile, read_header, read_sections
 from cass_ray.toolchain.sandbox.outputs import read_written
-from cass_ray.translate.project.tree import SKIPPED_FOLDERS
 
 _LAUNCHER = Path(__file__).with_name("launcher.c")
 _KEPT_BYTES = 32 << 20

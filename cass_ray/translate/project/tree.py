@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from cass_ray.corpus.reading.filetree import MAXIMUM_DEPTH
+from cass_ray.corpus.reading.filetree import MAXIMUM_DEPTH, SKIPPED_FOLDERS
 from cass_ray.overwriting import check_outputs
 from cass_ray.translate.declared import declared_names
 from cass_ray.translate.defects import missing_returns
@@ -55,7 +55,6 @@ SUFFIXES = frozenset(
 """File name endings of C, C++ and CUDA source."""
 _COPIES = frozenset({".in", ".cuda", ".template", ".tmpl", ".j2"})
 """Endings behind those, of files that a build configures, links or copies to the name without."""
-SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn"})
 
 _BUILD_CODE = b"".join(
     path.read_bytes() for path in sorted(Path(build_files.__file__).parent.glob("*.py"))
@@ -103,7 +102,8 @@ class _Task:
 
 
 def source_files(root: Path) -> Iterator[Path]:
-    """Every regular file below ``root``, sorted; no links, nothing of version control.
+    """Every regular file below ``root``, sorted; no links, nothing of version control, no installed
+    packages.
 
     Raises :class:`ValueError` for folders nested deeper than :data:`MAXIMUM_DEPTH`.
     """
