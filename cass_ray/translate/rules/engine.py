@@ -290,6 +290,11 @@ PASSES: tuple[Pass, ...] = (
         "anywhere: a word that no other pass takes",
     ),
     Pass(
+        "alignments",
+        storage.move_alignments,
+        "anywhere, as the word before",
+    ),
+    Pass(
         "restricted elements",
         restricted_elements.drop_restricted_elements,
         "anywhere, as the word before: qualifiers are taken by no other pass",

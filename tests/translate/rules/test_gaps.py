@@ -73,6 +73,28 @@ def test_an_enumerator_of_a_type_that_a_snippet_gives_loses_its_scope() -> None:
     assert "f(cass::FP8_E4M3, cass::FP8_E5M2, own::__NV_E4M3);\n" in hip(source)
 
 
+@pytest.mark.parametrize(
+    ("cuda", "translated"),
+    [
+        ("__shared__ alignas(32) float a[4];\n", "alignas(32) __shared__ float a[4];\n"),
+        (
+            "extern __shared__ alignas(float4) char b[];\n",
+            "alignas(float4) extern __shared__ char b[];\n",
+        ),
+        (
+            "static __device__ const alignas(sizeof(T) * 2) T c = 0;\n",
+            "alignas(sizeof(T) * 2) static __device__ const T c = 0;\n",
+        ),
+        ("alignas(16) __shared__ int d;\n", "alignas(16) __shared__ int d;\n"),
+        ("struct alignas(16) S { alignas(8) int a; };\n",) * 2,
+        ("static const alignas(8) int e = 0;\n",) * 2,
+    ],
+)
+def test_alignments_stand_first(cuda: str, translated: str) -> None:
+    """[dcl.attr.grammar]: an attribute of what is declared stands at the beginning."""
+    assert hip(cuda).endswith(translated)
+
+
 def test_the_result_of_a_lambda_is_no_declaration() -> None:
     source = "auto f = [](float x) -> __nv_fp8_e4m3 { return __nv_fp8_e4m3(x); };\n"
     assert "auto f = [](float x) -> cass::fp8_e4m3 { return cass::fp8_e4m3(x); };" in hip(source)

@@ -41,6 +41,7 @@ ORDER = [
     "absent",
     "dropped words",
     "register",
+    "alignments",
     "restricted elements",
     "vector types",
     "operators",
