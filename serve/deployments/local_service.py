@@ -27,6 +27,7 @@ _KEEP_ALIVE_SECONDS = 75
 _PRELOADED = f"{__name__.rpartition('.')[0]}.lean_import"
 _EXCEPTION = re.compile(r"^\s*[A-Za-z_][\w.]*\.?[A-Z]\w*: ", re.M)
 """What the last line of a traceback begins with."""
+ALL_STARTED = "all of the service has started"
 _LOOK_SECONDS = 1.0
 _RUNNING = "RUNNING"
 _FAILED = ("DEPLOY_FAILED", "UNHEALTHY")
@@ -214,6 +215,8 @@ class Service:
                 elif status in _FAILED:
                     waited_for.discard(name)
                     self._say(f"{name} did not start: {_reasons(name) or reason(message)}")
+        if not waited_for:
+            self._say(ALL_STARTED)
 
     def __exit__(
         self,

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import Any
 import yaml
 
 from cass_ray.api.keys import key_digest, new_key
+from serve.deployments.local_service import ALL_STARTED
 from tests.folders import REPOSITORY
 from tests.security.test_ports import descendants
 
@@ -92,7 +94,17 @@ class RealService:
         assert self.process.stdout is not None
         if not any(line.startswith("cass-ray serves") for line in self.process.stdout):
             raise AssertionError(f"cass serve ended before it served: {self.log.read_text()}")
+        self._warm_up()
         return self
+
+    def _warm_up(self) -> None:
+        """Until all has started and a request was answered: what loads later is no growth."""
+        if "serve" in self.command:
+            until = time.monotonic() + PATIENCE
+            while ALL_STARTED not in self.log.read_text() and time.monotonic() < until:
+                with suppress(subprocess.TimeoutExpired):
+                    self.process.wait(0.2)
+        self.ask("POST", "/v1/translate", {"source": "void f() { cudaFree(0); }"})
 
     def __exit__(self, *_: object) -> None:
         self.process.send_signal(signal.SIGTERM)
