@@ -24,7 +24,7 @@ from cass_ray.execute.rewards.verdicts import Outcome, RewardItem
 
 
 def cpu_seconds() -> float:
-    """Of this process and of those that have ended."""
+    """The CPU seconds of this process and of its children that have ended."""
     both = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(each.ru_utime + each.ru_stime for each in both)
 

@@ -432,7 +432,7 @@ class SharedAnswer(StrictModel):
 
 
 class ShareId(StrictModel):
-    """What a link names a share by: a digest of its content."""
+    """The name of a shared answer in its link: a digest of its content."""
 
     id: str
 

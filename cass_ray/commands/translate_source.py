@@ -167,7 +167,7 @@ class SourceJob:
         return path.relative_to(self._project or path.parent).as_posix()
 
     def _context_of_part(self) -> Context | None:
-        """What a folder is translated with that is a part of a project only."""
+        """The context of a folder that is a part of a project; None where it is all of it."""
         if self._project is None or self._project == self.path.resolve():
             return None
         whole, part = tree_context(self._project), tree_context(self.path.resolve())

@@ -40,8 +40,8 @@ def measured_original(
     inputs: Sequence[Inputs],
     mode: RunMode | None = None,
 ) -> ReferenceRuns:
-    """As :func:`~cass_ray.execute.originals.measure_original`; on a size, too, where the only input
-    has no arguments and the program takes one (:mod:`cass_ray.execute.sizes`)."""
+    """Do as :func:`~cass_ray.execute.originals.measure_original` does; run on a size, too, where
+    the only input has no arguments and the program takes one (:mod:`cass_ray.execute.sizes`)."""
     made = measure_original(original, backends, inputs, mode)
     return with_size(original, made, backends, inputs[0]) if len(inputs) == 1 else made
 
@@ -49,7 +49,7 @@ def measured_original(
 def judge_port(
     subject: JudgedPort, reference: ReferenceRuns | None, backend: Backend, policy: Policy
 ) -> PortVerification:
-    """What ``subject`` is worth beside ``reference``.
+    """Judge ``subject`` beside the runs of ``reference``.
 
     A size that we made up counts only where another port of the original prints what it prints.
     """

@@ -43,7 +43,7 @@ def fingerprint() -> str:
 
 @dataclass(frozen=True)
 class LiftedModule:
-    """What a cubin became.
+    """The AMD code that a cubin was lifted to.
 
     ``assembly`` is complete RDNA3 assembly text with kernel descriptors and metadata, and
     ``code_object`` the ELF file of it. ``kernels`` keep their names and argument layouts.

@@ -27,7 +27,7 @@ MAXIMUM_DEPTH = 200
 SKIPPED_FOLDERS = frozenset(
     {".git", ".hg", ".svn", ".venv", "venv", ".tox", "site-packages", "node_modules"}
 )
-"""Of version control, and other packages that are installed in a tree."""
+"""Names of folders that hold version control or installed packages: no part of a project."""
 
 
 class FileProblemError(Exception):

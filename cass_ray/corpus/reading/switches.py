@@ -49,8 +49,9 @@ def build_texts(tree: FileTree) -> Iterator[str]:
 
 
 def stated_standards(texts: Iterable[str]) -> tuple[str, str]:
-    """Of CUDA files, and of all files: ``c++20`` where build files ask for it or a newer one; else
-    empty, which is C++17. What they say of CUDA goes before what they say of all."""
+    """The C++ that build files ask for in CUDA files, and the one for files without a command:
+    ``c++20`` for it or a newer one; else empty, which is C++17. The second is the first where
+    build files say something of CUDA."""
     texts = [_CMAKE_PREFIX.sub("", text) for text in texts]
     for_cuda, for_all = (
         [newer_standard(f"c++{year}") for text in texts for match in pattern.findall(text)

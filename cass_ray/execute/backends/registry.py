@@ -24,7 +24,7 @@ def _lifted() -> Backend:
 
 
 _BOUNDED = ("rdna3", "lifted")
-"""Those that emulate, in threads."""
+"""Names of backends that emulate, and take a number of threads."""
 
 BACKENDS: dict[str, Callable[[], Backend]] = {
     "nvidia": NvidiaBackend,

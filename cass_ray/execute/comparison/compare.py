@@ -34,7 +34,7 @@ _WILD_LINES = 8
 _WILD_SHARE = 0.75
 """So many lines of a column, of those that vary, vary by more: then all that vary do so freely."""
 _RESIDUAL_ROUNDINGS = 64.0
-"""What is no larger than so many absolute tolerances of a number may be rounding of it alone."""
+"""A number of at most so many absolute tolerances may be rounding alone."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class _Tally:
     rounded: int = 0
     same_data: bool = False
     rounding: float = 0.0
-    """Of the numbers behind both outputs."""
+    """The rounding of the numbers that both outputs were printed from."""
 
 
 @dataclass

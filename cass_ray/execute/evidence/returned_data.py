@@ -113,7 +113,7 @@ class _Largest:
 
 
 def _floats(transcript: Transcript) -> Iterator[tuple[str, npt.NDArray[np.float64]]]:
-    """What kernels wrote and comes back, where it may be floats: their type, and their sizes."""
+    """The type and the sizes of floats that kernels wrote and that come back."""
     for movement in _written(transcript):
         # Data of doubles makes no plausible floats of 32 bits, or hardly any.
         for kind in _KINDS:
