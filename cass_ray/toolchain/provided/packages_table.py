@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -12,6 +11,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict
 
 from cass_ray.cache import digest
+from cass_ray.csv_tables import read_rows
 
 _HERE = Path(__file__).parent
 PACKAGES = _HERE / "packages.yaml"
@@ -81,8 +81,7 @@ def described() -> dict[str, tuple[str, Described]]:
 @cache
 def packages() -> dict[str, HeaderPackage]:
     """The pinned packages by name."""
-    with PINS.open(newline="", encoding="utf-8") as file:
-        pins = {row["name"]: row for row in csv.DictReader(file)}
+    pins = {row["name"]: row for row in read_rows(PINS)}
     return {
         name: HeaderPackage(
             name=name,
