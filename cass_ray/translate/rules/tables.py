@@ -230,7 +230,7 @@ def fingerprint() -> str:
     digest = hashlib.sha256()
     folder = Path(__file__).resolve().parent
     for path in sorted(folder.rglob("*")):
-        if path.suffix in {".py", ".csv", ".hpp"}:
+        if path.suffix in {".py", ".csv", ".hpp", ".txt"}:
             digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
     digest.update(plain_vectors().encode())
     return digest.hexdigest()[:12]
