@@ -39,7 +39,6 @@ class FindingAnswer(_Answer):
 
     @classmethod
     def of(cls, file: str, finding: Finding) -> FindingAnswer:
-        """``finding`` in ``file``."""
         return cls(
             file=file,
             line=finding.line,
@@ -107,7 +106,6 @@ class TargetVerdict(_Answer):
 
     @classmethod
     def of(cls, made: PortVerification) -> TargetVerdict:
-        """``made`` in short."""
         verdicts = [
             f"{run.given}: "
             f"{'exact' if run.exact else 'numeric' if run.numeric else 'differs'}"
@@ -144,7 +142,6 @@ class Explanation(_Answer):
 
     @classmethod
     def of(cls, item: Diagnostic) -> Explanation:
-        """The entry of the documentation."""
         return cls(code=item.code, title=item.title, why=item.why, how=item.how)
 
 

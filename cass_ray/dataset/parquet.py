@@ -122,7 +122,6 @@ class LineWriter:
         self._writer.close()
 
     def write(self, table: pa.Table) -> None:
-        """Append the rows of ``table``."""
         if not table.num_rows:
             return
         self._pending.append(table)

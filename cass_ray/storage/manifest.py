@@ -132,11 +132,9 @@ class PartManifest:
         return len(left)
 
     def entry_path(self, key: str) -> str:
-        """Where the entry of ``key`` is in the store."""
         return f"{self.name}/entries/{key}.json"
 
     def part_path(self, file: str) -> str:
-        """Where the part called ``file`` is in the store."""
         return f"{self.name}/parts/{file}"
 
 

@@ -239,7 +239,6 @@ class GitTree:
         return self._objects.size(self._blob(path).object_id, path)
 
     def read(self, path: str) -> bytes:
-        """The content of the file that ``path`` leads to."""
         return self._objects.read(self._blob(path).object_id, path)
 
     def _blob(self, path: str) -> _Blob:
