@@ -35,8 +35,8 @@ class Judgement(StrictModel):
     """What became of one answer.
 
     ``exact`` and ``numeric`` are about the visible inputs, ``hidden_…`` about the others, None
-    where there are none or nothing could run. ``passed``: right on every input by the task's own
-    comparison, without a finding.
+    where there are none or nothing could run. ``passed``: verified (see
+    :class:`~cass_ray.execute.grades.Grade`) and right on every input by the task's own comparison.
     """
 
     answered: bool = True

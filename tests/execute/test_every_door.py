@@ -119,7 +119,9 @@ def benchmark(original: str, port: str, folder: Path, arguments: list[str]) -> s
     compilers = Compilers(Rdna3Backend(threads=1), find_nvidia, cache)
     question = ask(task, QuestionKind(), compilers)
     answer = BenchAnswer(files={question.main: port})
-    return Judge(compilers, cache).judge(task, question, answer).grade
+    made = Judge(compilers, cache).judge(task, question, answer)
+    assert made.passed == (made.grade == Grade.VERIFIED)
+    return made.grade
 
 
 def row(original: str, port: str, folder: Path, arguments: list[str]) -> str:
