@@ -21,7 +21,7 @@ from cass_ray.bench.references import STORED_FOLDER, GroundTruth, ground_truth
 from cass_ray.bench.results import KEPT_OUTPUT, BenchRun, Judgement
 from cass_ray.bench.task import BenchTask
 from cass_ray.cache import ContentCache, digest
-from cass_ray.dataset.schema import Reason, clip_diagnostic
+from cass_ray.dataset.row import Reason, clip_diagnostic
 from cass_ray.execute.backends.base import Assembly, Backend, BuiltProgram
 from cass_ray.execute.checks_version import checks_version
 from cass_ray.execute.evidence.exploits import wait_findings

@@ -14,7 +14,7 @@ from cass_ray.bench.references import Truth
 from cass_ray.bench.task import BenchTask, Difficulty
 from cass_ray.cache import digest
 from cass_ray.config import SettingsError, StrictModel, explain
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 from cass_ray.execute.evidence.exploits import ExploitFinding
 from cass_ray.execute.verification import RunRecord
 from cass_ray.task import Direction

@@ -17,7 +17,7 @@ from cass_ray.bench.task import CANARY, load_task
 from cass_ray.cache import ContentCache
 from cass_ray.commands.verify import app as verify_app
 from cass_ray.corpus.reading.source_files import Sources
-from cass_ray.dataset.schema import Verified
+from cass_ray.dataset.row import Verified
 from cass_ray.execute.backends.base import Inputs
 from cass_ray.execute.backends.lifted import LiftedBackend
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
