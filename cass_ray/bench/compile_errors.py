@@ -12,7 +12,7 @@ import tomllib
 from enum import StrEnum
 from pathlib import Path
 
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 
 
 class ErrorClass(StrEnum):
