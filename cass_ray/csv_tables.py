@@ -14,8 +14,8 @@ def read_rows(path: Path) -> list[dict[str, str]]:
 
 def read_mapping(path: Path) -> dict[str, str]:
     """First column -> second column. Raises ``ValueError`` for a name that is there twice."""
-    pairs = [tuple(row.values())[:2] for row in read_rows(path)]
-    mapping = dict(pairs)
-    if len(mapping) != len(pairs):
+    rows = [list(row.values()) for row in read_rows(path)]
+    mapping = {row[0]: row[1] for row in rows}
+    if len(mapping) != len(rows):
         raise ValueError(f"{path}: a name is in the table twice")
     return mapping

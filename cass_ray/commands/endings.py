@@ -37,7 +37,9 @@ def ending(
         fail(command, error, EXIT_TOOL_MISSING)
     except failed as error:
         fail(command, error, EXIT_FAILED)
-    except (SettingsError, WouldOverwriteError, *usage) as error:
+    except (SettingsError, WouldOverwriteError) as error:
+        fail(command, error, EXIT_USAGE)
+    except usage as error:
         fail(command, error, EXIT_USAGE)
     except KeyboardInterrupt:
         if not kept:
