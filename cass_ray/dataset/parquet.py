@@ -9,7 +9,6 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import fsspec  # type: ignore[import-untyped]
@@ -55,12 +54,7 @@ class PartWriter:
     def __enter__(self) -> PartWriter:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         if kind is None and (self._pending or self.rows == 0):
             self._flush()
         if self._writer is not None:
@@ -111,12 +105,7 @@ class LineWriter:
     def __enter__(self) -> LineWriter:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         if kind is None and self._rows:
             self._flush()
         self._writer.close()
