@@ -52,6 +52,7 @@ class Reason(StrEnum):
     TOO_LARGE = "too_large"  # bytes
     EMPTY = "empty"
     BINARY = "binary"
+    FRAGMENT = "fragment"  # a part of a unit, which includes it
     # filter
     TOO_LONG = "too_long"  # lines
     TOO_SHORT = "too_short"  # lines
