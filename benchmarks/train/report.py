@@ -162,7 +162,13 @@ def base_of(row: Row, rows: list[Row]) -> Row | None:
 def _system(row: Row) -> str:
     kept = row.get("recompute", "nothing").split(";")[0]
     partly = "" if kept == "nothing" else f" ({kept})"
-    return f"{row['system']}{partly}"
+    several = f", mean of {row['runs']} runs" if row.get("runs", 1) > 1 else ""
+    return f"{row['system']}{partly}{several}"
+
+
+def _shown(row: Row, key: str, unit: float = 1.0) -> str:
+    """A figure, or a dash: torchtitan's log does not have all."""
+    return f"{row[key] / unit:.0f}" if key in row else "–"
 
 
 def _throughput(calls: list[dict[str, Any]]) -> Iterator[str]:
@@ -183,8 +189,8 @@ def _throughput(calls: list[dict[str, Any]]) -> Iterator[str]:
                 yield (
                     f"| {number} | {_system(row)} | {_system(base) if base else '–'} | "
                     f"{f'**{ratio:.2f}**' if base else '–'} | {row['tokens_per_second']:,.0f} | "
-                    f"{row['mfu']:.1%} | {row['peak_gib']:.0f}, {row['device_gib']:.0f} | "
-                    f"{row['startup_seconds']:.0f} | {row['tokens_per_kwh'] / 1e6:.0f} |"
+                    f"{row['mfu']:.1%} | {row['peak_gib']:.0f}, {_shown(row, 'device_gib')} | "
+                    f"{_shown(row, 'startup_seconds')} | {_shown(row, 'tokens_per_kwh', 1e6)} |"
                 )
         yield ""
 
@@ -258,6 +264,17 @@ def _checks(rows: list[Row]) -> Iterator[str]:
             yield "`pytest -m gpu tests/train`, on the card of the last call: 43 passed."
 
 
+def _kernels(rows: list[Row]) -> Iterator[str]:
+    """Kernels of one row, by kind, each side beside the other."""
+    yield "| shape | loop | products | attention | compiled code | rest | all |"
+    yield "|---|---|---|---|---|---|---|"
+    for row in rows:
+        if row["system"] == "kernel times":
+            kinds = ("products", "attention", "compiled", "rest")
+            shown = " | ".join(f"{row['kinds'].get(kind, 0.0):.1f}" for kind in kinds)
+            yield f"| {row['shape'].upper()} | {row['side']} | {shown} | {row['all']:.1f} |"
+
+
 def _long(rows: list[Row]) -> Iterator[str]:
     steps = sorted({int(step) for row in rows for step in row["held_out"]})
     yield "| | " + " | ".join(f"{step:,}" for step in steps) + " |"
@@ -271,7 +288,22 @@ def _long(rows: list[Row]) -> Iterator[str]:
 def read_call(folder: Path) -> dict[str, Any]:
     """Environment and rows of what lies in ``folder``."""
     rows = [json.loads(line) for line in (folder / "results.jsonl").read_text().splitlines()]
-    return {"environment": json.loads((folder / "environment.json").read_text()), "rows": rows}
+    environment = json.loads((folder / "environment.json").read_text())
+    return {"environment": environment, "rows": merged(rows)}
+
+
+def merged(rows: list[Row]) -> list[Row]:
+    """Runs of one part as one row: the means of its figures, and in ``runs`` how many there are."""
+    parts: dict[str, list[Row]] = {}
+    for row in rows:
+        parts.setdefault(row["part"], []).append(row)
+    return [_mean(same) if len(same) > 1 else same[0] for same in parts.values()]
+
+
+def _mean(same: list[Row]) -> Row:
+    figures = {key for key, value in same[0].items() if isinstance(value, float)}
+    means = {key: sum(row[key] for row in same) / len(same) for key in figures}
+    return {**same[0], **means, "runs": len(same)}
 
 
 def page(data: dict[str, Any]) -> Iterator[str]:
@@ -289,7 +321,7 @@ def page(data: dict[str, Any]) -> Iterator[str]:
     yield from ("## What each piece of ours gains", "", *_pieces(calls), "", GONE, LINES)
     rows = [row for call in calls for row in call["rows"]]
     yield from ("## The same gradients", "", *_checks(rows), "")
-    yield from ("## Where the time goes", "", PROFILE)
+    yield from ("## Where the time goes", "", PROFILE, *_kernels(rows), "")
     yield from ("## Losses of long runs", "", LONG, *_long(data["long"]), "")
     yield from ("## Products and attention alone", "", BOUNDS, *_bounds(data["bounds"]), "")
     yield from ("## Several GPUs", "", SCALING, *_scaling(data["several"]), "")
