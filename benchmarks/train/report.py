@@ -42,19 +42,29 @@ packed best-fit.
   `nvidia-cudnn-frontend`, which PyTorch does not reach for examples of several lengths.
 
 "×" is the ratio to the row named beside it, **of the same call, hence the same card**, with moments
-of the same width. The same loop twice in a call differed by 0.6%; cards differ by 2%. The first
-row of the last call, the ordinary loop's at 1.5B, is 2 to 4% below what it gave in the others: the
-1.02 beside it is no gain. Tokens and operations of padding and of
-recomputation do not count. MFU counts six operations a weight and token, causal attention as half
-of the square within each document, the output head where a token is predicted, over 990 TFLOP/s,
-for FP8 too. GiB are the peak of PyTorch's allocator, and the most that the device itself reports at
-the ends of steps (the allocator's reserve, paged moments, kernels). Start-up is from an empty GPU
-to the end of the warm-up; code that an earlier row of the call compiled is taken from the
-compiler's cache.
+of the same width. A part that ran several times in a call, first and last, is shown by its mean.
+The same loop twice in a call differed by 0.6%; cards differ by 2%. The first row of call 4, the
+ordinary loop's at 1.5B, is 2 to 4% below what it gave in the others: the 1.02 beside it is no gain.
 
-The first two calls are of the session before; of them only rows without our loop are shown, since
-that has changed. Between the third call and the fourth our loss on answers was compiled for one
-size (before, for any) and clipping no longer waits for the gradients' norm.
+What a reader of torchtitan's log should know: MFU counts six operations a weight and token, causal
+attention as **half** of the square within each document (torchtitan counts the whole square), the
+output head where a token is predicted, over 990 TFLOP/s, for FP8 too; tokens and operations of
+padding and of recomputation do not count. Of torchtitan, its own log's tokens a second are
+converted so. Its rows are of release 0.2.2, the last that runs with this PyTorch, by its own
+trainer, data loader and fused AdamW, on Qwen2.5-Coder's shape in its Qwen3 without norms of queries
+and keys, with fp32 weights by autocast, every token predicted; ours beside it holds fp32 masters
+and adds up gradients in fp32.
+
+GiB are the peak of PyTorch's allocator (of torchtitan: what it reserved), and the most that the
+device itself reports at the ends of steps (the allocator's reserve, paged moments, kernels).
+Start-up is from an empty GPU to the end of the warm-up; code that an earlier row of the call
+compiled is taken from the compiler's cache.
+
+Of the first two calls only rows without our loop are shown, since that has changed since. Between
+the third call and the fourth our loss on answers was compiled for one size (before, for any) and
+clipping no longer waits for the gradients' norm. In the fifth the measurements had four of the
+machine's processors, of which the others were busy at the lowest priority: its start-up times are
+longer for it.
 """
 
 LEFT_OUT = """\
@@ -93,8 +103,10 @@ DeepSpeed (`zero.stage: 0`), with its checkpoints and fp32 masters |
 """
 
 LINES = """\
-`cass_ray/train` had 8,052 lines before and has 8,346 since: the linear loss and the choice of
-products to keep went, plans for cuDNN's kernels came.
+`cass_ray/train` had 8,370 lines on the morning of 29 November and has 8,211 since. Gone: a second
+round on answers that ran right (`rejection`; `jobs/train_rl.py` learns from them), packings that no
+recipe set, and FlashAttention 2's package, which is PyTorch's own flash attention. What only the
+published small models needed is in `recipes/`.
 """
 
 PROFILE = """\
