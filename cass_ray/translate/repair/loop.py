@@ -10,11 +10,12 @@ Where no rule knows an error a model may be asked; what it proposes must keep ev
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import islice
 
 from cass_ray.corpus.parsing.kernels import kernel_definitions
+from cass_ray.translate.repair.standard_headers import add_header, pending
 from cass_ray.translate.repair.template_arguments import name_types
 from cass_ray.translate.rules import thrust_headers
 from cass_ray.translate.rules.edits import Edits
@@ -45,47 +46,6 @@ _BETWEEN_HALVES = re.compile(
     rf"ambiguous conversion for (?:C-style|functional-style|static_cast) ?(?:cast)? ?from {_HALVES}"
     rf" to {_HALVES}|conversion from {_HALVES} to .{{0,99}} is ambiguous"
 )
-_UNDECLARED = re.compile(
-    r"use of undeclared identifier '(?:std::)?(\w+)'|unknown type name '(\w+)'"
-    r"|no (?:member|type|template) named '(\w+)' in namespace 'std'"
-    r"|no matching function for call to '(\w+)'"
-)
-_HEADERS = {
-    "cstdio": "printf fprintf sprintf snprintf puts FILE fopen fclose stderr stdout",
-    "cstdlib": "malloc free exit atoi atof rand srand abs EXIT_FAILURE EXIT_SUCCESS getenv qsort",
-    "cstring": "memcpy memset memcmp strlen strcmp strncmp strcpy strncpy strcat strstr memmove",
-    "cassert": "assert",
-    "cfloat": "FLT_MAX FLT_MIN FLT_EPSILON DBL_MAX DBL_MIN DBL_EPSILON",
-    "climits": "INT_MAX INT_MIN UINT_MAX LONG_MAX LLONG_MAX CHAR_BIT ULLONG_MAX",
-    "cstdint": "uint8_t uint16_t uint32_t uint64_t int8_t int16_t int32_t int64_t uintptr_t",
-    "cmath": "sqrt pow exp log sin cos tan fabs floor ceil M_PI isnan isinf round",
-    "ctime": "clock_t CLOCKS_PER_SEC time_t time",
-    "sys/time.h": "gettimeofday timeval",
-    "unistd.h": "usleep sleep getopt optarg",
-    "iostream": "cout cerr endl cin",
-    "iomanip": "setprecision setw fixed",
-    "fstream": "ifstream ofstream fstream",
-    "sstream": "stringstream ostringstream istringstream",
-    "string": "string to_string stoi stof",
-    "vector": "vector",
-    "map": "map multimap",
-    "set": "set",
-    "queue": "queue priority_queue",
-    "memory": "unique_ptr shared_ptr make_unique make_shared",
-    "algorithm": "sort min max swap fill copy max_element min_element reverse generate",
-    "numeric": "accumulate iota inner_product",
-    "limits": "numeric_limits",
-    "functional": "function",
-    "random": "mt19937 random_device uniform_real_distribution normal_distribution",
-    "chrono": "chrono",
-    "thread": "thread",
-    "utility": "pair make_pair move forward",
-    "stdexcept": "runtime_error invalid_argument",
-    "type_traits": "is_same enable_if conditional is_floating_point",
-    "array": "array",
-    "complex": "complex",
-}
-_HEADER_OF = {name: header for header, names in _HEADERS.items() for name in names.split()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,16 +185,7 @@ Fix = Callable[[SourceText, Edits, CompilerDiagnostic, int], str]
 
 
 def _add_header(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
-    for match in _UNDECLARED.finditer(item.message):
-        name = next(group for group in match.groups() if group)
-        header = _HEADER_OF.get(name)
-        directive = f"#include <{header}>"
-        if header and directive not in text.text:
-            first = re.search(r"^[ \t]*#[ \t]*include\b", text.code, re.MULTILINE)
-            if not any(directive == line for line in _pending(edits, text)):
-                edits.insert(first.start() if first else 0, directive + text.newline)
-            return f"add {directive} for {name}"
-    return ""
+    return add_header(text, edits, item.message, item.notes)
 
 
 def _add_thrust_header(
@@ -244,15 +195,11 @@ def _add_thrust_header(
     if found is None or found[1] not in thrust_headers.HEADER_OF:
         return ""
     directive = f"#include <thrust/{thrust_headers.HEADER_OF[found[1]]}.h>"
-    if directive in text.text or directive in _pending(edits, text):
+    if directive in text.text or directive in pending(edits, text):
         return ""
     first = re.search(r"^[ \t]*#[ \t]*include\b", text.code, re.MULTILINE)
     edits.insert(first.start() if first else 0, directive + text.newline)
     return f"add {directive}"
-
-
-def _pending(edits: Edits, text: SourceText) -> Iterator[str]:
-    yield from edits.apply(text.text).split("\n")
 
 
 def _cast_argument(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
