@@ -34,6 +34,7 @@ from cass_ray.translate.project.cmake_findcuda import (
 from cass_ray.translate.project.cmake_ipo import is_checked, plain_module, without_gcc
 from cass_ray.translate.project.cmake_lists import find_by_file, link_listed
 from cass_ray.translate.project.makefiles import translate_makefile, translate_script
+from cass_ray.translate.project.nvcc_flags import IN_CMAKE
 from cass_ray.translate.project.rocm_libraries import PACKAGES, TARGETS, VARIABLES
 from cass_ray.translate.project.setup_flags import without_nvcc
 from cass_ray.translate.project.setup_places import with_libraries, with_rocm
@@ -91,6 +92,8 @@ _TARGET = re.compile(r"\bCUDA::(\w+)")
 _VARIABLE = re.compile(r"\$\{(" + "|".join(VARIABLES) + r")\}")
 _LISTING = {"add_executable", "add_library", "target_sources", "set", "list", "file"}
 _COMPILE_OPTIONS = {"add_compile_options", "target_compile_options"}
+_FOR_HIP = re.compile(r"\bCMAKE_HIP_FLAGS|COMPILE_LANG(?:UAGE|_AND_ID):HIP\b")
+_ALL_FLAGS = re.compile(r"\$\{CMAKE_HIP_FLAGS\}")
 
 
 def kind_of(path: str) -> Callable[[str], Translation] | None:
@@ -116,6 +119,23 @@ def _spared(name: str, whole: str) -> str:
     """A command of CMake where warnings are errors."""
     flags = SPARED_BY_LANGUAGE if name.lower() in _COMPILE_OPTIONS else SPARED
     return ALL_ERRORS.sub(lambda match: with_spared(match, flags), whole)
+
+
+def _hips_alone(name: str, whole: str) -> str:
+    """A command of CMake that gives flags to the HIP language.
+
+    What a target is given of the language's own flags is left out: it has them, and they are one
+    text, of which CMake makes one argument.
+    """
+    if not _FOR_HIP.search(whole):
+        return whole
+    if name.lower() in _COMPILE_OPTIONS:
+        whole = _ALL_FLAGS.sub("", whole)
+    elif name.lower() not in {"set", "list", "string"}:
+        return whole
+    for pattern, new in IN_CMAKE:
+        whole = pattern.sub(new, whole)
+    return whole
 
 
 def translate_cmake(text: str) -> Translation:
@@ -184,6 +204,7 @@ def translate_cmake(text: str) -> Translation:
     file.substitute(r"\bcuda_std_(\d\d)\b", r"hip_std_\1")
     file.substitute(r"\b((?:LINKER_)?LANGUAGE\s+)CUDA\b", r"\1HIP")
     file.raise_standard()
+    file.replace_commands(_hips_alone)
     file.flags()
     file.replace_commands(_spared)
     if (headers or _USES_HIP.search(file.text)) and not _FINDS_HIP.search(file.text):

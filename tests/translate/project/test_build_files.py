@@ -112,6 +112,11 @@ def test_cmake_without_cuda_stays() -> None:
         # The architecture in a variable, which has Nvidia's name for one.
         ("A ?= sm_70\na:\n\tnvcc -arch=$(A) -I.. a.cu\nb:\n\tgcc -arch $(A) b.c\n",
          "A ?= sm_70\na:\n\thipcc  -I.. a.cu\nb:\n\tgcc -arch $(A) b.c\n"),
+        ("a:\n\tnvcc -arch $(CUDA_ARCH) a.cu\nb:\n\tgcc -arch $(ARCH) b.c\n",
+         "a:\n\thipcc  a.cu\nb:\n\tgcc -arch $(ARCH) b.c\n"),
+        ("a:\n\tnvcc --gpu-architecture ${GPU} a.cu\n", "a:\n\thipcc  a.cu\n"),
+        ("NVCCFLAGS += -arch ${ARCH} -w\n", "NVCCFLAGS +=  -w\n"),
+        ('NVCCFLAGS = "-O0 -G"\n', 'NVCCFLAGS = "-O0 -g"\n'),
         # A word of the shell for nvcc, options of hipcc's own.
         ("a:\n\tnvcc -ccbin=$(CXX) -Xcompiler \"$(F) -w\" -Xcompiler '-fPIC,-O2' a.cu\n",
          "a:\n\thipcc  $(F) -w -fPIC -O2 a.cu\n"),

@@ -87,6 +87,44 @@ def test_what_a_build_downloads_is_named(command: str, name: str) -> None:
             'set(CMAKE_HIP_FLAGS "${CMAKE_HIP_FLAGS} -O3 -DA=\\"b\\"")',
         ),
         (
+            'set(CMAKE_CUDA_FLAGS "${CMAKE_CUDA_FLAGS} -arch ${SM_TYPE} -O1")',
+            'set(CMAKE_HIP_FLAGS "${CMAKE_HIP_FLAGS}  -O1")',
+        ),
+        (
+            'set(CMAKE_CUDA_FLAGS "-arch ${KIND} -O1")',
+            'set(CMAKE_HIP_FLAGS " -O1")',
+        ),
+        (
+            'set(CMAKE_OSX_FLAGS "-arch ${KIND}")  # CUDA',
+            'set(CMAKE_OSX_FLAGS "-arch ${KIND}")  # CUDA',
+        ),
+        # clang's -G would take the next flag for its number.
+        (
+            'set(CMAKE_CUDA_FLAGS_DEBUG "${CMAKE_CUDA_FLAGS_DEBUG} -G --keep")',
+            'set(CMAKE_HIP_FLAGS_DEBUG "${CMAKE_HIP_FLAGS_DEBUG} -g ")',
+        ),
+        (
+            "target_compile_options(a PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-G;-O0>)",
+            "target_compile_options(a PRIVATE $<$<COMPILE_LANGUAGE:HIP>:-g;-O0>)",
+        ),
+        (
+            "add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:--device-debug>)",
+            "add_compile_options($<$<COMPILE_LANGUAGE:HIP>:-g>)",
+        ),
+        (
+            "execute_process(COMMAND ${CMAKE_COMMAND} -G Ninja ${CMAKE_CUDA_FLAGS})",
+            "execute_process(COMMAND ${CMAKE_COMMAND} -G Ninja ${CMAKE_HIP_FLAGS})",
+        ),
+        # A target has the flags of its language, which are one text with blanks.
+        (
+            "target_compile_options(a PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:${CUDA_NVCC_FLAGS}>)",
+            "target_compile_options(a PRIVATE $<$<COMPILE_LANGUAGE:HIP>:>)",
+        ),
+        (
+            'add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:${CMAKE_CUDA_FLAGS};-O1>")',
+            'add_compile_options("$<$<COMPILE_LANGUAGE:HIP>:;-O1>")',
+        ),
+        (
             "set_source_files_properties(a.c PROPERTIES LANGUAGE CUDA)",
             "set_source_files_properties(a.c PROPERTIES LANGUAGE HIP)",
         ),
