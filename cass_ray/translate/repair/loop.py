@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from cass_ray.corpus.parsing.kernels import kernel_definitions
+from cass_ray.translate.repair.sides import CANDIDATE, HOST_FROM_DEVICE, give_both_sides
 from cass_ray.translate.repair.standard_headers import add_header, pending
 from cass_ray.translate.repair.template_arguments import name_types
 from cass_ray.translate.rules import thrust_headers
@@ -90,6 +91,17 @@ def diagnostics(messages: str) -> list[CompilerDiagnostic]:
             messages[match.end() : end],
         )
         for match, end in zip(matches, ends, strict=True)
+    ]
+
+
+def at_declarations(items: list[CompilerDiagnostic]) -> list[CompilerDiagnostic]:
+    """The errors of ``items`` whose cause is a declaration, at the place of that."""
+    return [
+        CompilerDiagnostic(
+            found["file"], int(found["line"]), int(found["column"]), HOST_FROM_DEVICE, ""
+        )
+        for item in items
+        for found in CANDIDATE.finditer(item.notes)
     ]
 
 
@@ -423,6 +435,10 @@ def _leave_shared_memory(
     return f"leave shared memory on line {item.line} as it is"
 
 
+def _give_both_sides(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
+    return give_both_sides(text, edits, item.message, item.line, offset)
+
+
 def _name_types(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
     return name_types(text, edits, item.message, item.notes, offset)
 
@@ -436,6 +452,7 @@ _RULES: tuple[Fix, ...] = (
     _leave_shared_memory,
     _leave_own_atomic,
     _widen_specialization,
+    _give_both_sides,
     _add_keyword,
     _cast_argument,
     _convert_halves,
