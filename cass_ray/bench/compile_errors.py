@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 
 
 class ErrorClass(StrEnum):

@@ -31,7 +31,7 @@ from cass_ray.bench.question import (
 from cass_ray.bench.task import BenchTask
 from cass_ray.cache import digest
 from cass_ray.config import SettingsError, StrictModel, validate
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 from cass_ray.task import Direction
 from cass_ray.toolchain.unit import CompileFailure
 from cass_ray.translate import protocol

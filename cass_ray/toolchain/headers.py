@@ -6,7 +6,7 @@ import csv
 import functools
 from pathlib import Path, PurePosixPath
 
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 from cass_ray.toolchain.unit import CompileFailure, unopened_file
 
 _LIBRARIES = {

@@ -24,7 +24,7 @@ from cass_ray.api.jobs import JobFile, JobFileTexts, JobState, JobStatus
 from cass_ray.api.schema import Check
 from cass_ray.corpus.reading.archives import unpack_archive
 from cass_ray.corpus.reading.limits import ReadLimits
-from cass_ray.dataset.schema import clip_diagnostic
+from cass_ray.dataset.row import clip_diagnostic
 from cass_ray.project.patch import make_patch
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.toolchain.sandbox.process import ABANDON, Abandoned

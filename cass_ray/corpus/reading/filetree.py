@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 from cass_ray.corpus.reading.open_inside import OutsideError, open_inside, read_inside
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 from cass_ray.printable import printable
 
 _NAME_BYTES = 255

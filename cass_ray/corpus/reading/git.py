@@ -21,7 +21,7 @@ from typing import IO
 from cass_ray.corpus.program import SourceError
 from cass_ray.corpus.reading.filetree import FileProblemError, Listed, path_problem
 from cass_ray.corpus.reading.limits import ReadLimits
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 from cass_ray.printable import printable
 
 _FETCH_SECONDS = 1800

@@ -14,11 +14,12 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import zstandard
 
-from cass_ray.storage.store import Files
+if TYPE_CHECKING:  # file systems of clouds are much to import
+    from cass_ray.storage.store import Files
 
 _MODE = 0o644
 _COMPRESSION_LEVEL = 6

@@ -16,7 +16,7 @@ from cass_ray.corpus.dedup.partitions import Digests
 from cass_ray.corpus.dedup.shards import ShardedComparisons, Shards, repeated_ids
 from cass_ray.corpus.dedup.spans import Span, offer
 from cass_ray.corpus.screening.comparison import SimilarityLevel, digests, has_set, sets_and_keys
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 
 EXACT = "exact"
 

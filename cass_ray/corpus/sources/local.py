@@ -23,7 +23,7 @@ from cass_ray.corpus.reading.units import find_units
 from cass_ray.corpus.screening.licenses import license_of_tree
 from cass_ray.corpus.sources.repositories import repository_name
 from cass_ray.corpus.sources.splits import Readable, WholeSource
-from cass_ray.dataset.schema import Origin
+from cass_ray.dataset.row import Origin
 
 _MAGIC = re.compile(r"[*?\[]")
 

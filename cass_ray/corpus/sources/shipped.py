@@ -19,7 +19,7 @@ from cass_ray.corpus.reading.programs import ProgramReader
 from cass_ray.corpus.reading.trees import TreeStore
 from cass_ray.corpus.screening.licenses import license_of_tree
 from cass_ray.corpus.sources.local import LocalSource
-from cass_ray.dataset.schema import Origin, Reason, Stage
+from cass_ray.dataset.row import Origin, Reason, Stage
 
 SHIPPED_ROOT = Path(__file__).parents[1] / "shipped"
 """Holds ``programs/`` (complete programs by domain), ``repositories/`` (one folder each, with
