@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.translate.project.build_text import (
     ALL_ERRORS,
+    ALL_SPARED,
     SPARED,
     SPARED_BY_LANGUAGE,
     BuildText,
@@ -93,6 +94,7 @@ _VARIABLE = re.compile(r"\$\{(" + "|".join(VARIABLES) + r")\}")
 _LISTING = {"add_executable", "add_library", "target_sources", "set", "list", "file"}
 _COMPILE_OPTIONS = {"add_compile_options", "target_compile_options"}
 _FOR_HIP = re.compile(r"\bCMAKE_HIP_FLAGS|COMPILE_LANG(?:UAGE|_AND_ID):HIP\b")
+_OF_HIP = re.compile(r"\(\s*(?:APPEND\s+)?CMAKE_HIP_FLAGS")
 _ALL_FLAGS = re.compile(r"\$\{CMAKE_HIP_FLAGS\}")
 
 
@@ -117,7 +119,9 @@ def configures(path: str) -> bool:
 
 def _spared(name: str, whole: str) -> str:
     """A command of CMake where warnings are errors."""
-    flags = SPARED_BY_LANGUAGE if name.lower() in _COMPILE_OPTIONS else SPARED
+    flags: tuple[str, ...] = SPARED_BY_LANGUAGE if name.lower() in _COMPILE_OPTIONS else SPARED
+    if _OF_HIP.search(whole):
+        flags = ALL_SPARED
     return ALL_ERRORS.sub(lambda match: with_spared(match, flags), whole)
 
 

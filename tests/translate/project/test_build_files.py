@@ -513,6 +513,15 @@ KERNELS = "$<$<COMPILE_LANGUAGE:HIP>:-Wno-error>"
         ),
         ("add_compile_options(-Werror=shadow)", "add_compile_options(-Werror=shadow)"),
         ("add_compile_options(-Wno-error)", "add_compile_options(-Wno-error)"),
+        # clang's warnings are others than those of nvcc and its host compiler.
+        (
+            "list(APPEND CUDA_NVCC_FLAGS -Xcompiler -Wall,-Werror)",
+            'string(APPEND CMAKE_HIP_FLAGS " -Wall -Werror -Wno-error")',
+        ),
+        (
+            'set(CMAKE_CUDA_FLAGS "${CMAKE_CUDA_FLAGS} -Werror")',
+            'set(CMAKE_HIP_FLAGS "${CMAKE_HIP_FLAGS} -Werror -Wno-error")',
+        ),
         ('set(CMAKE_CUDA_FLAGS "-O2 -Werror all-warnings")', 'set(CMAKE_HIP_FLAGS "-O2 ")'),
     ],
 )
@@ -524,6 +533,10 @@ def test_what_cuda_does_not_warn_of_is_no_error(flags: str, expected: str) -> No
 def test_makefiles_spare_what_cuda_does_not_warn_of() -> None:
     made = translate_makefile("NVCC = nvcc\nCXXFLAGS = -Wall -Werror\n").source
     assert f"CXXFLAGS = -Wall -Werror {RESULT} {VARIABLE} {PARAMETER}\n" in made
+    made = translate_makefile("NVCCFLAGS += -Xcompiler -Wall,-Werror\n").source
+    assert made == "NVCCFLAGS += -Wall -Werror -Wno-error\n"
+    made = translate_makefile("a.o: a.cu\n\t$(NVCC) -Werror -c a.cu\n").source
+    assert "$(NVCC) -Werror -Wno-error -c a.cu" in made
 
 
 def test_cmake_links_libraries_by_their_plain_names() -> None:
