@@ -43,6 +43,10 @@ _ATTRIBUTES = re.compile(
     r"(?:[ \t]*\n){0,99}){1,99}"
     r"[ \t]*#[ \t]*(?:else|endif)\b"
 )
+_DEFAULT_ATTRIBUTE = re.compile(
+    r"(?:[ \t]*\n)*[ \t]*#[ \t]*ifndef[ \t]+(?P<macro>\w+)[ \t]*\n"
+    r"[ \t]*#[ \t]*define[ \t]+(?P=macro)[ \t]+__device__[ \t]*\n[ \t]*#[ \t]*endif\b"
+)
 _ATTRIBUTE = re.compile(
     r"\b[A-Za-z_]\w*(?:\.|->)(?P<member>ptxVersion|binaryVersion)\b(?!\s*=[^=])"
 )
@@ -114,6 +118,27 @@ def _gives_attributes(unit: Rewrite, offset: int) -> bool:
     code = unit.source.code
     end = code.find("\n", offset)
     return end >= 0 and _ATTRIBUTES.match(code, end + 1) is not None
+
+
+def _add_attribute(unit: Rewrite, offset: int, directive: str) -> None:
+    """A macro that is ``__device__`` in the device's pass, unless defined, is for both sides.
+
+    The host's pass of nvcc has the functions for the host alone, kernels that call them or not.
+    """
+    if directive not in {"if", "ifdef"}:
+        return
+    end = unit.source.code.find("\n", offset)
+    found = _DEFAULT_ATTRIBUTE.match(unit.source.code, end + 1) if end >= 0 else None
+    if found is None:
+        return
+    macro = found["macro"]
+    lines = (
+        f"#if defined(__HIPCC__) && !defined({macro})",
+        f"#define {macro} __host__ __device__",
+        "#endif",
+        "",
+    )
+    unit.edits.insert(unit.source.logical_line(offset), unit.source.newline.join(lines))
 
 
 def _report_features(unit: Rewrite) -> None:
@@ -189,6 +214,7 @@ def _rewrite_architecture(unit: Rewrite, offset: int) -> None:
     if directive == "define" and not _defines(unit, offset):
         directive = "definition"
     if _is_flag(unit, offset, directive):
+        _add_attribute(unit, offset, directive)
         gives = directive in {"if", "ifdef"} and _gives_attributes(unit, offset)
         unit.rename(offset, word, "__HIPCC__" if gives else _DEVICE_FLAG)
         return
