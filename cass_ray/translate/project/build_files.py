@@ -213,6 +213,8 @@ def translate_cmake(text: str) -> Translation:
     file.replace_commands(_spared)
     if (headers or _USES_HIP.search(file.text)) and not _FINDS_HIP.search(file.text):
         _with_packages(file, targets, headers)
+    if asked and not finds:
+        _with_versions(file, asked)
     for name in sorted(set(_TARGET.findall(text)) - TARGETS.keys()):
         file.report(f"CUDA::{name}", Severity.ERROR, f"the target CUDA::{name} has no counterpart")
     _report_find_cuda(file)
@@ -321,6 +323,25 @@ def _versions(names: tuple[str, ...]) -> str:
         "  # of which HIP's interfaces are"
         for name in names
     )
+
+
+def _with_versions(file: BuildText, names: tuple[str, ...]) -> None:
+    """The version that a file asks for and another one finds, which may ask for none."""
+    lines = "".join(
+        f"\nif(NOT DEFINED {name})\n  {line}\nendif()"
+        for name, line in zip(names, _versions(names).splitlines()[1:], strict=True)
+    )
+    is_first = True
+
+    def add(name: str, whole: str) -> str:
+        nonlocal is_first
+        begins, is_first = is_first, False
+        if not begins:
+            return whole
+        first = name.lower() == "cmake_minimum_required"
+        return f"{whole}{lines}" if first else f"{lines.lstrip()}\n{whole}"
+
+    file.replace_commands(add)
 
 
 def _rocm_folders(name: str, whole: str) -> str:

@@ -139,6 +139,30 @@ def test_the_version_that_build_files_ask_for_is_that_of_the_sources() -> None:
     assert "\nset(CUDA_VERSION 11.8)  #" in translate_cmake(source).source
 
 
+GIVEN = (
+    "if(NOT DEFINED CUDA_VERSION)\n"
+    "  set(CUDA_VERSION 11.8)  # of which HIP's interfaces are\n"
+    "endif()"
+)
+
+
+@pytest.mark.parametrize(
+    ("first", "expected"),
+    [
+        (
+            "cmake_minimum_required(VERSION 3.8)\n",
+            f"cmake_minimum_required(VERSION 3.8)\n{GIVEN}\n",
+        ),
+        ("# CUDA's\nset(A 1)\n", f"# CUDA's\n{GIVEN}\nset(A 1)\n"),
+        ("", f"{GIVEN}\n"),
+    ],
+)
+def test_a_file_may_ask_for_the_version_that_another_one_finds(first: str, expected: str) -> None:
+    """As MPPI-Generic's does; a comparison with nothing is an error of CMake's."""
+    asks = 'if(${CUDA_VERSION} VERSION_GREATER "11.2")\nendif()\n'
+    assert translate_cmake(f"{first}{asks}").source == f"{expected}{asks}"
+
+
 def test_headers_of_cuda_are_not_compiled() -> None:
     source = "file(GLOB CUDA_HEADERS models/*.cuh)\n"
     assert translate_cmake(source).source == source
