@@ -235,6 +235,7 @@ def _add_keyword(text: SourceText, edits: Edits, item: CompilerDiagnostic, offse
         ("explicit qualification required to use member", "this->"),
         ("missing 'typename' prior to dependent type", "typename "),
         ("use 'template' keyword to treat", "template "),
+        ("missing 'template' keyword prior to dependent template name", "template "),
     ):
         if phrase in item.message:
             edits.insert(offset, keyword)
