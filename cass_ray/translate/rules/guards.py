@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 
 from cass_ray.translate.protocol import Severity
+from cass_ray.translate.rules import headers
 from cass_ray.translate.rules.rewrite import Rewrite
 
 VERSION_MACROS = {
@@ -26,6 +27,8 @@ VERSION_MACROS = {
     "CUB_VERSION": "200000",
 }
 
+_OF_HEADERS = ("CUDART_VERSION", "CUDA_VERSION")
+"""A host's compiler has them where CUDA's headers are included, as it has ``HIP_VERSION``."""
 ARCHITECTURE_MACRO = "__CUDA_ARCH__"
 _FEATURES = re.compile(
     r"__CUDA_ARCH_FEAT_\w+|__CUDA_ARCH_SPECIFIC__|__CUDA_ARCH_FAMILY_SPECIFIC__"
@@ -250,8 +253,11 @@ def _rewrite_version(unit: Rewrite, offset: int, macro: str, value: str) -> None
         return
     code = unit.source.code
     start = code.rfind(directive, max(0, offset - _LONGEST_GAP), offset) if directive else -1
+    known = "1"
+    if macro in _OF_HEADERS and headers.may_be_without_runtime(unit):
+        known = "defined(HIP_VERSION)"
     if directive in {"ifdef", "ifndef"} and start >= 0:
-        condition = "1" if directive == "ifdef" else "0"
+        condition = known if directive == "ifdef" else "0" if known == "1" else f"!{known}"
         end = offset + len(macro)
         unit.edits.replace(start, end, f"if {condition} /* {macro} */")
         unit.converted(offset)
@@ -261,7 +267,7 @@ def _rewrite_version(unit: Rewrite, offset: int, macro: str, value: str) -> None
         end = offset + len(macro)
         if "(" in defined.group():
             end = code.find(")", end) + 1 or end
-        unit.edits.replace(defined.start(), end, f"1 /* {macro} */")
+        unit.edits.replace(defined.start(), end, f"{known} /* {macro} */")
         unit.converted(offset)
         return
     _report_newer(unit, offset, macro, int(value))

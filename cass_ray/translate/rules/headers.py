@@ -295,6 +295,11 @@ def is_plain_host(unit: Rewrite) -> bool:
     return unit.filename.endswith(_HOST_SOURCES) and not _OF_CUDA.search(unit.source.code)
 
 
+def may_be_without_runtime(unit: Rewrite) -> bool:
+    """Whether the file is a header that sources of the host may include before CUDA's, or alone."""
+    return unit.runtime_end is None and unit.filename.endswith(_HEADERS)
+
+
 def insert_after_runtime(unit: Rewrite, text: str, *, for_hip_alone: bool = False) -> None:
     """Insert ``text`` behind the runtime header, which is included if nothing did.
 

@@ -30,6 +30,28 @@ def test_attributes_of_the_devices_pass(source: str, both: bool) -> None:
     assert (BOTH in ENGINE.translate(source, filename="a.h").source) == both
 
 
+@pytest.mark.parametrize(
+    ("filename", "source", "expected"),
+    [
+        ("a.h", "#ifdef CUDART_VERSION\n", "#if defined(HIP_VERSION) /* CUDART_VERSION */\n"),
+        ("a.hpp", "#ifndef CUDA_VERSION\n", "#if !defined(HIP_VERSION) /* CUDA_VERSION */\n"),
+        (
+            "a.hpp",
+            "#if !defined(CUDART_VERSION) || CUDART_VERSION < 5000\n",
+            "#if !defined(HIP_VERSION) /* CUDART_VERSION */ || 11080 /* CUDART_VERSION */ < 5000\n",
+        ),
+        # The runtime is there, or the file is nvcc's.
+        ("a.cu", "#ifdef CUDART_VERSION\n", "#if 1 /* CUDART_VERSION */\n"),
+        ("a.h", "#include <cuda_runtime.h>\n#ifdef CUDA_VERSION\n", "#if 1 /* CUDA_VERSION */\n"),
+        ("a.h", "#ifdef __CUDACC_VER_MAJOR__\n", "#if 1 /* __CUDACC_VER_MAJOR__ */\n"),
+    ],
+)
+def test_headers_that_a_hosts_compiler_reads(filename: str, source: str, expected: str) -> None:
+    """Without CUDA's headers it has no version of CUDA's (Random123 as GOMC has it)."""
+    made = ENGINE.translate(f"{source}int a;\n#endif\n", filename=filename).source
+    assert made.endswith(f"{expected}int a;\n#endif\n")
+
+
 PROGRAM = """
 #include <cstdio>
 #ifdef __CUDA_ARCH__
