@@ -176,7 +176,6 @@ class DirectoryTree:
         return children
 
     def is_file(self, path: str) -> bool:
-        """Whether ``path`` is a regular file, or a link to one inside the tree."""
         try:
             self._status(path)
         except FileProblemError:
@@ -184,7 +183,6 @@ class DirectoryTree:
         return True
 
     def is_directory(self, path: str) -> bool:
-        """Whether ``path`` is a directory inside the tree."""
         try:
             with open_inside(self.root, path) as descriptor:
                 return stat.S_ISDIR(os.fstat(descriptor).st_mode)
@@ -192,7 +190,6 @@ class DirectoryTree:
             return False  # a name that is too long
 
     def size(self, path: str) -> int:
-        """Size in bytes of the file a path leads to."""
         return self._status(path).st_size
 
     def read(self, path: str) -> bytes:

@@ -184,7 +184,6 @@ class StoredTrees:
         self._known.add(tree.digest)
 
     def get(self, digest: str) -> bytes:
-        """The archive of the tree ``digest``."""
         try:
             return self._files.read(self._path(digest))
         except FileNotFoundError:

@@ -34,7 +34,6 @@ class Duplicate:
     similarity: float
 
     def message(self) -> str:
-        """For people."""
         degree = "" if self.level == EXACT else f" ({self.level}: {self.similarity:.2f})"
         return f"the same program as row {self.repeats}{degree}"
 

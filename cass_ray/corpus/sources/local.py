@@ -120,7 +120,6 @@ class LocalSource:
         return repr((self, file_state(Path(self.path).expanduser())))
 
     def reader(self, folder: SourceFolder, trees: TreeStore) -> ProgramReader:
-        """Reads files of ``folder``."""
         tree = DirectoryTree(folder.path)
         url = origin_url(folder.path) if tree.is_clone and not folder.of_pattern else ""
         name = (

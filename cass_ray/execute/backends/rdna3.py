@@ -130,7 +130,6 @@ class Rdna3Backend(HipBackend):
         return runtime_library()
 
     def problem(self) -> str:
-        """Why programs cannot be built or run."""
         if problem := executable.problem():
             return problem
         try:
