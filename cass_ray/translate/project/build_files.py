@@ -33,7 +33,7 @@ from cass_ray.translate.project.cmake_findcuda import (
     refused,
 )
 from cass_ray.translate.project.cmake_ipo import is_checked, plain_module, without_gcc
-from cass_ray.translate.project.cmake_lists import find_by_file, link_listed
+from cass_ray.translate.project.cmake_lists import find_by_file, link_listed, set_globbed
 from cass_ray.translate.project.makefiles import translate_makefile, translate_script
 from cass_ray.translate.project.nvcc_flags import IN_CMAKE
 from cass_ray.translate.project.rocm_libraries import PACKAGES, TARGETS, VARIABLES
@@ -64,7 +64,7 @@ _PARSED = re.compile(
     r"\bcmake_parse_arguments\s*\(\s*(?:PARSE_ARGV\s+\d+\s+)?\"?(?P<prefix>\w+)\"?(?P<options>[^()]*)\)",
     re.IGNORECASE,
 )
-_CUDA_GLOB = re.compile(r"\*\.cu(?!\w)")
+_CUDA_GLOB = re.compile(r"\.cu(?!\w)")
 _CUDA_WORD = re.compile(r"(?<![${-])\bCUDA\b(?![}_])")
 _LANGUAGE = re.compile(rf'("(?:[^"\\]|\\.)*")|{_CUDA_WORD.pattern}', re.DOTALL)
 """In ``project(...)``, but not where it is described."""
@@ -396,21 +396,6 @@ def _glob(folder: str, variable: str) -> str:
     )
 
 
-def _set_globbed(words: list[str]) -> str:
-    """What a pattern of ``.cu`` files found is HIP; headers and C++ beside it stay."""
-    variable = words[1]
-    options = {"CONFIGURE_DEPENDS", "RELATIVE", "LIST_DIRECTORIES", "TRUE", "FALSE"}
-    patterns = [word.strip('"') for word in words[2:] if word not in options]
-    alone = all(_CUDA_GLOB.search(word) for word in patterns if "*" in word)
-    if alone:
-        return f"\nset_source_files_properties(${{{variable}}} PROPERTIES LANGUAGE HIP)"
-    return (
-        f"\nset({variable}_HIP ${{{variable}}})\n"
-        f'list(FILTER {variable}_HIP INCLUDE REGEX "[.]cu$")\n'
-        f"set_source_files_properties(${{{variable}_HIP}} PROPERTIES LANGUAGE HIP)"
-    )
-
-
 def _parameters(text: str) -> frozenset[str]:
     """Variables that hold what functions and macros of a CMake file are called with."""
     words = [word for match in _PARAMETERS.finditer(text) for word in (*match[1].split(), "ARGN")]
@@ -443,7 +428,7 @@ def _language(
     if command == "file":
         if not words or not words[0].startswith("GLOB") or not _CUDA_GLOB.search(body):
             return ""
-        return _set_globbed(words)
+        return set_globbed(words)
     text = re.sub(r"#[^\n]*", "", body)
     if "set_source_files_properties" in body:
         return ""

@@ -565,6 +565,33 @@ def test_a_target_of_the_projects_own_keeps_its_name() -> None:
     assert translate_cmake(source).source == source
 
 
+@pytest.mark.parametrize(
+    ("patterns", "filtered"),
+    [
+        ("*.cu", False),
+        ('"${D}/one.cu" "${D}/two.cu"', False),
+        ("src/*_kernel.cu", False),
+        ("[a-k]*.cu", False),
+        ("RELATIVE ${D} CONFIGURE_DEPENDS k?.cu", False),
+        ("one.cu one.cpp", True),
+        ("*.cu*", True),
+        ("${D} *.cu", True),
+    ],
+)
+def test_what_patterns_find_is_compiled(patterns: str, filtered: bool) -> None:
+    """CMake leaves a .cu file out, without a word, where no language is said (fdtd3d)."""
+    made = translate_cmake(f"# CUDA\nfile(GLOB KERNELS {patterns})\n").source
+    name = "KERNELS_HIP" if filtered else "KERNELS"
+    assert f"\nset_source_files_properties(${{{name}}} PROPERTIES LANGUAGE HIP)\n" in made
+    assert ("list(FILTER KERNELS_HIP" in made) == filtered
+
+
+@pytest.mark.parametrize("patterns", ["*.cuh", "*.cpp", "cu/*.c", "a.cubin"])
+def test_patterns_of_other_files_stay(patterns: str) -> None:
+    source = f"# CUDA\nfile(GLOB OTHERS {patterns})\n"
+    assert translate_cmake(source).source == source
+
+
 def test_cmake_sets_the_language_of_cuda_files_alone() -> None:
     source = (
         "file(GLOB SOURCES *.h* *.cu *.cpp) # CUDA\n"
