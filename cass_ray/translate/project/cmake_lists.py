@@ -1,4 +1,4 @@
-"""Libraries of CUDA that a CMake file looks for as files, or keeps in a list to link them later.
+"""Lists of CMake files: of CUDA's libraries, to be linked later, and of sources by patterns.
 
 ``find_library`` and functions of a project's own around it look for ``cublas_static`` and the
 like; ROCm has shared libraries by other names. A list of nothing but CUDA's libraries gets ROCm's
