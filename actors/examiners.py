@@ -83,8 +83,6 @@ class Questioner(_Worker):
         self._tasks = tasks
 
     def __call__(self, batch: pa.Table) -> pa.Table:
-        """Put the questions of ``batch``."""
-
         def ask(item: Item) -> Asked:
             result = self.examiner().question(self._tasks[item.task], item.kind)
             return Asked(item, problem=result) if isinstance(result, str) else Asked(item, result)
@@ -104,7 +102,6 @@ class Answerer(_Worker):
         self._systems: dict[str, System] = {}
 
     def __call__(self, batch: pa.Table) -> pa.Table:
-        """Answer the questions of ``batch``."""
         return self.through(
             batch, self._answer, lambda asked: (asked.item, BenchAnswer(problem=_DIED))
         )
@@ -131,8 +128,6 @@ class Marker(_Worker):
         self._tasks = tasks
 
     def __call__(self, batch: pa.Table) -> pa.Table:
-        """Judge the answers of ``batch``."""
-
         def mark(work: tuple[Item, BenchAnswer]) -> str:
             item, answer = work
             sample = self.examiner().mark(

@@ -28,7 +28,6 @@ class ProgressWriter:
         self._path = path
 
     def write(self, text: str) -> None:
-        """As :func:`write_line`."""
         write_line(self._path, text)
 
 

@@ -22,7 +22,6 @@ class RewardWorker:
         """Nothing: whoever waits for it learns that the judge was made."""
 
     def judge(self, item: RewardItem) -> RewardVerdict:
-        """See :meth:`cass_ray.execute.rewards.judge.RewardJudge.judge`."""
         return self._judge.judge(item)
 
 

@@ -39,11 +39,9 @@ class RolloutWorker:
         self._maker = make(number)
 
     def use_weights(self, weights: Mapping[str, torch.Tensor]) -> None:
-        """See :class:`cass_ray.train.rl.rollouts.RolloutGenerator`."""
         self._maker.use_weights(weights)
 
     def rollouts(self, questions: Sequence[EditQuestion]) -> Iterator[list[Rollout]]:
-        """See :class:`cass_ray.train.rl.rollouts.RolloutGenerator`."""
         yield from self._maker.rollouts(questions)
 
 
@@ -110,7 +108,6 @@ class ClusterRollouts:
 
     @property
     def workers(self) -> list[Any]:
-        """Handles of the actors."""
         return list(self._workers)
 
 

@@ -41,35 +41,27 @@ class RemoteFiles:
         return self._url
 
     def put(self, path: str, content: bytes) -> None:
-        """As :meth:`Store.put`."""
         self._call("put", path, content)
 
     def create(self, path: str, content: bytes) -> bytes:
-        """As :meth:`Store.create`."""
         return bytes(self._call("create", path, content))
 
     def read(self, path: str) -> bytes:
-        """As :meth:`Store.read`."""
         return bytes(self._call("read", path))
 
     def read_all(self, paths: Iterable[str]) -> dict[str, bytes]:
-        """As :meth:`Store.read_all`."""
         return dict(self._call("read_all", list(paths)))
 
     def exists(self, path: str) -> bool:
-        """As :meth:`Store.exists`."""
         return bool(self._call("exists", path))
 
     def names(self, folder: str) -> list[str]:
-        """As :meth:`Store.names`."""
         return list(self._call("names", folder))
 
     def remove(self, path: str) -> None:
-        """As :meth:`Store.remove`."""
         self._call("remove", path)
 
     def remove_all(self, folder: str) -> None:
-        """As :meth:`Store.remove_all`."""
         self._call("remove_all", folder)
 
     def _call(self, method: str, *arguments: Any) -> Any:

@@ -64,7 +64,6 @@ class ContentCache:
             return None
 
     def remove(self, key: str) -> None:
-        """Forget the entry, if there is one."""
         self._path(key).unlink(missing_ok=True)
 
     def put(self, key: str, value: bytes) -> None:

@@ -117,6 +117,14 @@ def parse_overrides(pairs: Iterable[str]) -> dict[str, Any]:
     return result
 
 
+def settings_from(
+    model: type[Model], path: Path | None, options: Mapping[str, Any], pairs: Iterable[str] | None
+) -> Model:
+    """As :func:`load`, from a command's options (None: not given) and, before them, ``--set``."""
+    given = {name: value for name, value in options.items() if value is not None}
+    return load(model, path, {**given, **parse_overrides(pairs or [])})
+
+
 def load(model: type[Model], path: Path | None, overrides: Mapping[str, Any]) -> Model:
     """Settings from the YAML file at ``path`` (may be None) with ``overrides`` on top.
 

@@ -23,15 +23,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from cass_ray.analysis.settings import INSTALL_ANALYSIS, AnalysisSettings, NoDataSetError
 from cass_ray.commands.output import Overwrite
-from cass_ray.config import SettingsError, load, parse_overrides
-from cass_ray.exit_codes import (
-    EXIT_INTERRUPTED,
-    EXIT_TOOL_MISSING,
-    EXIT_USAGE,
-    fail,
-)
-from cass_ray.overwriting import WouldOverwriteError, check_outputs, remember
+from cass_ray.config import settings_from
+from cass_ray.overwriting import check_outputs, remember
 from cass_ray.toolchain.errors import ToolMissing
+from jobs.endings import job_ending
 
 if TYPE_CHECKING:
     from cass_ray.analysis.parts import FileFigures, PartTask
@@ -125,23 +120,13 @@ def analyze(
     """Analyse a data set: report.html, report.json and figures as PNG and SVG."""
     console = Console()
     flags = {"dataset": dataset, "out": out, "cluster": cluster or None}
-    try:
-        given = {key: value for key, value in flags.items() if value is not None}
-        settings = load(AnalysisSettings, config, {**given, **parse_overrides(set_ or [])})
+    kept = "parts that were read are kept: run the same command again"
+    with job_ending("analyze", usage=(NoDataSetError,), kept=kept):
+        settings = settings_from(AnalysisSettings, config, flags, set_)
         report = [settings.out / name for name in _REPORT]
         check_outputs(report, overwrite=overwrite)
         Analysis(settings, console).run()
         remember(report)
-    except (SettingsError, NoDataSetError, WouldOverwriteError) as error:
-        fail("analyze", error, EXIT_USAGE)
-    except ToolMissing as error:
-        fail("analyze", error, EXIT_TOOL_MISSING)
-    except KeyboardInterrupt:
-        fail(
-            "analyze",
-            "interrupted; parts that were read are kept: run the same command again",
-            EXIT_INTERRUPTED,
-        )
 
 
 if __name__ == "__main__":

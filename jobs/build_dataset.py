@@ -24,14 +24,11 @@ import typer
 from rich.console import Console
 
 from cass_ray.commands.output import Overwrite
-from cass_ray.config import SettingsError, load, parse_overrides
+from cass_ray.config import SettingsError, settings_from
 from cass_ray.corpus.program import SourceError
 from cass_ray.dataset.card import card
 from cass_ray.exit_codes import (
     EXIT_FAILED,
-    EXIT_INTERRUPTED,
-    EXIT_TOOL_MISSING,
-    EXIT_USAGE,
     fail,
     no_room,
 )
@@ -54,9 +51,9 @@ from cass_ray.pipeline.report import Tally, card_facts, print_summary, report_js
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.storage.location import absolute
 from cass_ray.storage.store import StorageError
-from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.provided.store import LOCK, lock_file, package_of_key
 from cass_ray.version import __version__
+from jobs.endings import job_ending
 
 if TYPE_CHECKING:
     from actors.nodes import NodeChoice
@@ -221,41 +218,24 @@ def build_dataset(
         "execute": execute or None,
         "lift": lift or None,
     }
-    try:
+    with job_ending(
+        "build-dataset",
+        usage=(SourceError, StorageError, OutputOccupied),
+        failed=(OutputBusy, EmptyBuildError),
+        kept="finished rows are kept: run the same command with --resume",
+    ):
         flags["dependencies"] = _folders(dependency or []) or None
-        overrides = {key: value for key, value in flags.items() if value is not None}
-        settings = load(BuildSettings, config, {**overrides, **parse_overrides(set_ or [])})
+        settings = settings_from(BuildSettings, config, flags, set_)
         settings = settings.model_copy(update={"out": absolute(settings.out)})
-        build = Build(settings, console)
-        build.run(resume, overwrite=overwrite)
+        try:
+            build = Build(settings, console)
+            build.run(resume, overwrite=overwrite)
+        except OSError as error:
+            if (message := no_room(error)) is None:
+                raise
+            fail("build-dataset", f"{message}; then --resume", EXIT_FAILED)
         if as_json:
             sys.stdout.write(build.output.store.read(REPORT).decode())
-    except (SettingsError, SourceError, StorageError, OutputOccupied) as error:
-        fail("build-dataset", error, EXIT_USAGE)
-    except (OutputBusy, EmptyBuildError) as error:
-        fail("build-dataset", error, EXIT_FAILED)
-    except ToolMissing as error:
-        fail("build-dataset", error, EXIT_TOOL_MISSING)
-    except OSError as error:
-        if (message := no_room(error)) is None:
-            raise
-        fail("build-dataset", f"{message}; then --resume", EXIT_FAILED)
-    except KeyboardInterrupt:
-        fail(
-            "build-dataset",
-            "interrupted; finished rows are kept: run the same command with --resume",
-            EXIT_INTERRUPTED,
-        )
-    except Exception as error:
-        from actors.errors import lost_processes
-
-        if not (lost := lost_processes(error)):
-            raise
-        fail(
-            "build-dataset",
-            f"{lost}; finished rows are kept: run the same command with --resume",
-            EXIT_FAILED,
-        )
 
 
 if __name__ == "__main__":

@@ -15,17 +15,13 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from cass_ray.config import SettingsError, load, parse_overrides
+from cass_ray.config import settings_from
 from cass_ray.exit_codes import (
     EXIT_FAILED,
-    EXIT_INTERRUPTED,
-    EXIT_TOOL_MISSING,
-    EXIT_USAGE,
-    fail,
 )
 from cass_ray.printable import printable
 from cass_ray.project.batch import BatchPortSettings, ProjectOutcome, port_kept, write_summary
-from cass_ray.toolchain.errors import ToolMissing
+from jobs.endings import job_ending
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -62,9 +58,9 @@ def port_projects(
     """
     console = Console()
     flags = {"out": out, "cluster": cluster or None}
-    given = {key: value for key, value in flags.items() if value is not None}
-    try:
-        settings = load(BatchPortSettings, projects, {**given, **parse_overrides(set_ or [])})
+    kept = "projects that are done are kept: run the same command again"
+    with job_ending("port-projects", kept=kept):
+        settings = settings_from(BatchPortSettings, projects, flags, set_)
         settings = settings.model_copy(update={"out": settings.out.absolute()})
         done: list[ProjectOutcome] = []
         for outcome in _outcomes(settings):
@@ -73,26 +69,6 @@ def port_projects(
             said = f"{number}: {printable(outcome.name)}: {outcome.standing} {outcome.why}"
             console.print(said.rstrip(), markup=False, highlight=False)
             page = write_summary(done, settings.out)
-    except SettingsError as error:
-        fail("port-projects", error, EXIT_USAGE)
-    except ToolMissing as error:
-        fail("port-projects", error, EXIT_TOOL_MISSING)
-    except KeyboardInterrupt:
-        fail(
-            "port-projects",
-            "interrupted; projects that are done are kept: run the same command again",
-            EXIT_INTERRUPTED,
-        )
-    except Exception as error:
-        from actors.errors import lost_processes
-
-        if not (lost := lost_processes(error)):
-            raise
-        fail(
-            "port-projects",
-            f"{lost}; projects that are done are kept: run the same command again",
-            EXIT_FAILED,
-        )
     console.print(f"{page}", markup=False, highlight=False)
     if any(outcome.standing != "passed" for outcome in done):
         raise typer.Exit(EXIT_FAILED)

@@ -12,14 +12,12 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from cass_ray.commands.endings import ending
 from cass_ray.commands.waiting import waiting
-from cass_ray.config import SettingsError, load, parse_overrides
-from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
-from cass_ray.overwriting import WouldOverwriteError
+from cass_ray.config import settings_from
 from cass_ray.publish.prepare import NothingToPublishError, Prepared, prepare
 from cass_ray.publish.settings import PublishSettings
 from cass_ray.publish.upload import UploadError, upload
-from cass_ray.toolchain.errors import ToolMissing
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -48,9 +46,8 @@ def publish(
         "endpoint": endpoint,
         "opt_out": opt_out,
     }
-    given = {key: value for key, value in flags.items() if value is not None}
-    try:
-        settings = load(PublishSettings, config, {**given, **parse_overrides(set_ or [])})
+    with ending("publish", usage=(NothingToPublishError, FileNotFoundError), failed=(UploadError,)):
+        settings = settings_from(PublishSettings, config, flags, set_)
         with waiting("writing what leaves"):
             prepared = prepare(settings)
         show(console, prepared)
@@ -60,17 +57,6 @@ def publish(
         with waiting(f"uploading {len(prepared.files)} files"):
             address = upload(prepared, settings)
         console.print(f"-> [bold]{address}[/bold]", soft_wrap=True)
-    except (
-        SettingsError,
-        NothingToPublishError,
-        WouldOverwriteError,
-        FileNotFoundError,
-    ) as error:
-        fail("publish", error, EXIT_USAGE)
-    except ToolMissing as error:
-        fail("publish", error, EXIT_TOOL_MISSING)
-    except UploadError as error:
-        fail("publish", error, EXIT_FAILED)
 
 
 def show(console: Console, prepared: Prepared) -> None:

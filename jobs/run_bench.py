@@ -29,17 +29,15 @@ from cass_ray.bench.results import SAMPLES_FILE, BenchSample, read_samples, writ
 from cass_ray.bench.systems import describe, make_system
 from cass_ray.bench.task import BenchTask, TaskError, load_tasks
 from cass_ray.commands import bench as commands
-from cass_ray.config import SettingsError, load, parse_overrides
-from cass_ray.exit_codes import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
+from cass_ray.config import settings_from
 from cass_ray.pipeline.journal import Journal
 from cass_ray.pipeline.report import ConservationError
 from cass_ray.storage.location import absolute, below
 from cass_ray.storage.runs import keep_run, run_name
 from cass_ray.storage.store import StorageError, Store
 from cass_ray.task import Direction
-from cass_ray.toolchain.errors import ToolMissing
-from cass_ray.toolchain.sandbox.isolation import IsolationUnavailableError
 from cass_ray.translate.engines.registry import UnknownEngineError
+from jobs.endings import job_ending
 
 _JOURNAL_SCHEMA = pa.schema([("id", pa.string()), ("sample", pa.string())])
 
@@ -230,33 +228,19 @@ def run_bench(
         "cache": False if no_cache else None,
     }
     console = Console()
-    try:
-        overrides = {key: value for key, value in flags.items() if value is not None}
-        settings = load(BenchSettings, config, {**overrides, **parse_overrides(set_ or [])})
+    with job_ending(
+        "bench",
+        usage=(TaskError, UnknownEngineError, OSError, StorageError),
+        failed=(ConservationError,),
+        kept="finished samples are kept: run the same with --resume",
+    ):
+        settings = settings_from(BenchSettings, config, flags, set_)
         settings = settings.model_copy(update={"out": settings.out.absolute()})
         settings.out.mkdir(parents=True, exist_ok=True)
         made = BenchJob(settings, console).run(resume)
         print_scores(console, publish(settings.out, made, compare=settings.compare))
         if settings.publish is not None:
             console.print(f"results: {_kept(settings.out, settings.publish)}", highlight=False)
-    except (SettingsError, TaskError, UnknownEngineError, OSError, StorageError) as error:
-        fail("bench", error, EXIT_USAGE)
-    except (ToolMissing, IsolationUnavailableError) as error:
-        fail("bench", error, EXIT_TOOL_MISSING)
-    except ConservationError as error:
-        fail("bench", error, EXIT_FAILED)
-    except KeyboardInterrupt:
-        fail(
-            "bench",
-            "interrupted; finished samples are kept: run the same with --resume",
-            EXIT_INTERRUPTED,
-        )
-    except Exception as error:
-        from actors.errors import lost_processes
-
-        if not (lost := lost_processes(error)):
-            raise
-        fail("bench", f"{lost}; finished samples are kept: run the same with --resume", EXIT_FAILED)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from typing import IO, Annotated, Any
 import typer
 from rich.console import Console
 
+from cass_ray.commands.endings import ending
 from cass_ray.config import SettingsError, load, parse_overrides
 from cass_ray.corpus.synthetic.ledger import Ledger
 from cass_ray.corpus.synthetic.source import PROGRAMS, REPORT
@@ -32,10 +33,9 @@ from cass_ray.corpus.synthetic.synthesis import (
 )
 from cass_ray.corpus.synthetic.templates import templates_of
 from cass_ray.corpus.synthetic.validation import SyntheticVerdict
-from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
+from cass_ray.exit_codes import EXIT_FAILED, fail
 from cass_ray.llm.client import ChatClient
 from cass_ray.temporary import temporary_prefix
-from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.unit import CompileFailure, Unit
 from cass_ray.version import __version__
@@ -151,7 +151,7 @@ def main(
     chat = {k: v for k, v in {"model": model, "endpoint": endpoint}.items() if v is not None}
     flags: dict[str, Any] = {"out": out, "count": count, "seed": seed, "chat": chat or None}
     given = {name: value for name, value in flags.items() if value is not None}
-    try:
+    with ending("synthesize", usage=(ValueError,)):
         nested = parse_overrides(set_ or [])
         nested["chat"] = {**chat, **nested.get("chat", {})}
         settings = load(SynthesisSettings, config, {**given, **nested})
@@ -164,10 +164,6 @@ def main(
             )
         compile_source = nvcc() if settings.compile else None
         report = asyncio.run(synthesize(settings, compile_source))
-    except (SettingsError, ValueError) as error:
-        fail("synthesize", error, EXIT_USAGE)
-    except ToolMissing as error:
-        fail("synthesize", error, EXIT_TOOL_MISSING)
     print_report(Console(), report)
     if report["stopped"]:
         fail(

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from cass_ray.dataset.parquet import PartWriter
-from cass_ray.dataset.schema import PAIR_SCHEMA, REJECT_SCHEMA, is_rejected
+from cass_ray.dataset.row import is_rejected
+from cass_ray.dataset.schema import PAIR_SCHEMA, REJECT_SCHEMA
 
 
 def write_rows(rows: Iterable[dict[str, Any]], directory: Path) -> None:

@@ -50,6 +50,20 @@ def test_help_imports_no_command_and_nothing_heavy() -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("command", ["check", "run", "translate", "verify"])
+def test_commands_on_a_file_import_no_data_sets(command: str) -> None:
+    """What reads data sets and clouds takes as long to import as a file takes to translate."""
+    heavy = {"pyarrow", "fsspec", "tenacity", "charset_normalizer", "ray", "torch"}
+    code = (
+        "import sys\n"
+        "from cass_ray.cli import app\n"
+        f"app(['{command}', '--help'], standalone_mode=False)\n"
+        f"sys.exit(repr({heavy!r} & set(sys.modules)) if {heavy!r} & set(sys.modules) else 0)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize(
     ("typed", "answer"),
     [

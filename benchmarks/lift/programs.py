@@ -37,7 +37,7 @@ from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.cache import default_directory, digest
 from cass_ray.corpus.reading.source_files import gather
 from cass_ray.corpus.sources.shipped import SHIPPED_ROOT, load_manifest
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 from cass_ray.emulator.build import runtime_library
 from cass_ray.emulator.execution import RunOptions, execute
 from cass_ray.execute.comparison.compare import compare

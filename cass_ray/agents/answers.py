@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
-
+from cass_ray.config import StrictModel
 from cass_ray.execute.verification import PortVerification
 from cass_ray.printable import printable_text
 from cass_ray.translate.diagnostics import Diagnostic, diagnostic_of
@@ -22,11 +21,7 @@ def bounded(text: str, limit: int = TEXT_CHARACTERS) -> str:
     return f"{shown[:half]}\n[{len(shown) - 2 * half} characters left out]\n{shown[-half:]}"
 
 
-class _Answer(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class FindingAnswer(_Answer):
+class FindingAnswer(StrictModel):
     """A CUDA construct that was not simply renamed; ``code`` is what ``explain`` takes."""
 
     file: str
@@ -39,7 +34,6 @@ class FindingAnswer(_Answer):
 
     @classmethod
     def of(cls, file: str, finding: Finding) -> FindingAnswer:
-        """``finding`` in ``file``."""
         return cls(
             file=file,
             line=finding.line,
@@ -51,7 +45,7 @@ class FindingAnswer(_Answer):
         )
 
 
-class TranslateAnswer(_Answer):
+class TranslateAnswer(StrictModel):
     """A translation; ``complete`` is false where something has none (severity ``error``)."""
 
     complete: bool
@@ -61,7 +55,7 @@ class TranslateAnswer(_Answer):
     findings: list[FindingAnswer]
 
 
-class CompileAnswer(_Answer):
+class CompileAnswer(StrictModel):
     """Whether a file compiles. ``assembly`` is of the device, where it was asked for."""
 
     compiled: bool
@@ -74,7 +68,7 @@ class CompileAnswer(_Answer):
     assembly: str = ""
 
 
-class RunAnswer(_Answer):
+class RunAnswer(StrictModel):
     """One run of a program in the sandbox."""
 
     verdict: str
@@ -88,7 +82,7 @@ class RunAnswer(_Answer):
     where: str
 
 
-class TargetVerdict(_Answer):
+class TargetVerdict(StrictModel):
     """A port on one target beside its original."""
 
     passed: bool
@@ -107,7 +101,6 @@ class TargetVerdict(_Answer):
 
     @classmethod
     def of(cls, made: PortVerification) -> TargetVerdict:
-        """``made`` in short."""
         verdicts = [
             f"{run.given}: "
             f"{'exact' if run.exact else 'numeric' if run.numeric else 'differs'}"
@@ -127,14 +120,14 @@ class TargetVerdict(_Answer):
         )
 
 
-class VerifyAnswer(_Answer):
+class VerifyAnswer(StrictModel):
     """A port beside its original, by target; ``passed`` on all of them."""
 
     passed: bool
     targets: dict[str, TargetVerdict]
 
 
-class Explanation(_Answer):
+class Explanation(StrictModel):
     """A kind of finding: what it says, why, and how it is settled."""
 
     code: str
@@ -144,11 +137,10 @@ class Explanation(_Answer):
 
     @classmethod
     def of(cls, item: Diagnostic) -> Explanation:
-        """The entry of the documentation."""
         return cls(code=item.code, title=item.title, why=item.why, how=item.how)
 
 
-class FindingsAnswer(_Answer):
+class FindingsAnswer(StrictModel):
     """Findings in a file or folder; ``total`` counts those beyond ``findings`` too."""
 
     files: int
@@ -157,7 +149,7 @@ class FindingsAnswer(_Answer):
     findings: list[FindingAnswer]
 
 
-class StepAnswer(_Answer):
+class StepAnswer(StrictModel):
     """A build or a test of a project, and the end of its log where it did not pass."""
 
     command: str
@@ -166,7 +158,7 @@ class StepAnswer(_Answer):
     log: str
 
 
-class ProjectAnswer(_Answer):
+class ProjectAnswer(StrictModel):
     """A project's port: steps by target, and where patch and reports are."""
 
     passed: bool

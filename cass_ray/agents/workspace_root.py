@@ -58,7 +58,6 @@ class WorkspaceRoot:
         return path
 
     def folder(self, name: str) -> Path:
-        """An existing folder."""
         path = self.path(name)
         if not path.is_dir():
             raise WorkspaceError(f"{name} is not a folder in the workspace {self.root.resolve()}")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from cass_ray.config import StrictModel
 
 Cell = str | int | float | None
 
 
-class Column(BaseModel):
+class Column(StrictModel):
     """A column of a table."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
     unit: str = ""
@@ -21,10 +21,8 @@ class Column(BaseModel):
     """After the point; None where the column holds words or whole numbers."""
 
 
-class FigureTable(BaseModel):
+class FigureTable(StrictModel):
     """Rows of cells; ``None`` is a value that is not known."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     key: str
     title: str
@@ -36,10 +34,8 @@ class FigureTable(BaseModel):
     """Shown only when asked for."""
 
 
-class Figure(BaseModel):
+class Figure(StrictModel):
     """A drawing in the language of Vega-Lite, its data inside."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     key: str
     title: str
@@ -48,10 +44,8 @@ class Figure(BaseModel):
     spec: dict[str, Any]
 
 
-class Section(BaseModel):
+class Section(StrictModel):
     """A part of the report under one heading."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     key: str
     title: str
@@ -63,10 +57,8 @@ class Section(BaseModel):
     figures: list[Figure] = Field(default_factory=list)
 
 
-class Document(BaseModel):
+class Document(StrictModel):
     """A whole report."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     title: str
     subtitle: str

@@ -17,7 +17,6 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator
-from types import TracebackType
 from typing import Any
 
 import httpx2 as httpx
@@ -80,12 +79,7 @@ class Client:
     def __enter__(self) -> Client:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -6,13 +6,14 @@ instruction set whose expression matches the start of the mnemonic decides.
 
 from __future__ import annotations
 
-import csv
 import re
 from collections import Counter
 from collections.abc import Iterable
 from enum import StrEnum
 from functools import cache, lru_cache
-from importlib.resources import files
+from pathlib import Path
+
+from cass_ray.csv_tables import read_rows
 
 
 class InstructionSet(StrEnum):
@@ -58,10 +59,9 @@ class Category(StrEnum):
 
 @cache
 def _table(instruction_set: InstructionSet) -> list[tuple[re.Pattern[str], Category]]:
-    text = files(__package__).joinpath("opcodes.csv").read_text(encoding="utf-8")
     return [
         (re.compile(row["pattern"]), Category(row["category"]))
-        for row in csv.DictReader(text.splitlines())
+        for row in read_rows(Path(__file__).with_suffix(".csv"))
         if row["isa"] == instruction_set
     ]
 

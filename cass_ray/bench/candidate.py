@@ -9,7 +9,7 @@ from cass_ray.bench.programs import Compilers
 from cass_ray.bench.question import BenchAnswer, BenchLevel, HostPart, Question
 from cass_ray.bench.task import BenchTask
 from cass_ray.corpus.reading.source_files import Sources
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 from cass_ray.execute.backends.base import Assembly, Backend, BuiltProgram, unit_on_disk
 from cass_ray.execute.backends.original_host import OriginalHostBackend
 from cass_ray.task import Direction

@@ -8,9 +8,11 @@ have classes of their own.
 from __future__ import annotations
 
 import re
+import tomllib
 from enum import StrEnum
+from pathlib import Path
 
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 
 
 class ErrorClass(StrEnum):
@@ -45,69 +47,11 @@ _MESSAGE = re.compile(
     r"|^(?:\S{0,200}ld\S{0,100}: )?error: (?P<linker>(?:undefined|duplicate) symbol.*)$",
     re.MULTILINE,
 )
-_RULES: tuple[tuple[ErrorClass, re.Pattern[str]], ...] = tuple(
-    (name, re.compile(pattern, re.IGNORECASE))
-    for name, pattern in (
-        (ErrorClass.HEADER, r"file not found|no such file|cannot open (?:source )?file"),
-        (
-            ErrorClass.INLINE_ASSEMBLY,
-            r"(?:constraint|output operand|input operand).*\basm\b|in asm\b|inline asm"
-            r"|couldn't allocate (?:input|output)",
-        ),
-        (
-            ErrorClass.METADATA,
-            r"metadata|could not find closing|yaml|unknown \.amdhsa_\w+ directive"
-            r"|\.amdhsa_\w+ directive is required|value out of range.*amdhsa",
-        ),
-        (
-            ErrorClass.SYMBOL,
-            r"symbol .* (?:is )?already defined|(?:undefined|duplicate) symbol|undefined reference"
-            r"|multiple definition|undefined label|symbol .* can not be undefined",
-        ),
-        (
-            ErrorClass.REGISTER,
-            r"register (?:index|name|alignment|number)|(?:bad|invalid|unknown) register"
-            r"|register type mismatch|not a register|register .* not available|vgpr|sgpr",
-        ),
-        (ErrorClass.DIRECTIVE, r"directive|unknown pseudo-op|unrecognized pseudo|junk at end"),
-        (
-            ErrorClass.OPERAND,
-            r"operand|too large value for|expected a \d+-bit|immediate|offset|invalid modifier"
-            r"|constant bus|out of range|arguments mismatch for instruction",
-        ),
-        (
-            ErrorClass.INSTRUCTION,
-            r"(?:invalid|no such) instruction|instruction not supported|unknown mnemonic"
-            r"|not supported on this GPU|invalid instruction mnemonic|not a recognized opcode",
-        ),
-        (
-            ErrorClass.UNKNOWN_TYPE,
-            r"unknown type name|no type named|incomplete type|does not name a type"
-            r"|no template named",
-        ),
-        (
-            ErrorClass.UNDECLARED,
-            r"undeclared identifier|is undefined|has no member|no member named|was not declared"
-            r"|undeclared|implicit declaration",
-        ),
-        (
-            ErrorClass.ARGUMENTS,
-            r"no matching|no viable|no instance of|ambiguous|too (?:few|many) arguments"
-            r"|candidate|reference to __(?:host|device|global)__",
-        ),
-        (
-            ErrorClass.TYPES,
-            r"cannot (?:initialize|convert|cast|assign|be narrowed|bind|pass)|incompatible"
-            r"|redefinition|conflicting|assigning to|narrow|static assertion|argument of type"
-            r"|not assignable|is not a (?:class|structure|constant)",
-        ),
-        (
-            ErrorClass.SYNTAX,
-            r"expected|unterminated|extraneous|unbalanced|unexpected|unknown token|missing|stray"
-            r"|syntax|parse error|invalid (?:preprocessing|suffix|character|digit)|unmatched",
-        ),
-    )
-)
+_TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_RULES = [
+    (ErrorClass(name), re.compile("|".join(patterns), re.IGNORECASE))
+    for name, patterns in _TABLE.items()
+]
 _BY_REASON = {
     Reason.NO_DEVICE_CODE: ErrorClass.NO_DEVICE_CODE,
     Reason.TIME_LIMIT: ErrorClass.LIMIT,

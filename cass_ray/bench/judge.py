@@ -21,7 +21,7 @@ from cass_ray.bench.references import STORED_FOLDER, GroundTruth, ground_truth
 from cass_ray.bench.results import KEPT_OUTPUT, BenchRun, Judgement
 from cass_ray.bench.task import BenchTask
 from cass_ray.cache import ContentCache, digest
-from cass_ray.dataset.schema import Reason, clip_diagnostic
+from cass_ray.dataset.row import Reason, clip_diagnostic
 from cass_ray.execute.backends.base import Assembly, Backend, BuiltProgram
 from cass_ray.execute.checks_version import checks_version
 from cass_ray.execute.evidence.exploits import wait_findings
@@ -177,13 +177,16 @@ def judgement_of(task: BenchTask, result: PortVerification, truth: GroundTruth) 
         backend=result.candidate,
         problem=result.problem,
         grade=result.grade.value,
-    ).model_copy(update=verdicts(task, runs, clean=result.agrees))
+    ).model_copy(update=verdicts(task, runs, clean=result.agrees, shown=result.passed))
 
 
-def verdicts(task: BenchTask, runs: Sequence[BenchRun], *, clean: bool) -> dict[str, bool | None]:
+def verdicts(
+    task: BenchTask, runs: Sequence[BenchRun], *, clean: bool, shown: bool
+) -> dict[str, bool | None]:
     """Exact and numeric verdicts over visible and hidden runs; ``clean``: without a finding.
 
-    A candidate with a finding is right nowhere: its output is not the device's.
+    A candidate with a finding is right nowhere: its output is not the device's. ``shown``: that its
+    output comes from the device is shown, on every input; without it nothing passes.
     """
 
     def over(hidden: bool, name: str) -> bool | None:
@@ -196,7 +199,7 @@ def verdicts(task: BenchTask, runs: Sequence[BenchRun], *, clean: bool) -> dict[
         "numeric": over(False, "numeric"),
         "hidden_exact": over(True, "exact"),
         "hidden_numeric": over(True, "numeric"),
-        "passed": clean and bool(runs) and all(getattr(run.record, own) for run in runs),
+        "passed": clean and shown and bool(runs) and all(getattr(run.record, own) for run in runs),
     }
 
 

@@ -14,7 +14,7 @@ from cass_ray.bench.references import Truth
 from cass_ray.bench.task import BenchTask, Difficulty
 from cass_ray.cache import digest
 from cass_ray.config import SettingsError, StrictModel, explain
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 from cass_ray.execute.evidence.exploits import ExploitFinding
 from cass_ray.execute.verification import RunRecord
 from cass_ray.task import Direction
@@ -35,8 +35,8 @@ class Judgement(StrictModel):
     """What became of one answer.
 
     ``exact`` and ``numeric`` are about the visible inputs, ``hidden_…`` about the others, None
-    where there are none or nothing could run. ``passed``: right on every input by the task's own
-    comparison, without a finding.
+    where there are none or nothing could run. ``passed``: verified (see
+    :class:`~cass_ray.execute.grades.Grade`) and right on every input by the task's own comparison.
     """
 
     answered: bool = True

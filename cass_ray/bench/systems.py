@@ -31,7 +31,7 @@ from cass_ray.bench.question import (
 from cass_ray.bench.task import BenchTask
 from cass_ray.cache import digest
 from cass_ray.config import SettingsError, StrictModel, validate
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 from cass_ray.task import Direction
 from cass_ray.toolchain.unit import CompileFailure
 from cass_ray.translate import protocol
@@ -81,7 +81,6 @@ class TranslatorSystem:
         self._wavefronts = wavefronts
 
     def answer(self, question: Question, draw: Draw) -> BenchAnswer:
-        """Translate every file that is asked for."""
         started = time.monotonic()
         context = Context(
             files=frozenset(question.files),
@@ -275,7 +274,6 @@ class AnswersSystem:
                 self._answers[stored.task, stored.sample] = stored
 
     def answer(self, question: Question, draw: Draw) -> BenchAnswer:
-        """The stored answer of this sample."""
         stored = self._answers.get((question.task, draw.sample))
         if stored is None:
             return BenchAnswer(

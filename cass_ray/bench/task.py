@@ -71,7 +71,6 @@ class ComparisonSettings(StrictModel):
     order_free: bool = False
 
     def tolerance(self, sources: Iterable[str]) -> Tolerance:
-        """The tolerance for a program with the CUDA ``sources``."""
         default = tolerance_for(sources)
         half = dict.fromkeys((BF16.name, F16.name), self.float16)
         given = {**half, F32.name: self.float32, F64.name: self.float64}

@@ -77,7 +77,6 @@ class DatasetBrowser(App[None]):
         status.update(Text(text))
 
     def action_filter(self) -> None:
-        """Go to the filter."""
         self.query_one(Input).focus()
 
     def action_other_part(self) -> None:
@@ -129,5 +128,4 @@ class DatasetBrowser(App[None]):
         self._say(f"{total} of {self._part.rows} {name}{shown} in {self._directory}")
 
     def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
-        """Open the row under the cursor."""
         self.push_screen(RowScreen(self._part, self._found, event.cursor_row))

@@ -84,7 +84,6 @@ class RowSet:
 
     @property
     def rows(self) -> int:
-        """Number of rows, from the files' metadata."""
         return int(self._dataset.count_rows())
 
     def check_columns(self, names: list[str], computed: bool) -> None:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from cass_ray.config import StrictModel
 
 
-class UnitSettings(BaseModel):
+class UnitSettings(StrictModel):
     """``headers``: packages are found by the headers that files include, are those of
     ``header_packages``, or none are given. ``recorded_builds``: whether projects are built once
     with compilers that write down their commands. ``dependencies``: (name, folder) of what projects
     take from other repositories; ``fetch_dependencies``: whether the rest of it is fetched."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     headers: Literal["auto", "listed", "none"] = "none"
     header_packages: tuple[str, ...] = ()

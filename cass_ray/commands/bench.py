@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -44,15 +42,16 @@ from cass_ray.bench.task import (
     loadable_tasks,
     task_folders,
 )
+from cass_ray.commands.endings import ending
 from cass_ray.commands.waiting import waiting
-from cass_ray.config import SettingsError
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
-from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
+from cass_ray.exit_codes import EXIT_FAILED
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_nvidia
-from cass_ray.toolchain.sandbox.isolation import IsolationUnavailableError
 from cass_ray.toolchain.unit import CompileFailure
 from cass_ray.whole_file import write_whole
+
+_ending = partial(ending, "bench", usage=(TaskError, OSError, ValueError))
 
 Names = Annotated[
     list[str] | None,
@@ -78,7 +77,7 @@ def lint(
     Exit codes: 0 nothing is wrong, 1 a task has a problem, 2 usage, 3 a tool is missing.
     """
     found: list[LintFindings] = []
-    with exit_codes():
+    with _ending():
         linter = Linter() if static else Linter(find_nvidia(), usable_backend())
         chosen, broken = _load(tasks, names or [])
         if write:
@@ -147,7 +146,7 @@ def admit(
     Exit codes: 0 every task catches at least nine tenths of its mutants, 1 one does not, 3 a tool
     is missing.
     """
-    with exit_codes():
+    with _ending():
         engine = Rdna3Backend(threads=1)
         if problem := engine.problem():
             raise ToolMissing("The backend rdna3", "Run `cass doctor`.", problem)
@@ -180,7 +179,7 @@ def report(
     title: Annotated[str, typer.Option(help="Of the report.")] = "CASS-Bench",
 ) -> None:
     """Report on one run or several together: tables, tests and plots."""
-    with exit_codes():
+    with _ending():
         samples = [sample for path in results for sample in read_samples(path)]
         if rescore:
             known = {task.name: task for task in loadable_tasks()[0]}
@@ -197,7 +196,7 @@ def leaderboard(
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
     """Merge runs into a leaderboard and print it."""
-    with exit_codes():
+    with _ending():
         board = read_board(file)
         if results:
             found = [entry for path in results for entry in entries_of(path)]
@@ -230,14 +229,3 @@ def _line(found: LintFindings) -> str:
     lines += [f"    problem: {text}" for text in found.problems]
     lines += [f"    remark: {text}" for text in found.remarks]
     return "\n".join(lines)
-
-
-@contextmanager
-def exit_codes() -> Iterator[None]:
-    """Turn what loading and tools raise into a message and an exit code."""
-    try:
-        yield
-    except (TaskError, SettingsError, OSError, ValueError) as error:
-        fail("bench", error, EXIT_USAGE)
-    except (ToolMissing, IsolationUnavailableError) as error:
-        fail("bench", error, EXIT_TOOL_MISSING)

@@ -10,15 +10,15 @@ from typing import Annotated
 
 import typer
 
+from cass_ray.commands.endings import ending
 from cass_ray.commands.output import Overwrite
 from cass_ray.commands.waiting import waiting
-from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
+from cass_ray.exit_codes import EXIT_USAGE, fail
 from cass_ray.overwriting import write_output
 from cass_ray.printable import printable_text
 from cass_ray.project.cost import cost_of
 from cass_ray.project.cost_report import cost_page, cost_text
-from cass_ray.toolchain.errors import ToolMissing
-from cass_ray.translate.engines.registry import UnknownEngineError, make_translator
+from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.protocol import TranslatorError
 from cass_ray.translate.sarif import sarif
 from cass_ray.verbosity import next_step, verbose
@@ -47,7 +47,7 @@ def check(
     """
     if not path.exists():
         fail("check", f"{path} does not exist: give a CUDA file or a folder", EXIT_USAGE)
-    try:
+    with ending("check", usage=(OSError, ValueError), failed=(TranslatorError,)):
         translator = make_translator(engine)
         with waiting(f"reading {path}"):
             cost, tree = cost_of(path, translator, workers=os.cpu_count() or 1)
@@ -60,12 +60,6 @@ def check(
                 (_SARIF, findings),
             ):
                 write_output(output / name, content, overwrite=overwrite)
-    except TranslatorError as error:
-        fail("check", error, EXIT_FAILED)
-    except ToolMissing as error:
-        fail("check", error, EXIT_TOOL_MISSING)
-    except (OSError, ValueError, UnknownEngineError) as error:
-        fail("check", error, EXIT_USAGE)
     if as_json:
         sys.stdout.write(cost.model_dump_json(indent=2) + "\n")
     else:

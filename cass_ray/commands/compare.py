@@ -12,10 +12,9 @@ from rich.table import Table
 from cass_ray.analysis.comparison import NotComparableError, compare
 from cass_ray.analysis.document import Section
 from cass_ray.analysis.report.write import shown, write
+from cass_ray.commands.endings import ending
 from cass_ray.commands.output import Overwrite
-from cass_ray.exit_codes import EXIT_TOOL_MISSING, EXIT_USAGE, fail
-from cass_ray.overwriting import WouldOverwriteError, check_outputs, remember
-from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.overwriting import check_outputs, remember
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -35,7 +34,7 @@ def main(
 ) -> None:
     """Compare two analysed data sets or two benchmark results."""
     console = Console()
-    try:
+    with ending("compare", usage=(NotComparableError,)):
         document = compare(first, second)
         if as_json:
             typer.echo(document.model_dump_json(indent=2))
@@ -47,10 +46,6 @@ def main(
             page = write(document, out, images=False, done=lambda _: None)
             remember(written)
             console.print(f"-> [bold]{page}[/bold]", soft_wrap=True)
-    except (NotComparableError, WouldOverwriteError) as error:
-        fail("compare", error, EXIT_USAGE)
-    except ToolMissing as error:
-        fail("compare", error, EXIT_TOOL_MISSING)
 
 
 def _show(console: Console, section: Section, *, everything: bool) -> None:

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
+from cass_ray.commands.endings import ending
 from cass_ray.commands.native_matrices import report_native_matrices
 from cass_ray.commands.program_options import gather_program
 from cass_ray.commands.waiting import waiting
@@ -49,13 +50,8 @@ def coverage(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Opcode forms in machine code: proven, tested, only lifted, not lifted."""
-    try:
-        with waiting("reading machine code"):
-            found = measure(_listings(paths, find_nvidia()))
-    except ToolMissing as error:
-        fail("lift", error, EXIT_TOOL_MISSING)
-    except (OSError, LiftError, CubinError, DisassemblyError) as error:
-        fail("lift", error, EXIT_USAGE)
+    with ending("lift", usage=(OSError, LiftError, CubinError)), waiting("reading machine code"):
+        found = measure(_listings(paths, find_nvidia()))
     sys.stdout.write(
         json.dumps(as_dictionary(found), indent=2) + "\n" if as_json else as_text(found)
     )

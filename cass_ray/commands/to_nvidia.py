@@ -25,7 +25,6 @@ from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.unit import CompileFailure
 
-ENGINE = "rdna3-to-ptx"
 _ASSEMBLY, _PROGRAMS, _CUBIN = ".s", (".hip", ".cu", ".cpp"), ".cubin"
 
 

@@ -8,15 +8,14 @@ from typing import Annotated
 import typer
 
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE, DEFAULT_NVIDIA_ARCHITECTURE
-from cass_ray.commands import to_nvidia
-from cass_ray.commands.lift import translate_assembly
 from cass_ray.commands.native_matrices import NativeMatrices
 from cass_ray.commands.output import Overwrite
-from cass_ray.commands.remote import Wanted, translate_remotely
-from cass_ray.commands.to_nvidia import translate_to_nvidia
 from cass_ray.commands.translate_source import GIVE, ReportFormat, SourceJob
 from cass_ray.exit_codes import EXIT_USAGE, fail
 from cass_ray.task import Direction, Level
+
+# Imported where they are needed: the lifter and the HTTP client take longer to import than a file
+# takes to translate.
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -112,10 +111,14 @@ def translate(
     if direction is Direction.HIP_TO_CUDA:
         engine = _engine_back(level, engine, server)
         if level is Level.ASSEMBLY:
+            from cass_ray.commands.to_nvidia import translate_to_nvidia
+
             for target, file in _one_file_each(arch, DEFAULT_NVIDIA_ARCHITECTURE, output):
                 translate_to_nvidia(path, file, target, overwrite=overwrite)
             return
     if server:
+        from cass_ray.commands.remote import Wanted, translate_remotely
+
         translate_remotely(
             server,
             path,
@@ -127,6 +130,8 @@ def translate(
         return
     if level is Level.ASSEMBLY or engine == "lift":
         _check_assembly(level, engine, path)
+        from cass_ray.commands.lift import translate_assembly
+
         for target, file in _one_file_each(arch, DEFAULT_AMD_ARCHITECTURE, output):
             translate_assembly(
                 path, file, host, target, native_matrices=native_matrices, overwrite=overwrite
@@ -165,7 +170,7 @@ def _one_file_each(
 
 def _engine_back(level: Level, engine: str, server: str) -> str:
     """The engine from HIP to CUDA; ``rules`` stands for the one that there is at each level."""
-    back = to_nvidia.ENGINE if level is Level.ASSEMBLY else "rules-hip-to-cuda"
+    back = "rdna3-to-ptx" if level is Level.ASSEMBLY else "rules-hip-to-cuda"
     if engine not in ("rules", back):
         fail("translate", f"--direction hip-to-cuda: --engine is {back}", EXIT_USAGE)
     if server and level is Level.ASSEMBLY:

@@ -18,10 +18,9 @@ import typer
 from cass_ray.commands.in_place import BACKUP, InPlace, InPlaceError
 from cass_ray.commands.program_options import exit_codes
 from cass_ray.commands.syntax_errors import syntax_error
-from cass_ray.commands.verify import agree
 from cass_ray.commands.waiting import waiting
 from cass_ray.corpus.reading.unit_of_file import project_of
-from cass_ray.dataset.schema import clip_diagnostic
+from cass_ray.dataset.row import clip_diagnostic
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE, fail, no_room
 from cass_ray.overwriting import write_output
 from cass_ray.pipeline.project_files import ProjectFiles
@@ -202,6 +201,8 @@ class SourceJob:
             with waiting("compiling for AMD"):
                 failed = self._check(result, translator, propose)
         if self.verify and not failed:
+            from cass_ray.commands.verify import agree  # takes longer to import than to translate
+
             with exit_codes(), waiting("compiling and running both sides"):
                 failed += not agree(self.path, self._written())
         return failed

@@ -1,6 +1,6 @@
 """What a source yields: a program, or a reject row for an input that cannot become one.
 
-Both convert to the same flat row, so that a stream of them has one schema (``ROW_SCHEMA``).
+Both convert to the same flat row, so that a stream of them has the same columns.
 """
 
 from __future__ import annotations
@@ -10,47 +10,13 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-import pyarrow as pa
-
 from cass_ray.corpus.dialect import CUDA, Dialect
-from cass_ray.dataset.schema import REJECT_SCHEMA, Origin, Reason, Stage, clip_diagnostic
-
-_SHARED_COLUMNS = (
-    "id",
-    "filename",
-    "origin",
-    "repository",
-    "license",
-    "path",
-    "domain",
-    "cuda_source",
-    "opencl_source",
-    "stage",
-    "reason",
-    "diagnostic",
-    "duplicate_of",
+from cass_ray.dataset.row import (
+    Origin,
+    Reason,
+    Stage,
+    clip_diagnostic,
 )
-
-ROW_SCHEMA = pa.schema(
-    [
-        *(REJECT_SCHEMA.field(name) for name in _SHARED_COLUMNS),
-        ("revision", pa.string()),
-        ("tree", pa.string()),
-        ("include_directories", pa.list_(pa.string())),
-        ("definitions", pa.list_(pa.string())),
-        ("forced", pa.list_(pa.string())),
-        ("standard", pa.string()),
-        ("header_packages", pa.list_(pa.string())),
-        ("dependencies", pa.list_(pa.string())),
-        ("lacks", pa.list_(pa.string())),
-        ("configured", pa.string()),
-        ("header_kernels", pa.int64()),
-        ("forbidden_includes", pa.list_(pa.string())),
-        ("encoding", pa.string()),
-    ]
-)
-"""Schema of ``to_row()``: columns of ``REJECT_SCHEMA`` known at reading, then columns of the
-pipeline that are not written to the data set (see :class:`Program` for their meaning)."""
 
 
 class SourceError(Exception):
@@ -118,7 +84,7 @@ class Program:
         return PurePosixPath(self.path).name
 
     def to_row(self) -> dict[str, Any]:
-        """The row of this program, with the columns of ``ROW_SCHEMA``."""
+        """The row of this program."""
         return {
             **_row(self.provenance, self.path),
             "id": self.id,
@@ -165,7 +131,7 @@ class ReadReject:
         return hashlib.sha256(where.encode("utf-8", "surrogatepass")).hexdigest()
 
     def to_row(self) -> dict[str, Any]:
-        """The reject row of this file (stage ``read``), with the columns of ``ROW_SCHEMA``."""
+        """The reject row of this file (stage ``read``)."""
         return {
             **_row(self.provenance, self.path),
             "id": self.id,

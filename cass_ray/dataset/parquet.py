@@ -9,7 +9,6 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import fsspec  # type: ignore[import-untyped]
@@ -55,12 +54,7 @@ class PartWriter:
     def __enter__(self) -> PartWriter:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         if kind is None and (self._pending or self.rows == 0):
             self._flush()
         if self._writer is not None:
@@ -111,18 +105,12 @@ class LineWriter:
     def __enter__(self) -> LineWriter:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         if kind is None and self._rows:
             self._flush()
         self._writer.close()
 
     def write(self, table: pa.Table) -> None:
-        """Append the rows of ``table``."""
         if not table.num_rows:
             return
         self._pending.append(table)

@@ -10,8 +10,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
+from cass_ray.config import StrictModel
 from cass_ray.emulator.engine_interface import Engine, load_engine
 from cass_ray.toolchain.elf import DamagedFile, read_sections
 
@@ -26,11 +25,7 @@ class CodeObjectError(ValueError):
     """The file holds no code object that the engine can run; the message says why."""
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class KernelArgument(_Model):
+class KernelArgument(StrictModel):
     """A kernel argument; sizes and offsets in bytes. ``hidden``: filled by the runtime."""
 
     name: str
@@ -40,7 +35,7 @@ class KernelArgument(_Model):
     hidden: bool
 
 
-class KernelDescription(_Model):
+class KernelDescription(StrictModel):
     """What metadata and descriptor say about a kernel; sizes in bytes, scratch per work-item."""
 
     name: str
@@ -57,7 +52,7 @@ class KernelDescription(_Model):
     arguments: tuple[KernelArgument, ...]
 
 
-class CodeObject(_Model):
+class CodeObject(StrictModel):
     """A gfx11 code object: ``version`` 4, 5 or 6; ``variables`` are sizes by symbol."""
 
     target: str

@@ -74,7 +74,6 @@ class DeviceRun:
         )
 
     def close(self) -> None:
-        """Let the files go."""
         os.close(self._launches)
         os.close(self._counters)
         os.close(self._transcript)

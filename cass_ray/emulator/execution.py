@@ -14,7 +14,7 @@ from pathlib import Path
 
 from cass_ray.cache import default_directory, digest
 from cass_ray.corpus.reading.source_files import Sources
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 from cass_ray.emulator.device_process import DeviceMode, DeviceRun, device_process
 from cass_ray.emulator.variables import emulator_variable
 from cass_ray.toolchain.amd import compiler_driver

@@ -52,7 +52,6 @@ class Perturbation:
         return f"{self.where.value}:{self.seed}"
 
     def format(self) -> str:
-        """In words."""
         phrase = _PHRASES[self.where].format(launch=self.launch + 1)
         return phrase if self.where in (Where.OUT_ALL, Where.IN_ALL) else f"{phrase} ({self.seed})"
 

@@ -13,8 +13,7 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from pydantic import BaseModel, ConfigDict
-
+from cass_ray.config import StrictModel
 from cass_ray.execute.backends.base import Backend, BuiltProgram, Execution, Inputs, RunMode
 from cass_ray.execute.evidence.counters import KernelCounters, coverage_of
 from cass_ray.toolchain.sandbox.executable import Bounds
@@ -26,10 +25,8 @@ _RESAMPLES = 2000
 _COVERAGE = 0.95
 
 
-class Ratio(BaseModel):
+class Ratio(StrictModel):
     """Candidate over reference: 1.1 is 10% more. ``low`` and ``high`` bound it with 95%."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     reference: float
     candidate: float
@@ -43,10 +40,8 @@ class Ratio(BaseModel):
         return self.low > 1.0 or self.high < 1.0
 
 
-class Parity(BaseModel):
+class Parity(StrictModel):
     """Wall time (seconds) and peak memory (bytes) measured, or dynamic counts by counter."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     backend: str
     runs: int

@@ -13,9 +13,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from cass_ray import corpus
+from cass_ray.config import StrictModel
 from cass_ray.emulator.launches import Launch
 from cass_ray.emulator.transcript import Transcript
 from cass_ray.execute.backends.base import Backend, BuiltProgram, Execution, Inputs, RunMode
@@ -197,9 +198,7 @@ def _usable(execution: Execution) -> bool:
     return execution.ended.ok and not execution.not_provided
 
 
-class _StoredRun(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _StoredRun(StrictModel):
     arguments: list[str]
     status: int | None
     stdout: str = ""
@@ -227,16 +226,12 @@ class _StoredRun(BaseModel):
         )
 
 
-class _StoredSide(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _StoredSide(StrictModel):
     runs: list[_StoredRun] = []
     build_error: str = ""
 
 
-class _StoredProgram(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _StoredProgram(StrictModel):
     path: str
     id: str
     hip_id: str = ""
@@ -252,10 +247,8 @@ class _StoredProgram(BaseModel):
             yield ours.model_copy(update=update).run()
 
 
-class StoredReferences(BaseModel):
+class StoredReferences(StrictModel):
     """One file of references: the machine, how it was made, and every program's runs."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     format: int
     device: str
@@ -304,10 +297,8 @@ class StoredReferences(BaseModel):
         }
 
 
-class _Measured(BaseModel):
+class _Measured(StrictModel):
     """A reference on its way from the node that measured it; outputs are Latin-1 text."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     backend: str
     identity: str

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pydantic import BaseModel, ConfigDict
-
+from cass_ray.config import StrictModel
 from cass_ray.execute.evidence.counters import KernelCoverage
 from cass_ray.execute.evidence.exploits import ExploitFinding
 from cass_ray.execute.grades import Grade
@@ -20,10 +19,8 @@ _UNDECIDED = (
 )
 
 
-class RunRecord(BaseModel):
+class RunRecord(StrictModel):
     """The candidate on one input."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     arguments: list[str]
     stdin_bytes: int = 0
@@ -79,10 +76,8 @@ class RunRecord(BaseModel):
         return ", ".join(parts)
 
 
-class PortVerification(BaseModel):
+class PortVerification(StrictModel):
     """The result: what ran where, both verdicts, what was found, what was covered."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     ran: bool
     """Every input was run and the candidate ended by itself with status 0."""

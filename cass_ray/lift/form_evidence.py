@@ -16,9 +16,8 @@ from collections.abc import Iterable
 from enum import StrEnum
 from importlib import resources
 
-from pydantic import BaseModel, ConfigDict
-
 from cass_ray.assembly import sass
+from cass_ray.config import StrictModel
 from cass_ray.lift.errors import UnknownForm
 from cass_ray.lift.forms import form_of
 from cass_ray.lift.frontend.instruction import decode
@@ -38,10 +37,8 @@ class FormEvidence(StrEnum):
     NOT_LIFTED = "not lifted"
 
 
-class StoredEvidence(BaseModel):
+class StoredEvidence(StrictModel):
     """The contents of ``form_evidence.json``."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     proven: frozenset[str]
     tested: dict[str, tuple[str, ...]]

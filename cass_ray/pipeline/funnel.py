@@ -11,7 +11,13 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from cass_ray.dataset.schema import DUPLICATE_REASONS, Reason, Stage, Verified, is_rejected
+from cass_ray.dataset.row import (
+    DUPLICATE_REASONS,
+    Reason,
+    Stage,
+    Verified,
+    is_rejected,
+)
 from cass_ray.toolchain.nvidia.older_cccl import older_cccl
 from cass_ray.toolchain.unit import unopened_file
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from types import TracebackType
 from typing import Any, Protocol
 
 from rich.console import Console
@@ -53,12 +52,7 @@ class Progress:
             self._live.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._console.is_terminal:
             self._live.stop()
         self._console.print(self.line(), highlight=False, soft_wrap=True)

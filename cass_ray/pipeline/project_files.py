@@ -18,8 +18,8 @@ from cass_ray.corpus.reading.filetree import DirectoryTree
 from cass_ray.corpus.reading.programs import ProgramReader
 from cass_ray.corpus.reading.trees import PackedTree
 from cass_ray.corpus.reading.units import TreeUnits, find_units
-from cass_ray.dataset.schema import Origin
-from cass_ray.pipeline.stages.base import Row, unit_of
+from cass_ray.dataset.row import Origin
+from cass_ray.pipeline.row_units import Row, unit_of
 from cass_ray.pipeline.workspace import Workspace
 from cass_ray.toolchain.unit import Unit
 from cass_ray.translate.protocol import NO_CONTEXT, Context, Translator

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from cass_ray.dataset.card import CardFacts
-from cass_ray.dataset.schema import DUPLICATE_REASONS, Reason, is_rejected
+from cass_ray.dataset.row import DUPLICATE_REASONS, Reason, is_rejected
 from cass_ray.pipeline.funnel import Funnel
 from cass_ray.pipeline.settings import BuildSettings
 

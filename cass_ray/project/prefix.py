@@ -50,22 +50,7 @@ set({name}_INCLUDE_DIR "{include}")
 set({name}_INCLUDE_DIRS "{include}")
 set({name}_LIBRARIES {first})
 """
-_COMPILER = """\
-#!/bin/sh
-# Objects are linked without targets: with -fopenmp clang would link OpenMP's offloading for them.
-objects=true
-for argument do
-  case $argument in
-    -c | -S | -E | -M | -MM | -x | -fsyntax-only | --hip-link | *.hip | *.cu) objects=false ;;
-  esac
-done
-for argument do
-  shift
-  case $objects$argument in true--offload-arch=*) continue ;; esac
-  set -- "$@" "$argument"
-done
-exec {command} "$@"
-"""
+_COMPILER = (Path(__file__).parent / "compiler.sh").read_text(encoding="utf-8")
 _TARGET = """\
 if(NOT TARGET {target})
   add_library({target} INTERFACE IMPORTED)
@@ -148,7 +133,7 @@ def _write_compiler(folder: Path, toolchain: AmdToolchain, toolchain_file: Path)
     options += ["-Wno-unused-command-line-argument"]
     clang = device_compiler(folder, toolchain)
     command = shlex.join([str(clang), *options, *toolchain.workarounds])
-    script.write_text(_COMPILER.format(command=command))
+    script.write_text(_COMPILER.replace("@command@", command))
     script.chmod(0o755)
     with toolchain_file.open("a") as file:
         file.write(f'set(CMAKE_HIP_COMPILER "{script}")\n')

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from pathlib import Path
 
 from cass_ray.printable import printable_text
 from cass_ray.public.text_diff import changed_lines, first_lines
@@ -13,29 +14,7 @@ LINES = 2000
 
 # Colors are tints of what is behind them, and text keeps the notebook's own: a notebook says
 # nowhere whether it is dark (JupyterLab, VS Code and GitHub each do it in their own way).
-_STYLE = """\
-.cass-result { font-family: system-ui, sans-serif; line-height: 1.45 }
-.cass-result > p { font-weight: 600; padding: .2em .7em; margin: .3em 0;
-  border-left: 4px solid rgba(128, 128, 128, .6) }
-.cass-result > p.good { border-color: #2da44e; background: rgba(45, 164, 78, .12) }
-.cass-result > p.warning { border-color: #bf8700; background: rgba(191, 135, 0, .12) }
-.cass-result > p.bad { border-color: #cf222e; background: rgba(207, 34, 46, .12) }
-.cass-result table { border-collapse: collapse; margin: .3em 0; color: inherit }
-.cass-result th, .cass-result td { text-align: left; vertical-align: top; padding: .2em .7em;
-  border: 0 solid rgba(128, 128, 128, .35); border-width: 1px 0; overflow-wrap: anywhere }
-.cass-result tr.good { background: rgba(45, 164, 78, .12) }
-.cass-result tr.warning { background: rgba(191, 135, 0, .12) }
-.cass-result tr.bad { background: rgba(207, 34, 46, .12) }
-.cass-result pre { margin: .3em 0; max-height: 32em; overflow: auto; font-size: .85em;
-  color: inherit; background: rgba(128, 128, 128, .07); padding: .5em }
-.cass-result pre span { display: block; min-height: 1.2em }
-.cass-result pre .good { background: rgba(45, 164, 78, .2) }
-.cass-result pre .bad { background: rgba(207, 34, 46, .2) }
-.cass-result pre .warning { opacity: .7 }
-.cass-result .columns { display: flex; flex-wrap: wrap; gap: .8em }
-.cass-result .columns > div { flex: 1 1 20em; min-width: 0 }
-.cass-result summary { cursor: pointer; font-weight: 600; margin: .3em 0 }
-"""
+_STYLE = (Path(__file__).parent / "notebook.css").read_text(encoding="utf-8")
 
 
 def rendered(view: View) -> str:

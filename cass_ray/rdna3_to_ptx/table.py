@@ -24,7 +24,6 @@ class Rdna3Instruction:
     text: str
 
     def __getitem__(self, index: int) -> Rdna3Operand:
-        """One operand."""
         if index >= len(self.operands):
             raise UnknownInstruction(self.text, "too few operands")
         return parse(self.operands[index])

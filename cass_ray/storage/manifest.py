@@ -18,18 +18,17 @@ from itertools import islice
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
+from cass_ray.config import StrictModel
 from cass_ray.storage.store import Files, StorageError
 
 _ENTRIES_AT_ONCE = 500
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
-class PartFile(BaseModel):
+class PartFile(StrictModel):
     """One file of results."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     file: str
     """Name in the manifest's folder of parts."""
@@ -39,10 +38,8 @@ class PartFile(BaseModel):
     """Number of rows; None where the file is no table."""
 
 
-class ManifestEntry(BaseModel):
+class ManifestEntry(StrictModel):
     """What one piece of work came to."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     writer: str
     """Drawn by chance for every attempt: two attempts never have equal entries."""
@@ -132,11 +129,9 @@ class PartManifest:
         return len(left)
 
     def entry_path(self, key: str) -> str:
-        """Where the entry of ``key`` is in the store."""
         return f"{self.name}/entries/{key}.json"
 
     def part_path(self, file: str) -> str:
-        """Where the part called ``file`` is in the store."""
         return f"{self.name}/parts/{file}"
 
 

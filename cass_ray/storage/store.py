@@ -94,40 +94,31 @@ class Subfolder:
 
     @property
     def url(self) -> str:
-        """Where the files are, for messages."""
         return f"{self.files.url}/{self.name}"
 
     def put(self, path: str, content: bytes) -> None:
-        """As :meth:`Store.put`."""
         self.files.put(self._path(path), content)
 
     def create(self, path: str, content: bytes) -> bytes:
-        """As :meth:`Store.create`."""
         return self.files.create(self._path(path), content)
 
     def read(self, path: str) -> bytes:
-        """As :meth:`Store.read`."""
         return self.files.read(self._path(path))
 
     def read_all(self, paths: Iterable[str]) -> dict[str, bytes]:
-        """As :meth:`Store.read_all`."""
         own = {self._path(path): path for path in paths}
         return {own[path]: content for path, content in self.files.read_all(own).items()}
 
     def exists(self, path: str) -> bool:
-        """As :meth:`Store.exists`."""
         return self.files.exists(self._path(path))
 
     def names(self, folder: str) -> list[str]:
-        """As :meth:`Store.names`."""
         return self.files.names(self._path(folder))
 
     def remove(self, path: str) -> None:
-        """As :meth:`Store.remove`."""
         self.files.remove(self._path(path))
 
     def remove_all(self, folder: str) -> None:
-        """As :meth:`Store.remove_all`."""
         self.files.remove_all(self._path(folder))
 
     def _path(self, path: str) -> str:
@@ -244,7 +235,6 @@ class Store:
         }
 
     def exists(self, path: str) -> bool:
-        """Whether there is a file at ``path``."""
         return bool(self._retried(path, lambda: self._files.exists(self._path(path))))
 
     def names(self, folder: str) -> list[str]:

@@ -25,57 +25,7 @@ from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.hip.root import header_version
 from cass_ray.toolchain.locate import find_amd
 
-_TARGETS = """\
-get_filename_component(_hip_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
-if(NOT TARGET @space@::amdhip64)
-  add_library(@space@::amdhip64 SHARED IMPORTED)
-  set_target_properties(@space@::amdhip64 PROPERTIES
-    IMPORTED_LOCATION "${_hip_prefix}/lib/libamdhip64.so"
-    INTERFACE_INCLUDE_DIRECTORIES "${_hip_prefix}/include"
-    INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${_hip_prefix}/include"
-    INTERFACE_COMPILE_DEFINITIONS "__HIP_PLATFORM_AMD__=1"
-    INTERFACE_LINK_OPTIONS "-Wl,-rpath,${_hip_prefix}/lib")
-  foreach(_hip_name @names@)
-    add_library(@space@::${_hip_name} INTERFACE IMPORTED)
-    set_target_properties(@space@::${_hip_name} PROPERTIES
-      INTERFACE_LINK_LIBRARIES @space@::amdhip64)
-  endforeach()
-endif()
-"""
-_PACKAGE_VARIABLES = """\
-set(hip_FOUND TRUE)
-set(hip_INCLUDE_DIR "${_hip_prefix}/include")
-set(hip_INCLUDE_DIRS "${_hip_prefix}/include")
-set(hip_LIB_INSTALL_DIR "${_hip_prefix}/lib")
-set(hip_BIN_INSTALL_DIR "${_hip_prefix}/bin")
-set(hip_LIBRARIES hip::host)
-set(HIP_INCLUDE_DIRS "${_hip_prefix}/include")
-set(HIP_PLATFORM "amd")
-set(HIP_COMPILER "clang")
-"""
-_VERSION = """\
-set(PACKAGE_VERSION "@version@")
-if(PACKAGE_VERSION VERSION_LESS PACKAGE_FIND_VERSION)
-  set(PACKAGE_VERSION_COMPATIBLE FALSE)
-else()
-  set(PACKAGE_VERSION_COMPATIBLE TRUE)
-  if(PACKAGE_FIND_VERSION STREQUAL PACKAGE_VERSION)
-    set(PACKAGE_VERSION_EXACT TRUE)
-  endif()
-endif()
-"""
-_TOOLCHAIN = """\
-set(CMAKE_HIP_COMPILER "@clang@")
-set(CMAKE_HIP_COMPILER_ROCM_ROOT "${CMAKE_CURRENT_LIST_DIR}")
-list(APPEND CMAKE_PREFIX_PATH "${CMAKE_CURRENT_LIST_DIR}")
-if(NOT DEFINED CMAKE_HIP_ARCHITECTURES)
-  set(CMAKE_HIP_ARCHITECTURES @architecture@)
-endif()
-# To identify the compiler CMake names no processor; clang's default is one of another generation.
-set(CMAKE_HIP_COMPILER_ID_TEST_FLAGS_FIRST "--offload-arch=@architecture@")
-set(CMAKE_HIP_FLAGS_INIT "--rocm-path=${CMAKE_CURRENT_LIST_DIR} -B${CMAKE_CURRENT_LIST_DIR}/bin")
-string(APPEND CMAKE_HIP_FLAGS_INIT " @workarounds@")
-"""
+_TEXTS = Path(__file__).parent / "cmake"
 BUNDLER = Path(__file__).parent / "amd" / "clang-offload-bundler"
 _PROGRAMS = (BUNDLER, BUNDLER.with_name("clang-linker-wrapper"))
 """Programs that clang calls by their names, where LLVM came without them."""
@@ -101,14 +51,14 @@ def write_cmake_prefix(
     _link(folder / "lib" / "libamdhip64.so.6", runtime.resolve())
     packages = {"hip-lang": ("hip-lang", "device"), "hip": ("hip", "host device")}
     for package, (space, names) in packages.items():
-        text = _TARGETS.replace("@space@", space).replace("@names@", names)
+        text = _text("targets").replace("@space@", space).replace("@names@", names)
         if package == "hip-lang":
             text += "set(_CMAKE_HIP_DEVICE_RUNTIME_TARGET hip-lang::device)\n"
         else:
-            text += _PACKAGE_VARIABLES + f'set(hip_VERSION "{version}")\n'
+            text += _text("package_variables") + f'set(hip_VERSION "{version}")\n'
         place = folder / "lib" / "cmake" / package
         _write(place / f"{package}-config.cmake", text)
-        _write(place / f"{package}-config-version.cmake", _VERSION.replace("@version@", version))
+        _write(place / f"{package}-config-version.cmake", version_file(version))
     for program in _PROGRAMS:
         _write(folder / "bin" / program.name, program.read_text())
         (folder / "bin" / program.name).chmod(0o755)
@@ -117,11 +67,16 @@ def write_cmake_prefix(
     clang = shlex.quote(str(device_compiler(folder, toolchain)))
     _write(compiler, f'#!/bin/sh\nexec {clang} --driver-mode=g++ "$@"\n')
     compiler.chmod(0o755)
-    text = _TOOLCHAIN.replace("@clang@", str(compiler))
+    text = _text("toolchain").replace("@clang@", str(compiler))
     text = text.replace("@workarounds@", " ".join(toolchain.workarounds))
     file = folder / "toolchain.cmake"
     _write(file, text.replace("@architecture@", architecture))
     return file
+
+
+def version_file(version: str) -> str:
+    """What tells ``find_package`` which requests ``version`` of a package satisfies."""
+    return _text("version").replace("@version@", version)
 
 
 def find_objcopy(clang: Path) -> Path | None:
@@ -146,6 +101,10 @@ def _link_objcopy(folder: Path, clang: Path) -> None:
 def device_compiler(folder: Path, toolchain: AmdToolchain) -> Path:
     """What is called to compile for AMD GPUs with the prefix ``folder``; written if need be."""
     return write_driver(folder / "llvm" / "bin", toolchain.clang, toolchain.version)
+
+
+def _text(name: str) -> str:
+    return (_TEXTS / f"{name}.cmake").read_text(encoding="utf-8")
 
 
 def _write(path: Path, text: str) -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
-
 from cass_ray.cache import default_directory
+from cass_ray.config import StrictModel
 from cass_ray.toolchain.amd.link import RUNTIME_REMEDY
 from cass_ray.toolchain.archive.library_root import LIBRARIES_REMEDY, find_library_root
 from cass_ray.toolchain.errors import ToolMissing
@@ -22,10 +21,8 @@ from cass_ray.toolchain.search_paths import SearchPaths
 _QUERY_LIMITS = Limits(wall_seconds=20.0, address_space_bytes=None)
 
 
-class ToolStatus(BaseModel):
+class ToolStatus(StrictModel):
     """One tool: whether it is there and works, what it enables, how to get it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
     works: bool

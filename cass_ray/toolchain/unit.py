@@ -9,7 +9,7 @@ import signal
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from cass_ray.dataset.schema import Reason, clip_diagnostic
+from cass_ray.dataset.row import Reason, clip_diagnostic
 from cass_ray.printable import printable_text
 from cass_ray.toolchain.sandbox.outputs import read_written
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Completed, ProcessOutcome

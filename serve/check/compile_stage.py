@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from cass_ray.api.machine_code import AssemblyRequest, AssemblySide
 from cass_ray.api.schema import CompileReport, TranslateRequest
 from cass_ray.corpus.reading.source_files import Sources
-from cass_ray.dataset.schema import Reason, clip_diagnostic
+from cass_ray.dataset.row import Reason, clip_diagnostic
 from cass_ray.execute.backends.base import Assembly, Language
 from cass_ray.task import Direction, Level
 from cass_ray.toolchain.amd.toolchain import AmdToolchain

@@ -10,7 +10,7 @@ from cass_ray.assembly import rdna3, sass
 from cass_ray.assembly.rdna3 import Rdna3LineKind
 from cass_ray.assembly.source_lines import rdna3_lines, sass_lines
 from cass_ray.corpus.reading.source_files import Sources
-from cass_ray.dataset.schema import clip_diagnostic
+from cass_ray.dataset.row import clip_diagnostic
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.nvidia.disassembly import DisassemblyError

@@ -8,18 +8,13 @@ replica, and the start waits for all of them.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from typing import Any
 
-from cass_ray.api.jobs import JobFileTexts, JobStatus
-from cass_ray.api.machine_code import AssemblyRequest, AssemblySide
-from cass_ray.api.schema import TargetInfo, TranslateRequest
+from cass_ray.api.schema import TranslateRequest
 from cass_ray.toolchain.sandbox import process
 from cass_ray.translate.engines.prefixes import MODEL_PREFIX
-from serve.check.stages import CheckRequest, CheckStage
 from serve.engines.base import EngineAnswer
-from serve.jobs.order import JobOrder
+from serve.request.local_clients import LocalChecker, LocalJobs
 from serve.settings import CheckerSettings, EngineSettings, JobSettings
 
 _INTERACTIVE = 1.0
@@ -52,67 +47,25 @@ class TranslatorReplica:
         return None if propose is None else await asyncio.to_thread(propose, source, messages)
 
 
-class CheckerReplica:
-    """Holds the toolchains and the sandbox: a
-    :class:`~serve.request.local_clients.LocalChecker`."""
+class CheckerReplica(LocalChecker):
+    """Holds the toolchains and the sandbox."""
 
     def __init__(self, settings: CheckerSettings) -> None:
         from serve.check.checker import Checker
-        from serve.request.local_clients import LocalChecker
 
         process.give_way(_INTERACTIVE)
-        checker = Checker(settings)
-        checker.warm_up()
-        self._local = LocalChecker(checker)
-
-    async def stages(self, check: CheckRequest) -> AsyncGenerator[CheckStage]:
-        async with aclosing(self._local.stages(check)) as stages:
-            async for stage in stages:
-                yield stage
-
-    async def listings(self, request: AssemblyRequest) -> AsyncGenerator[AssemblySide]:
-        async with aclosing(self._local.listings(request)) as sides:
-            async for side in sides:
-                yield side
-
-    async def backends(self) -> dict[str, str]:
-        return await self._local.backends()
-
-    async def targets(self) -> list[TargetInfo]:
-        return await self._local.targets()
+        super().__init__(Checker(settings))
+        self.checker.warm_up()
 
 
-class JobsReplica:
-    """Holds :class:`serve.jobs.archive_jobs.ArchiveJobs`; one replica, for their folder has one
-    writer.
-    """
+class JobsReplica(LocalJobs):
+    """Holds the archives; one replica, for their folder has one writer."""
 
     def __init__(self, settings: JobSettings, engines: list[EngineSettings]) -> None:
         from serve.jobs.archive_jobs import ArchiveJobs
 
         process.give_way(_BATCH)
-        self._jobs = ArchiveJobs(settings, job_translators(engines))
-
-    async def submit(self, owner: str, name: str, data: bytes, order: JobOrder) -> JobStatus:
-        return self._jobs.submit(owner, name, data, order)
-
-    async def status(self, job: str, owner: str) -> JobStatus:
-        return self._jobs.status(job, owner)
-
-    async def jobs(self, owner: str) -> list[JobStatus]:
-        return self._jobs.jobs(owner)
-
-    async def cancel(self, job: str, owner: str) -> JobStatus:
-        return self._jobs.cancel(job, owner)
-
-    async def result(self, job: str, owner: str) -> bytes:
-        return await asyncio.to_thread(self._jobs.result, job, owner)
-
-    async def patch(self, job: str, owner: str) -> bytes:
-        return await asyncio.to_thread(self._jobs.patch, job, owner)
-
-    async def texts(self, job: str, owner: str, path: str) -> JobFileTexts:
-        return await asyncio.to_thread(self._jobs.texts, job, owner, path)
+        super().__init__(ArchiveJobs(settings, job_translators(engines)))
 
 
 def job_translators(engines: list[EngineSettings]) -> dict[str, Any]:

@@ -35,7 +35,6 @@ class LiftEngine:
         self.version = lift.fingerprint()
 
     def translate(self, request: TranslateRequest, seed: int) -> EngineAnswer:
-        """See :class:`TranslationEngine`."""
         del seed
         if request.direction is not Direction.CUDA_TO_HIP:
             raise TranslatorError("the engine lift goes from CUDA to HIP only")

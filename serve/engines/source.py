@@ -35,7 +35,6 @@ class SourceEngine:
         return self.translator.version
 
     def translate(self, request: TranslateRequest, seed: int) -> EngineAnswer:
-        """See :class:`TranslationEngine`."""
         asked = {"level": request.level.value, "direction": request.direction.value}
         if request.temperature is not None or seed:
             asked["temperature"] = str(_temperature(request))
@@ -64,7 +63,6 @@ class RulesEngine:
         return digest([self.forward.version, self.backward.version])[:16]
 
     def translate(self, request: TranslateRequest, seed: int) -> EngineAnswer:
-        """See :class:`TranslationEngine`."""
         if request.level is not Level.SOURCE:
             raise TranslatorError(
                 "the rules translate source; for machine code ask the engine lift"

@@ -36,7 +36,6 @@ class ContinuousGenerator(TextGenerator):
         self._manager.start()
 
     def close(self) -> None:
-        """See :class:`TextGenerator`."""
         self._manager.stop(block=True)
 
     async def tokens(
@@ -46,7 +45,6 @@ class ContinuousGenerator(TextGenerator):
         max_new_tokens: int | None = None,
         edits: EditMarks | None = None,
     ) -> AsyncGenerator[list[int] | Produced, None]:
-        """See :class:`TextGenerator`."""
         del edits  # each token is chosen among all
         limit = self.room(ids, max_new_tokens)
         request_id = f"request-{next(self._numbers)}"

@@ -31,7 +31,6 @@ class RoundRobinGenerator(TextGenerator):
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="decode")
 
     def close(self) -> None:
-        """See :class:`TextGenerator`."""
         self._pool.shutdown(cancel_futures=True)
 
     async def tokens(
@@ -41,7 +40,6 @@ class RoundRobinGenerator(TextGenerator):
         max_new_tokens: int | None = None,
         edits: EditMarks | None = None,
     ) -> AsyncGenerator[list[int] | Produced, None]:
-        """See :class:`TextGenerator`."""
         limit = self.room(ids, max_new_tokens)
         end = int(self.tokenizer.eos_token_id)
         warm = temperature if self.settings.sampling else 0.0

@@ -6,7 +6,6 @@ A job is a folder: ``status.json``, ``order.json`` (whose it is, what was asked)
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import shutil
@@ -24,7 +23,7 @@ from cass_ray.api.jobs import JobFile, JobFileTexts, JobState, JobStatus
 from cass_ray.api.schema import Check
 from cass_ray.corpus.reading.archives import unpack_archive
 from cass_ray.corpus.reading.limits import ReadLimits
-from cass_ray.dataset.schema import clip_diagnostic
+from cass_ray.dataset.row import clip_diagnostic
 from cass_ray.project.patch import make_patch
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.toolchain.sandbox.process import ABANDON, Abandoned
@@ -447,31 +446,3 @@ def _text(archive: Path, path: str) -> str | None:
                 return member.read(_TEXT_BYTES).decode("utf-8", "replace")
         except KeyError:
             return None
-
-
-@dataclass
-class LocalJobs:
-    """:class:`ArchiveJobs` in this process, as a :class:`serve.request.clients.JobsClient`."""
-
-    inner: ArchiveJobs
-
-    async def submit(self, owner: str, name: str, data: bytes, order: JobOrder) -> JobStatus:
-        return await asyncio.to_thread(self.inner.submit, owner, name, data, order)
-
-    async def status(self, job: str, owner: str) -> JobStatus:
-        return self.inner.status(job, owner)
-
-    async def jobs(self, owner: str) -> list[JobStatus]:
-        return self.inner.jobs(owner)
-
-    async def cancel(self, job: str, owner: str) -> JobStatus:
-        return self.inner.cancel(job, owner)
-
-    async def result(self, job: str, owner: str) -> bytes:
-        return await asyncio.to_thread(self.inner.result, job, owner)
-
-    async def patch(self, job: str, owner: str) -> bytes:
-        return await asyncio.to_thread(self.inner.patch, job, owner)
-
-    async def texts(self, job: str, owner: str, path: str) -> JobFileTexts:
-        return await asyncio.to_thread(self.inner.texts, job, owner, path)

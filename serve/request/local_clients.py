@@ -1,4 +1,4 @@
-"""Engines and the checker in this process."""
+"""Engines, the checker and jobs in this process."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from cass_ray.api.jobs import JobFileTexts, JobStatus
 from cass_ray.api.machine_code import AssemblyRequest, AssemblySide
 from cass_ray.api.schema import EngineInfo, TargetInfo, TranslateRequest
 from serve.check.stages import CheckRequest, CheckStage, stages_in_thread
 from serve.engines.base import EngineAnswer, TranslationEngine
+from serve.jobs.order import JobOrder
 from serve.request.clients import EngineClient
 
 if TYPE_CHECKING:
     from serve.check.checker import Checker
+    from serve.jobs.archive_jobs import ArchiveJobs
 
 
 @dataclass
@@ -96,3 +99,31 @@ class LocalChecker:
 
     async def targets(self) -> list[TargetInfo]:
         return await asyncio.to_thread(self.checker.targets)
+
+
+@dataclass
+class LocalJobs:
+    """Jobs over archives in this process, as a :class:`serve.request.clients.JobsClient`."""
+
+    archives: ArchiveJobs
+
+    async def submit(self, owner: str, name: str, data: bytes, order: JobOrder) -> JobStatus:
+        return await asyncio.to_thread(self.archives.submit, owner, name, data, order)
+
+    async def status(self, job: str, owner: str) -> JobStatus:
+        return self.archives.status(job, owner)
+
+    async def jobs(self, owner: str) -> list[JobStatus]:
+        return self.archives.jobs(owner)
+
+    async def cancel(self, job: str, owner: str) -> JobStatus:
+        return self.archives.cancel(job, owner)
+
+    async def result(self, job: str, owner: str) -> bytes:
+        return await asyncio.to_thread(self.archives.result, job, owner)
+
+    async def patch(self, job: str, owner: str) -> bytes:
+        return await asyncio.to_thread(self.archives.patch, job, owner)
+
+    async def texts(self, job: str, owner: str, path: str) -> JobFileTexts:
+        return await asyncio.to_thread(self.archives.texts, job, owner, path)

@@ -19,7 +19,7 @@ from actors.stage_workers import (
     StageWorker,
     named_blocks,
 )
-from cass_ray.dataset.schema import is_rejected
+from cass_ray.dataset.row import is_rejected
 from cass_ray.pipeline.pieces.blocks import blocks_of_run
 from cass_ray.pipeline.pieces.duplicates import DUPLICATES_SCHEMA
 from cass_ray.pipeline.pieces.read import rows_part

@@ -10,7 +10,7 @@ from cass_ray.bench.compile_errors import (
     classify_message,
     error_messages,
 )
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 
 # LLVM 19's assembler for gfx1100.
 RDNA3 = """\

@@ -19,7 +19,8 @@ from textual.widgets import DataTable, Input, Static
 from cass_ray.browse.app import DatasetBrowser
 from cass_ray.browse.row_screen import Pane, RowScreen
 from cass_ray.browse.rows import NotFoundError
-from cass_ray.dataset.schema import PAIR_SCHEMA, REJECT_SCHEMA, Reason, Stage, rejected
+from cass_ray.dataset.row import Reason, Stage, rejected
+from cass_ray.dataset.schema import PAIR_SCHEMA, REJECT_SCHEMA
 from tests.browse.program import ADD
 
 Steps = Callable[[DatasetBrowser, Pilot[None]], Awaitable[None]]

@@ -10,7 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from cass_ray.commands.inspect import app
-from cass_ray.dataset.schema import PAIR_SCHEMA, REJECT_SCHEMA, Reason, Stage, rejected
+from cass_ray.dataset.row import Reason, Stage, rejected
+from cass_ray.dataset.schema import PAIR_SCHEMA, REJECT_SCHEMA
 
 runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb"})
 

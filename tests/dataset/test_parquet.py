@@ -17,14 +17,13 @@ from cass_ray.dataset.parquet import (
     part_bytes,
     read_rows,
 )
-from cass_ray.dataset.schema import (
-    PAIR_SCHEMA,
-    REJECT_SCHEMA,
+from cass_ray.dataset.row import (
     Reason,
     Stage,
     clip_diagnostic,
     rejected,
 )
+from cass_ray.dataset.schema import PAIR_SCHEMA, REJECT_SCHEMA
 from cass_ray.storage.store import Store
 from tests.datasets_on_disk import write_rows
 

@@ -17,7 +17,7 @@ from cass_ray.bench.task import CANARY, load_task
 from cass_ray.cache import ContentCache
 from cass_ray.commands.verify import app as verify_app
 from cass_ray.corpus.reading.source_files import Sources
-from cass_ray.dataset.schema import Verified
+from cass_ray.dataset.row import Verified
 from cass_ray.execute.backends.base import Inputs
 from cass_ray.execute.backends.lifted import LiftedBackend
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
@@ -119,7 +119,9 @@ def benchmark(original: str, port: str, folder: Path, arguments: list[str]) -> s
     compilers = Compilers(Rdna3Backend(threads=1), find_nvidia, cache)
     question = ask(task, QuestionKind(), compilers)
     answer = BenchAnswer(files={question.main: port})
-    return Judge(compilers, cache).judge(task, question, answer).grade
+    made = Judge(compilers, cache).judge(task, question, answer)
+    assert made.passed == (made.grade == Grade.VERIFIED)
+    return made.grade
 
 
 def row(original: str, port: str, folder: Path, arguments: list[str]) -> str:

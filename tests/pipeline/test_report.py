@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from cass_ray.dataset.schema import Reason, Stage, rejected
+from cass_ray.dataset.row import Reason, Stage, rejected
 from cass_ray.pipeline.progress import Progress
 from cass_ray.pipeline.report import ConservationError, Tally, print_summary
 

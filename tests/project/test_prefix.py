@@ -18,7 +18,7 @@ TARGET = "--offload-arch=gfx1100"
 def clang(folder: Path, *arguments: str) -> list[str]:
     """What the compiler of CMake's builds hands to clang."""
     script = folder / "clang++"
-    script.write_text(prefix._COMPILER.format(command="printf '%s\\n'"))
+    script.write_text(prefix._COMPILER.replace("@command@", "printf '%s\\n'"))
     return said("sh", str(script), *arguments)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 from cass_ray.toolchain.amd.link import LinkTools, assemble
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.opencl.locate import find_opencl_amd

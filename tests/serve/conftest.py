@@ -17,10 +17,15 @@ from cass_ray.translate.engines.registry import make_translator  # noqa: E402
 from serve.check.checker import Checker  # noqa: E402
 from serve.engines.registry import make_engine  # noqa: E402
 from serve.http.app import create_app  # noqa: E402
-from serve.jobs.archive_jobs import ArchiveJobs, LocalJobs  # noqa: E402
+from serve.jobs.archive_jobs import ArchiveJobs  # noqa: E402
 from serve.request.clients import CheckerClient, EngineClient, info_of  # noqa: E402
 from serve.request.ingress_services import IngressServices  # noqa: E402
-from serve.request.local_clients import InlineFirst, LocalChecker, LocalEngine  # noqa: E402
+from serve.request.local_clients import (  # noqa: E402
+    InlineFirst,
+    LocalChecker,
+    LocalEngine,
+    LocalJobs,
+)
 from serve.settings import (  # noqa: E402
     Authentication,
     EngineSettings,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 from cass_ray.toolchain.headers import missing_header_advice
 from cass_ray.toolchain.unit import CompileFailure
 

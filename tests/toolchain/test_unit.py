@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 from cass_ray.toolchain.sandbox.process import Completed, ProcessOutcome
 from cass_ray.toolchain.unit import Unit, classify, unopened_files
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 
 from actors.stage_workers import StageWorker
 from cass_ray.corpus.generate.program import generate
-from cass_ray.dataset.schema import Stage
+from cass_ray.dataset.row import Stage
 from cass_ray.pipeline.pieces.work import BuildWork
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.base import WORK_SCHEMA, Row, RowStage

@@ -12,7 +12,7 @@ from cass_ray.corpus.program import Program, Provenance, ReadReject
 from cass_ray.corpus.reading.limits import ReadLimits
 from cass_ray.corpus.reading.trees import TreeStore
 from cass_ray.corpus.sources import registry
-from cass_ray.dataset.schema import Origin
+from cass_ray.dataset.row import Origin
 from cass_ray.pipeline.settings import BuildSettings
 
 ROWS_OF_A_SPLIT = 100

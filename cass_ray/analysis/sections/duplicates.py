@@ -6,7 +6,7 @@ from collections import Counter
 
 from cass_ray.analysis.collected import Collected
 from cass_ray.analysis.document import Column, FigureTable, Section
-from cass_ray.dataset.schema import DUPLICATE_REASONS
+from cass_ray.dataset.row import DUPLICATE_REASONS
 
 _MOST = 20
 

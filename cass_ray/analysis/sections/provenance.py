@@ -11,7 +11,7 @@ from cass_ray.analysis import charts
 from cass_ray.analysis.collected import Collected
 from cass_ray.analysis.document import Column, Figure, FigureTable, Section
 from cass_ray.analysis.row_features import CLASSES
-from cass_ray.dataset.schema import Origin
+from cass_ray.dataset.row import Origin
 
 _GENERATED = {Origin.SYNTHETIC.value}
 _MEASURES = {

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from cass_ray.analysis.collected import Collected
 from cass_ray.analysis.document import Cell, Column, FigureTable, Section
 from cass_ray.config import StrictModel
-from cass_ray.dataset.schema import Origin, Stage
+from cass_ray.dataset.row import Origin, Stage
 
 
 class Published(StrictModel):

@@ -11,7 +11,7 @@ import pandas as pd
 from cass_ray.analysis import charts
 from cass_ray.analysis.collected import Collected
 from cass_ray.analysis.document import Column, Figure, FigureTable, Section
-from cass_ray.dataset.schema import DUPLICATE_REASONS, Stage
+from cass_ray.dataset.row import DUPLICATE_REASONS, Stage
 
 _GAP = 0.02
 _STEPS = np.linspace(0.0, 1.0, 25)

@@ -21,7 +21,6 @@ class MutationTest(StrictModel):
 
     @property
     def counted(self) -> int:
-        """Mutants that are ones."""
         return sum(mutant.fate not in _NO_MUTANTS for mutant in self.mutants)
 
     @property
@@ -31,12 +30,10 @@ class MutationTest(StrictModel):
 
     @property
     def survivors(self) -> list[MutantResult]:
-        """Mutants that nothing noticed."""
         return [mutant for mutant in self.mutants if mutant.fate is Fate.SURVIVED]
 
     @property
     def admitted(self) -> bool:
-        """Whether enough were caught."""
         return not self.problem and self.killed >= LEAST_SHARE * self.counted
 
     def format(self) -> str:

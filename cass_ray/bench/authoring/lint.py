@@ -17,7 +17,7 @@ from cass_ray.bench.features import CATEGORIES
 from cass_ray.bench.programs import Compilers
 from cass_ray.bench.references import STORED_FOLDER, stored_port, stored_reference
 from cass_ray.bench.task import CANARY, TASK_FILE, BenchTask, Difficulty
-from cass_ray.dataset.schema import clip_diagnostic
+from cass_ray.dataset.row import clip_diagnostic
 from cass_ray.execute.backends.base import Assembly, RunMode, unit_on_disk
 from cass_ray.execute.backends.rdna3 import HipBackend
 from cass_ray.execute.comparison.compare import compare

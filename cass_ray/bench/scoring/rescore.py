@@ -7,6 +7,7 @@ from cass_ray.bench.references import Truth, stored_reference
 from cass_ray.bench.results import KEPT_OUTPUT, BenchRun, BenchSample
 from cass_ray.bench.task import BenchTask
 from cass_ray.execute.comparison.compare import compare
+from cass_ray.execute.grades import Grade
 from cass_ray.execute.references import ReferenceRuns
 from cass_ray.toolchain.sandbox.executable import SandboxVerdict
 
@@ -24,7 +25,8 @@ def rescored(sample: BenchSample, task: BenchTask | None) -> BenchSample:
         return sample
     runs = [_again(run, reference, task) for run in sample.judgement.runs]
     clean = not sample.judgement.findings and not sample.judgement.problem
-    update = {"runs": runs, **verdicts(task, runs, clean=clean)}
+    shown = sample.judgement.grade in (Grade.VERIFIED.value, "")  # old samples have no grade
+    update = {"runs": runs, **verdicts(task, runs, clean=clean, shown=shown)}
     return sample.model_copy(update={"judgement": sample.judgement.model_copy(update=update)})
 
 

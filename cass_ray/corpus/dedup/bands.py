@@ -118,7 +118,6 @@ class BandIndex:
         return np.concatenate(places), np.concatenate(positions)
 
     def insert(self, keys: Keys, positions: npt.NDArray[np.uint32]) -> None:
-        """Note that the text at ``positions[i]`` has the key ``keys[i]``."""
         if not len(keys):
             return
         order = np.argsort(keys)

@@ -43,9 +43,7 @@ class BandLookup(Protocol):
         """All pairs (place in ``keys``, position of a text that has this key)."""
         ...
 
-    def insert(self, keys: Keys, positions: npt.NDArray[np.uint32]) -> None:
-        """Note which texts have which keys."""
-        ...
+    def insert(self, keys: Keys, positions: npt.NDArray[np.uint32]) -> None: ...
 
 
 class SetStore:

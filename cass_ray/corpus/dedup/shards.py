@@ -92,11 +92,9 @@ class Shard:
         )
 
     def insert(self, level: str, keys: Keys, numbers: Numbers) -> None:
-        """Note that the kept texts ``numbers`` have these keys."""
         self._levels[level].index.insert(keys, numbers)
 
     def keep(self, level: str, numbers: Numbers, digests: Digests, sets: Sequence[Hashes]) -> None:
-        """Note the sets and ids of kept texts, by ascending numbers."""
         self._levels[level].keep(numbers, digests, sets)
 
     def similarities(
@@ -141,7 +139,6 @@ class LocalShards:
         return len(self._shards)
 
     def call(self, method: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """As :meth:`Shards.call`."""
         return [
             getattr(shard, method)(*own) for shard, own in zip(self._shards, arguments, strict=True)
         ]
@@ -175,11 +172,9 @@ class ShardedComparisons:
         self._threshold = threshold
 
     def pairs(self, span: Span, among: npt.NDArray[np.int64]) -> int:
-        """As :meth:`~.spans.Comparisons.pairs`."""
         return count_shared(*_flat(span, among))
 
     def edges(self, span: Span, among: npt.NDArray[np.int64]) -> Edges:
-        """As :meth:`~.spans.Comparisons.edges`."""
         keys, numbers = _flat(span, among)
         places = _by_owner(partition_of_keys(keys, len(self._shards)), len(self._shards))
         found = self._shards.call(
@@ -192,7 +187,6 @@ class ShardedComparisons:
         return Edges(later[similar], earlier[similar], similarity[similar])
 
     def keep(self, span: Span, places: npt.NDArray[np.int64]) -> None:
-        """As :meth:`~.spans.Comparisons.keep`."""
         keys, of_keys = _flat(span, places)
         owners = _by_owner(partition_of_keys(keys, len(self._shards)), len(self._shards))
         self._shards.call("insert", [(self._level, keys[own], of_keys[own]) for own in owners])
@@ -211,7 +205,6 @@ class ShardedComparisons:
         )
 
     def ids(self, numbers: Numbers) -> list[str]:
-        """Ids of kept texts."""
         owners = self._owners(numbers)
         answers = self._shards.call("ids", [(self._level, numbers[own]) for own in owners])
         found = [""] * len(numbers)

@@ -38,7 +38,6 @@ class Span:
 
     @property
     def numbers(self) -> Numbers:
-        """The numbers of the texts."""
         return np.arange(self.first, self.first + len(self), dtype=np.uint32)
 
     def cut(self, start: int, stop: int) -> Span:

@@ -16,7 +16,7 @@ from cass_ray.corpus.program import Program, Provenance, ReadReject, SourceError
 from cass_ray.corpus.reading.limits import ReadLimits
 from cass_ray.corpus.reading.state import file_state
 from cass_ray.corpus.reading.trees import TreeStore
-from cass_ray.dataset.schema import Origin
+from cass_ray.dataset.row import Origin
 
 REPOSITORY = "cass-ray/generate"
 """The repository column of generated programs."""

@@ -122,7 +122,6 @@ class StoreStatement(Statement):
         return [f"{INDENT * depth}{target} = {self.expression.text};"]
 
     def execute(self, machine: LaunchState, mask: Mask, escapes: Escapes) -> Mask:
-        """StoreStatement where the mask is set."""
         machine.store(self.place, self.index.value(machine), self.expression.value(machine))
         return mask
 

@@ -106,7 +106,6 @@ class Grid:
         return Grid(grain, max(self.at(grain), other.at(grain)))
 
     def within(self, other: Grid) -> bool:
-        """Whether every value is one of ``other``'s."""
         return self.grain >= other.grain and self.at(other.grain) <= other.most
 
     def exact(self, precision: int) -> bool:

@@ -31,7 +31,7 @@ from cass_ray.corpus.program import SourceError
 from cass_ray.corpus.reading.filetree import is_regular, path_problem
 from cass_ray.corpus.reading.limits import ReadLimits
 from cass_ray.corpus.reading.tar_stream import TooMuchError, members_of, open_tar, stream_bytes
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 from cass_ray.printable import printable
 
 _SUFFIXES = (

@@ -5,8 +5,6 @@ from __future__ import annotations
 import codecs
 from dataclasses import dataclass
 
-from charset_normalizer import from_bytes
-
 CONTROL_RATIO = 0.02
 """A text may have this share of control characters; above it a file is binary."""
 
@@ -94,6 +92,8 @@ def _check_controls(data: bytes) -> None:
 
 
 def _decode_legacy(data: bytes) -> Decoded:
+    from charset_normalizer import from_bytes  # takes long to import, and is seldom needed
+
     best = from_bytes(data, cp_isolation=_LEGACY_ENCODINGS).best()
     candidates = [best.encoding] if best is not None else []
     for encoding in (*candidates, "cp1252"):

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 from cass_ray.corpus.reading.open_inside import OutsideError, open_inside, read_inside
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 from cass_ray.printable import printable
 
 _NAME_BYTES = 255
@@ -176,7 +176,6 @@ class DirectoryTree:
         return children
 
     def is_file(self, path: str) -> bool:
-        """Whether ``path`` is a regular file, or a link to one inside the tree."""
         try:
             self._status(path)
         except FileProblemError:
@@ -184,7 +183,6 @@ class DirectoryTree:
         return True
 
     def is_directory(self, path: str) -> bool:
-        """Whether ``path`` is a directory inside the tree."""
         try:
             with open_inside(self.root, path) as descriptor:
                 return stat.S_ISDIR(os.fstat(descriptor).st_mode)
@@ -192,7 +190,6 @@ class DirectoryTree:
             return False  # a name that is too long
 
     def size(self, path: str) -> int:
-        """Size in bytes of the file a path leads to."""
         return self._status(path).st_size
 
     def read(self, path: str) -> bytes:

@@ -15,13 +15,12 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import IO
 
 from cass_ray.corpus.program import SourceError
 from cass_ray.corpus.reading.filetree import FileProblemError, Listed, path_problem
 from cass_ray.corpus.reading.limits import ReadLimits
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 from cass_ray.printable import printable
 
 _FETCH_SECONDS = 1800
@@ -196,12 +195,7 @@ class GitTree:
     def __enter__(self) -> GitTree:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -239,7 +233,6 @@ class GitTree:
         return self._objects.size(self._blob(path).object_id, path)
 
     def read(self, path: str) -> bytes:
-        """The content of the file that ``path`` leads to."""
         return self._objects.read(self._blob(path).object_id, path)
 
     def _blob(self, path: str) -> _Blob:

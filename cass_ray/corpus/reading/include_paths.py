@@ -54,7 +54,6 @@ class IncludePaths:
 
     @property
     def has_headers(self) -> bool:
-        """Whether the tree holds any header."""
         return self._index().has_headers
 
     def directories(self, path: str) -> Sequence[str]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from cass_ray.config import StrictModel
 
 
-class ReadLimits(BaseModel):
+class ReadLimits(StrictModel):
     """Sizes are bytes."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     source_bytes: int = Field(default=2_000_000, gt=0)
     """Larger main files are rejected as ``too_large`` without being read."""

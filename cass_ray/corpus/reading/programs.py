@@ -31,7 +31,7 @@ from cass_ray.corpus.reading.limits import ReadLimits
 from cass_ray.corpus.reading.overlay import OverlaidTree
 from cass_ray.corpus.reading.trees import TreeStore, combined_digest, pack
 from cass_ray.corpus.reading.units import TreeUnits
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 from cass_ray.printable import printable
 from cass_ray.toolchain.provided.packages_table import package_of_header
 

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from cass_ray.cache import digest
 from cass_ray.corpus.reading.includes import Include, include_closure, scan_includes
 from cass_ray.corpus.reading.open_inside import is_file_inside, read_inside
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 from cass_ray.toolchain.unit import CompileFailure, Unit, escapes
 
 CUDA_SUFFIXES = frozenset({".cu", ".cuh"})

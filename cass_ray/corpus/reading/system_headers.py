@@ -10,14 +10,13 @@ from functools import cache
 from pathlib import Path
 
 import yaml
-from pydantic import BaseModel, ConfigDict
+
+from cass_ray.config import StrictModel
 
 _TABLE = Path(__file__).with_name("system_headers.yaml")
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _Table(StrictModel):
     names: dict[str, list[str]]
     prefixes: list[str]
     c_library_folders: list[str]

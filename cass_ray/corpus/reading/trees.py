@@ -14,11 +14,12 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import zstandard
 
-from cass_ray.storage.store import Files
+if TYPE_CHECKING:  # file systems of clouds are much to import
+    from cass_ray.storage.store import Files
 
 _MODE = 0o644
 _COMPRESSION_LEVEL = 6
@@ -183,7 +184,6 @@ class StoredTrees:
         self._known.add(tree.digest)
 
     def get(self, digest: str) -> bytes:
-        """The archive of the tree ``digest``."""
         try:
             return self._files.read(self._path(digest))
         except FileNotFoundError:

@@ -20,7 +20,7 @@ from cass_ray.corpus.dialect import dialect_of, source_of
 from cass_ray.corpus.parsing.kernels import kernel_definitions
 from cass_ray.corpus.parsing.structure import SHAPE_RUN, opcode_set, syntax_shape
 from cass_ray.corpus.screening.settings import ScreeningSettings, StructuralDuplicateSettings
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 
 Row = Mapping[str, Any]
 

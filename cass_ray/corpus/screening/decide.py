@@ -16,7 +16,7 @@ from cass_ray.corpus.dedup.partitions import Digests
 from cass_ray.corpus.dedup.shards import ShardedComparisons, Shards, repeated_ids
 from cass_ray.corpus.dedup.spans import Span, offer
 from cass_ray.corpus.screening.comparison import SimilarityLevel, digests, has_set, sets_and_keys
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 
 EXACT = "exact"
 
@@ -34,7 +34,6 @@ class Duplicate:
     similarity: float
 
     def message(self) -> str:
-        """For people."""
         degree = "" if self.level == EXACT else f" ({self.level}: {self.similarity:.2f})"
         return f"the same program as row {self.repeats}{degree}"
 

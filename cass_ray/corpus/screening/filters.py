@@ -15,7 +15,7 @@ from cass_ray.config import StrictModel
 from cass_ray.corpus.dialect import dialect_of, source_of
 from cass_ray.corpus.parsing.kernels import find_kernels, kernel_definitions, only_prints
 from cass_ray.corpus.parsing.normalize import strip_comments
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 
 Row = Mapping[str, Any]
 Objection = tuple[Reason, str] | None

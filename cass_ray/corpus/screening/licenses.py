@@ -8,7 +8,7 @@ from typing import Any
 
 from cass_ray.config import StrictModel
 from cass_ray.corpus.reading.filetree import FileProblemError, FileTree
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 
 _FILES = (
     "LICENSE", "LICENSE.txt", "LICENSE.md", "LICENSE.rst", "LICENCE", "LICENCE.txt", "LICENCE.md",

@@ -20,7 +20,12 @@ from cass_ray.corpus.screening.licenses import license_objection
 from cass_ray.corpus.screening.scrub import scrub
 from cass_ray.corpus.screening.settings import ScreeningSettings
 from cass_ray.dataset.duplicates_report import RemovedRow
-from cass_ray.dataset.schema import Reason, Stage, is_rejected, rejected
+from cass_ray.dataset.row import (
+    Reason,
+    Stage,
+    is_rejected,
+    rejected,
+)
 
 Row = dict[str, Any]
 

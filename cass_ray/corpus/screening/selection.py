@@ -16,7 +16,13 @@ import pyarrow as pa
 from pydantic import Field, field_validator
 
 from cass_ray.config import SettingsError, StrictModel
-from cass_ray.dataset.schema import Origin, Reason, Stage, is_rejected, rejected
+from cass_ray.dataset.row import (
+    Origin,
+    Reason,
+    Stage,
+    is_rejected,
+    rejected,
+)
 
 SELECTION_SCHEMA = pa.schema(
     [

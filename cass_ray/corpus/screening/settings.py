@@ -9,7 +9,7 @@ from cass_ray.corpus.screening.decontaminate import DecontaminationSettings
 from cass_ray.corpus.screening.filters import FilterSettings
 from cass_ray.corpus.screening.licenses import LicenseSettings
 from cass_ray.corpus.screening.scrub import ScrubSettings
-from cass_ray.dataset.schema import Origin
+from cass_ray.dataset.row import Origin
 
 
 class NearDuplicateSettings(StrictModel):

@@ -23,7 +23,7 @@ from cass_ray.corpus.reading.units import find_units
 from cass_ray.corpus.screening.licenses import license_of_tree
 from cass_ray.corpus.sources.repositories import repository_name
 from cass_ray.corpus.sources.splits import Readable, WholeSource
-from cass_ray.dataset.schema import Origin
+from cass_ray.dataset.row import Origin
 
 _MAGIC = re.compile(r"[*?\[]")
 
@@ -120,7 +120,6 @@ class LocalSource:
         return repr((self, file_state(Path(self.path).expanduser())))
 
     def reader(self, folder: SourceFolder, trees: TreeStore) -> ProgramReader:
-        """Reads files of ``folder``."""
         tree = DirectoryTree(folder.path)
         url = origin_url(folder.path) if tree.is_clone and not folder.of_pattern else ""
         name = (

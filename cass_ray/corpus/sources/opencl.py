@@ -19,7 +19,7 @@ from cass_ray.corpus.reading.trees import TreeStore
 from cass_ray.corpus.sources.local import LocalSource
 from cass_ray.corpus.sources.repositories import RepositorySource
 from cass_ray.corpus.sources.shipped import LICENSE, REPOSITORY
-from cass_ray.dataset.schema import Origin
+from cass_ray.dataset.row import Origin
 
 SHIPPED_OPENCL_ROOT = Path(__file__).parents[1] / "shipped_opencl"
 """One ``.cl`` file a program, in a folder for its field."""

@@ -28,7 +28,7 @@ from cass_ray.corpus.reading.state import file_state
 from cass_ray.corpus.reading.trees import TreeStore
 from cass_ray.corpus.reading.units import find_units
 from cass_ray.corpus.screening.licenses import license_of_tree
-from cass_ray.dataset.schema import Origin
+from cass_ray.dataset.row import Origin
 
 _HEAD = "HEAD"
 _SNAPSHOT_SUFFIX = re.compile(r"(?i)\.(?:zip|t(?:ar|gz|bz2|xz|zst)(?:\.\w+)?)$")

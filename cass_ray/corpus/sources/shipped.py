@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import Field, TypeAdapter
 
+from cass_ray.config import StrictModel
 from cass_ray.corpus.domains import Domain
 from cass_ray.corpus.program import Program, Provenance, ReadReject
 from cass_ray.corpus.reading.archives import is_archive
@@ -19,7 +20,7 @@ from cass_ray.corpus.reading.programs import ProgramReader
 from cass_ray.corpus.reading.trees import TreeStore
 from cass_ray.corpus.screening.licenses import license_of_tree
 from cass_ray.corpus.sources.local import LocalSource
-from cass_ray.dataset.schema import Origin, Reason, Stage
+from cass_ray.dataset.row import Origin, Reason, Stage
 
 SHIPPED_ROOT = Path(__file__).parents[1] / "shipped"
 """Holds ``programs/`` (complete programs by domain), ``repositories/`` (one folder each, with
@@ -31,10 +32,8 @@ REPOSITORY = "cass-ray"
 LICENSE = "MIT"
 
 
-class ShippedProgram(BaseModel):
+class ShippedProgram(StrictModel):
     """One entry of ``manifest.yaml``: a program that must become a pair."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     path: str
     """Relative to the shipped corpus."""
@@ -47,10 +46,8 @@ class ShippedProgram(BaseModel):
     expected: Literal["pair"]
 
 
-class ExpectedReject(BaseModel):
+class ExpectedReject(StrictModel):
     """One value of ``rejects/expected.yaml``: what must become of an input."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     stage: Stage
     reason: Reason
@@ -58,9 +55,7 @@ class ExpectedReject(BaseModel):
     """Path of the row, where the input is an archive."""
 
 
-class _Manifest(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _Manifest(StrictModel):
     programs: list[ShippedProgram]
 
 

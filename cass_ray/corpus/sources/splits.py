@@ -56,11 +56,9 @@ class WholeSource:
     source: Readable
 
     def iterate(self, workdir: Path, trees: TreeStore) -> Iterator[Program | ReadReject]:
-        """As the source's own."""
         yield from self.source.iterate(workdir, trees)
 
     def state(self) -> str:
-        """As the source's own."""
         return state_of(self.source)
 
 

@@ -13,7 +13,7 @@ from cass_ray.corpus.reading.limits import ReadLimits
 from cass_ray.corpus.reading.programs import ProgramReader
 from cass_ray.corpus.reading.state import tree_state
 from cass_ray.corpus.reading.trees import TreeStore
-from cass_ray.dataset.schema import Origin
+from cass_ray.dataset.row import Origin
 
 PROGRAMS = "programs"
 """Folder of the programs, one below it for each area."""

@@ -7,88 +7,17 @@ below (RDNA3 ISA, section 16, and MI300 ISA, chapter 12: instruction description
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
+from cass_ray.csv_tables import read_mapping
 from cass_ray.emulator.isa.probe import Probed
 
 _TYPE = re.compile(r"_([biuf](?:16|32|64|96|128|256|512)|[iu](?:8|24|4)|bf16)(?=_|$)")
 _REGISTER = re.compile(r"^[-|]*([vs])\[(\d+):(\d+)\]|^[-|]*([vs])(\d+)")
 
 # mnemonic: destination, sources
-_EXCEPTIONS: dict[str, tuple[str, ...]] = {
-    "v_cndmask_b32": ("f32", "f32", "f32", "mask"),
-    "v_cndmask_b16": ("f16", "f16", "f16", "mask"),
-    "v_readfirstlane_b32": ("s32", "b32"),
-    "v_readlane_b32": ("s32", "b32", "b32"),
-    "v_writelane_b32": ("b32", "b32", "b32"),
-    "v_mad_u64_u32": ("u64", "u32", "u32", "u64"),
-    "v_mad_i64_i32": ("i64", "i32", "i32", "i64"),
-    "v_lshlrev_b64": ("b64", "u32", "b64"),
-    "v_lshrrev_b64": ("b64", "u32", "b64"),
-    "v_ashrrev_i64": ("i64", "u32", "i64"),
-    "v_ldexp_f64": ("f64", "f64", "i32"),
-    "v_ldexp_f32": ("f32", "f32", "i32"),
-    "v_ldexp_f16": ("f16", "f16", "i16"),
-    "v_trig_preop_f64": ("f64", "f64", "u32"),
-    "v_pack_b32_f16": ("b32", "f16", "f16"),
-    "v_fma_mix_f32": ("f32", "mix", "mix", "mix"),
-    "v_fma_mixlo_f16": ("f16", "mix", "mix", "mix"),
-    "v_fma_mixhi_f16": ("f16", "mix", "mix", "mix"),
-    "v_dot2_f32_f16": ("f32", "pk16", "pk16", "f32"),
-    "v_dot2_f32_bf16": ("f32", "pk16", "pk16", "f32"),
-    "v_dot2acc_f32_f16": ("f32", "pk16", "pk16"),
-    "v_dot2_f16_f16": ("f16", "pk16", "pk16", "f16"),
-    "v_dot2_bf16_bf16": ("b16", "pk16", "pk16", "b16"),
-    "v_cvt_pk_u8_f32": ("b32", "f32", "u32", "b32"),
-    "v_mad_u32_u16": ("u32", "u16", "u16", "u32"),
-    "v_mad_i32_i16": ("i32", "i16", "i16", "i32"),
-    "v_cvt_pk_rtz_f16_f32": ("b32", "f32", "f32"),
-    "v_cvt_off_f32_i4": ("f32", "b32"),
-    "v_sat_pk_u8_i16": ("b16", "b32"),
-    "v_bcnt_u32_b32": ("u32", "b32", "u32"),
-    "v_mbcnt_lo_u32_b32": ("u32", "b32", "u32"),
-    "v_mbcnt_hi_u32_b32": ("u32", "b32", "u32"),
-    "v_cvt_f16_f32": ("f16", "f32"),
-    "v_sad_u16": ("b32", "b32", "b32", "b32"),
-    "v_swap_b32": ("b32", "b32"),
-    "v_nop": (),
-    "v_clrexcp": (),
-    "v_lshl_add_u64": ("u64", "u64", "u32", "u64"),
-    "v_cvt_f32_fp8": ("f32", "b32"),
-    "v_cvt_f32_bf8": ("f32", "b32"),
-    "v_cvt_pk_f32_fp8": ("b64", "b32"),
-    "v_cvt_pk_f32_bf8": ("b64", "b32"),
-    "v_cvt_pk_fp8_f32": ("b16", "f32", "f32"),
-    "v_cvt_pk_bf8_f32": ("b16", "f32", "f32"),
-    "v_cvt_sr_fp8_f32": ("b32", "f32", "u32"),
-    "v_cvt_sr_bf8_f32": ("b32", "f32", "u32"),
-    "v_pipeflush": (),
-    "v_dot2acc_f32_bf16": ("f32", "pk16", "pk16"),
-    "v_cvt_f32_bf16": ("f32", "b16"),
-    "v_cvt_pk_f16_f32": ("b32", "f32", "f32"),
-    "v_cvt_pk_bf16_f32": ("b32", "f32", "f32"),
-    "v_cvt_sr_bf16_f32": ("b16", "f32", "u32"),
-    "v_cvt_sr_f16_f32": ("f16", "f32", "u32"),
-    "v_ashr_pk_i8_i32": ("b16", "i32", "i32", "u32"),
-    "v_ashr_pk_u8_i32": ("b16", "i32", "i32", "u32"),
-    "v_prng_b32": ("b32", "b32"),
-    "v_cvt_f32_fp8_gfx950": ("f32", "b32"),
-    "v_cvt_f32_bf8_gfx950": ("f32", "b32"),
-    "v_cvt_pk_f32_fp8_gfx950": ("b64", "b32"),
-    "v_cvt_pk_f32_bf8_gfx950": ("b64", "b32"),
-    "v_cvt_pk_fp8_f32_gfx950": ("b16", "f32", "f32"),
-    "v_cvt_pk_bf8_f32_gfx950": ("b16", "f32", "f32"),
-    "v_cvt_sr_fp8_f32_gfx950": ("b32", "f32", "u32"),
-    "v_cvt_sr_bf8_f32_gfx950": ("b32", "f32", "u32"),
-    "v_cvt_scalef32_f16_fp8": ("f16", "b32", "b32"),
-    "v_cvt_scalef32_f16_bf8": ("f16", "b32", "b32"),
-    "v_cvt_f32_fp8_ocp": ("f32", "b32"),
-    "v_cvt_f32_bf8_ocp": ("f32", "b32"),
-    "v_cvt_pk_f32_fp8_ocp": ("b64", "b16"),
-    "v_cvt_pk_f32_bf8_ocp": ("b64", "b16"),
-    "v_cvt_pk_fp8_f32_ocp": ("b16", "f32", "f32"),
-    "v_cvt_pk_bf8_f32_ocp": ("b16", "f32", "f32"),
-    "v_cvt_sr_fp8_f32_ocp": ("b32", "f32", "u32"),
-    "v_cvt_sr_bf8_f32_ocp": ("b32", "f32", "u32"),
+_EXCEPTIONS = {
+    name: types.split() for name, types in read_mapping(Path(__file__).with_suffix(".csv")).items()
 }
 _BY_PATTERN: list[tuple[re.Pattern[str], tuple[str, ...]]] = [
     (re.compile(r"v_(cmp|cmpx)_class_(f16|f32|f64)"), ("mask", r"\2", "b32")),
@@ -117,7 +46,7 @@ def _raw(width: int) -> str:
 
 def _vector_types(item: Probed, name: str) -> list[str]:
     if name in _EXCEPTIONS:
-        return list(_EXCEPTIONS[name])
+        return _EXCEPTIONS[name]
     for pattern, kinds in _BY_PATTERN:
         if match := pattern.fullmatch(name):
             return [match.expand(kind) for kind in kinds]

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 from cass_ray.emulator.build import BuildFailed
 from cass_ray.emulator.execution import DEVICES_VARIABLE
 from cass_ray.execute.backends.base import BuiltProgram, Observation, Program, RunMode

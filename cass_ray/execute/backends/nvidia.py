@@ -91,7 +91,6 @@ class NvidiaBackend(Backend):
 
     @property
     def architecture(self) -> str:
-        """What programs are compiled for."""
         return self.given_architecture or self.gpus[0].architecture
 
     def problem(self) -> str:

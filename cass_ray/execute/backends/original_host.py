@@ -95,7 +95,6 @@ class OriginalHostBackend(Backend):
 
     @contextmanager
     def observed(self, mode: RunMode) -> Iterator[Observation]:
-        """As for every program of the engine."""
         with self.engine.observed(mode) as observation:
             yield observation
 

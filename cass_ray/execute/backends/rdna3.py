@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 from cass_ray.emulator.build import BuildFailed, runtime_library
 from cass_ray.emulator.device_process import DeviceMode, device_process
 from cass_ray.emulator.execution import DEVICES_VARIABLE, build_without_kernels
@@ -130,7 +130,6 @@ class Rdna3Backend(HipBackend):
         return runtime_library()
 
     def problem(self) -> str:
-        """Why programs cannot be built or run."""
         if problem := executable.problem():
             return problem
         try:

@@ -13,8 +13,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
+from cass_ray.config import StrictModel
 from cass_ray.emulator.launches import Launch
 
 _CROSS_LANE = re.compile(r"permute|permlane|swizzle|readlane|readfirstlane|writelane|_dpp")
@@ -68,13 +69,11 @@ def parse_counters(text: bytes | None) -> dict[str, Any]:
     return dict(value)
 
 
-class KernelCounters(BaseModel):
+class KernelCounters(StrictModel):
     """Dynamic counts of one kernel over all runs; ``instructions`` are of waves, not of lanes.
 
     ``reached`` of ``size`` instructions of its code ran at least once, in the run with the most.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     launches: int = 0
     instructions: int = 0
@@ -86,10 +85,8 @@ class KernelCounters(BaseModel):
     size: int = 0
 
 
-class KernelCoverage(BaseModel):
+class KernelCoverage(StrictModel):
     """Counters by kernel. Empty where nothing was counted."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kernels: dict[str, KernelCounters] = {}
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
-from types import TracebackType
 
 import httpx2 as httpx
 from pydantic import TypeAdapter
@@ -54,12 +53,7 @@ class RewardClient:
     def __enter__(self) -> RewardClient:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._http.close()
 
     def rewards(self, items: Sequence[RewardItem]) -> list[RewardVerdict]:

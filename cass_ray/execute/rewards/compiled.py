@@ -25,7 +25,7 @@ from cass_ray.cache import ContentCache, digest
 from cass_ray.config import StrictModel
 from cass_ray.corpus.parsing.lexer import splice_lines
 from cass_ray.corpus.reading.source_files import Sources
-from cass_ray.dataset.schema import Reason, clip_diagnostic
+from cass_ray.dataset.row import Reason, clip_diagnostic
 from cass_ray.execute.backends.base import unit_on_disk
 from cass_ray.execute.rewards.faithful import left_out
 from cass_ray.execute.rewards.min_max import spelled_apart

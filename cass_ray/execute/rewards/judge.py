@@ -17,7 +17,7 @@ from pathlib import PurePosixPath
 
 from cass_ray.cache import ContentCache, digest
 from cass_ray.corpus.reading.source_files import Sources
-from cass_ray.dataset.schema import Reason, clip_diagnostic
+from cass_ray.dataset.row import Reason, clip_diagnostic
 from cass_ray.execute.backends.base import Backend, Inputs
 from cass_ray.execute.checks_version import checks_version
 from cass_ray.execute.comparison.tolerances import tolerance_for

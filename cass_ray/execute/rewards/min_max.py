@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from pathlib import Path
 
 from cass_ray.corpus.parsing.lexer import Token, TokenKind, significant_tokens, splice_lines
 from cass_ray.execute.rewards.uncompiled_code import never_emitted
@@ -38,37 +39,7 @@ _LITERALS = frozenset({TokenKind.STRING, TokenKind.RAW_STRING, TokenKind.CHARACT
 _CALLED = re.compile(r"\bm(?:in|ax)\b")
 _BEFORE_A_CALL = frozenset({"return", "else", "do", "case", "co_return", "throw"})
 """Words that a call may follow; behind any other a name is declared."""
-_ONE_TYPE = """\
-namespace cass_judge {
-template <class A, class B> struct one_type {};
-template <> struct one_type<int, int> { typedef int type, host_type; };
-template <> struct one_type<unsigned, unsigned> { typedef unsigned type; };
-template <> struct one_type<long, long> { typedef long type; };
-template <> struct one_type<unsigned long, unsigned long> { typedef unsigned long type; };
-template <> struct one_type<long long, long long> { typedef long long type; };
-template <> struct one_type<unsigned long long, unsigned long long> {
-  typedef unsigned long long type;
-};
-template <> struct one_type<float, float> { typedef float type; };
-template <> struct one_type<double, double> { typedef double type; };
-template <class A, class B>
-__attribute__((device)) inline typename one_type<A, B>::type of_one_type_min(A a, B b) {
-  return b < a ? b : a;
-}
-template <class A, class B>
-__attribute__((device)) inline typename one_type<A, B>::type of_one_type_max(A a, B b) {
-  return a < b ? b : a;
-}
-template <class A, class B>
-__attribute__((host)) inline typename one_type<A, B>::host_type of_one_type_min(A a, B b) {
-  return b < a ? b : a;
-}
-template <class A, class B>
-__attribute__((host)) inline typename one_type<A, B>::host_type of_one_type_max(A a, B b) {
-  return a < b ? b : a;
-}
-}
-"""
+_ONE_TYPE = (Path(__file__).parent / "one_type.hpp").read_text(encoding="utf-8")
 """The types that arithmetic keeps, for which HIP's device functions and the helper agree: integers,
 and floats, for which the helper calls HIP's. HIP's own for the host are of int alone. What these
 functions compute is not run: only which types they take counts."""

@@ -92,17 +92,13 @@ class PartialCredit(StrictModel):
 class ItemJudge(Protocol):
     """Judges one answer (:class:`cass_ray.execute.rewards.judge.RewardJudge`)."""
 
-    def judge(self, item: RewardItem) -> RewardVerdict:
-        """The verdict."""
-        ...
+    def judge(self, item: RewardItem) -> RewardVerdict: ...
 
 
 class Rewarder(Protocol):
     """Judges batches: here, on a cluster, or at a server."""
 
-    def rewards(self, items: Sequence[RewardItem]) -> list[RewardVerdict]:
-        """A verdict for each of ``items``, in their order."""
-        ...
+    def rewards(self, items: Sequence[RewardItem]) -> list[RewardVerdict]: ...
 
 
 def undecided(reason: str, grade: str = "") -> RewardVerdict:

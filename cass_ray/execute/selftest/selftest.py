@@ -18,7 +18,6 @@ from enum import StrEnum
 from pathlib import Path
 
 import yaml
-from pydantic import BaseModel, ConfigDict
 
 from cass_ray.assembly import rdna3
 from cass_ray.config import StrictModel
@@ -60,10 +59,8 @@ class Fate(StrEnum):
 _COUNTED = (Fate.NUMERIC, Fate.EXACT, Fate.RUN, Fate.CHECK, Fate.FINDING, Fate.SURVIVED)
 
 
-class MutantResult(BaseModel):
+class MutantResult(StrictModel):
     """One mutant: where it was planted, and what became of it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     program: str
     fault: Fault
@@ -89,10 +86,8 @@ def equivalent_mutants() -> tuple[EquivalentMutant, ...]:
     return tuple(EquivalentMutant.model_validate(entry) for entry in yaml.safe_load(text))
 
 
-class SelfTest(BaseModel):
+class SelfTest(StrictModel):
     """Results of a self-test. ``false_alarms`` names correct programs that did not pass."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     programs: int
     false_alarms: dict[str, str]

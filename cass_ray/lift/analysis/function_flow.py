@@ -66,7 +66,6 @@ class FunctionFlow:
         return self.by_pointer if function in self.by_pointer else frozenset({function})
 
     def accesses(self, place: CallPlace) -> list[tuple[CodePlace, RegisterAccess]]:
-        """The block's instructions."""
         return self.blocks[place[1:]].accesses
 
     def written(self) -> dict[CodePlace, frozenset[str]]:

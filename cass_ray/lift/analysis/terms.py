@@ -64,7 +64,6 @@ class Terms:
         return self._node(f"leaf {name}")
 
     def const(self, number: int) -> int:
-        """A word."""
         return self._node(f"const {number % _WORDS}")
 
     def make(self, operator: str, *operands: int) -> int:

@@ -28,7 +28,6 @@ class KernelGraph:
     labels: Labels
 
     def instructions(self, blocks: Iterable[CodePlace]) -> Iterator[CodePlace]:
-        """The places of the instructions of ``blocks``."""
         return (place for block in blocks for place, _ in self.blocks[block].accesses)
 
     @cached_property

@@ -81,7 +81,6 @@ class _CollectivePlaces:
 
     @cached_property
     def all(self) -> Collectives:
-        """All of them."""
         return frozenset().union(*self._at_ends.values())
 
     def are_in_branches(self, branches: Set[CodePlace]) -> bool:

@@ -38,7 +38,6 @@ class DecodedInstruction:
         object.__setattr__(self, "modifiers", tuple(modifiers))
 
     def has(self, modifier: str) -> bool:
-        """Whether ``modifier`` is among the modifiers."""
         return modifier in self.modifiers
 
     def one_of(self, *choices: str, default: str = "") -> str:
@@ -49,7 +48,6 @@ class DecodedInstruction:
         return default
 
     def unknown(self, reason: str) -> UnknownForm:
-        """An error about this instruction."""
         return UnknownForm(self.text, reason, address=self.address)
 
 

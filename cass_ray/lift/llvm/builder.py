@@ -135,7 +135,6 @@ class IRBuilder:
         self.lines = self._lines.setdefault(function, [])
 
     def lines_of(self, function: LlvmFunction) -> list[str]:
-        """What has been written of ``function``."""
         return self._lines[function]
 
     def fresh(self) -> int:
@@ -313,7 +312,6 @@ class IRBuilder:
         return self.result(kind, f"extractelement {vector}, i32 {index}")
 
     def vector(self, values: list[Value]) -> Value:
-        """The vector of ``values``, which are of one type."""
         kind = f"<{len(values)} x {values[0].type}>"
         vector = Value(kind, "poison")
         for index, value in enumerate(values):

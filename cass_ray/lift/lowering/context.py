@@ -100,7 +100,6 @@ class LoweringContext:
         self.registers.access = access
 
     def place(self, i: DecodedInstruction) -> CodePlace:
-        """The place of an instruction that is being lowered."""
         return (self._section.name if self._section is not None else "", i.address)
 
     def end(self) -> None:
@@ -189,7 +188,6 @@ class LoweringContext:
             self.write(target.following(distance), word)
 
     def predicate(self, operand: Operand) -> Value:
-        """The value of a predicate operand."""
         if not isinstance(operand, Predicate):
             raise UnknownForm(str(operand), "not a predicate")
         if operand.index is None:

@@ -1,10 +1,13 @@
-"""All families of instructions: importing them enters their forms in the table."""
+"""All families of instructions: importing them enters their forms in the table.
+
+A new family is added to the imports.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cass_ray.lift.lowering.semantics import (
+from cass_ray.lift.lowering.semantics import (  # noqa: F401
     atomic,
     barrier,
     bulk_copy,
@@ -36,39 +39,6 @@ from cass_ray.lift.lowering.semantics import (
     warpgroup,
 )
 from cass_ray.lift.lowering.table import OpcodeForm, entered
-
-FAMILIES = (
-    integer,
-    carry,
-    packed,
-    shift,
-    logic,
-    predicate,
-    float32,
-    float64,
-    half,
-    fp8,
-    conversion,
-    special,
-    convergence,
-    memory,
-    atomic,
-    warp,
-    barrier,
-    mbarrier,
-    bulk_copy,
-    tensor_copy,
-    cluster_memory,
-    tensor,
-    scaled_matrix,
-    sparse,
-    warpgroup,
-    tensor_memory,
-    tensor_product,
-    matrix_memory,
-    texture,
-)
-"""A new family is added here."""
 
 
 def forms() -> Mapping[str, OpcodeForm]:

@@ -12,7 +12,8 @@ from itertools import islice
 
 from cass_ray.corpus.screening.comparison import opcode_levels
 from cass_ray.dataset.parquet import ROWS_PER_PART, part_bytes, part_name
-from cass_ray.dataset.schema import PAIR_SCHEMA, REJECT_SCHEMA, is_rejected
+from cass_ray.dataset.row import is_rejected
+from cass_ray.dataset.schema import PAIR_SCHEMA, REJECT_SCHEMA
 from cass_ray.pipeline.output import KINDS
 from cass_ray.pipeline.pieces.blocks import live_runs
 from cass_ray.pipeline.pieces.duplicates import duplicates_of

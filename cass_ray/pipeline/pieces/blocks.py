@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from cass_ray.dataset.schema import REJECT_SCHEMA, is_rejected
+from cass_ray.dataset.row import is_rejected
+from cass_ray.dataset.schema import REJECT_SCHEMA
 from cass_ray.pipeline.pieces.duplicates import duplicates_of
 from cass_ray.pipeline.pieces.read import rows_part
 from cass_ray.pipeline.pieces.work import BuildWork, Deduplicated

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from cass_ray.dataset.schema import is_rejected
+from cass_ray.dataset.row import is_rejected
 from cass_ray.pipeline.pieces.blocks import Block, BlockReader, commit_block
 from cass_ray.pipeline.pieces.work import BuildWork, Deduplicated
 from cass_ray.pipeline.results import result_cache

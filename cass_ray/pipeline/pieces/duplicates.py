@@ -13,7 +13,7 @@ from cass_ray.cache import digest
 from cass_ray.corpus.dedup.shards import Shards, ShardsLost
 from cass_ray.corpus.screening.comparison import SimilarityLevel
 from cass_ray.corpus.screening.decide import Decider, Duplicate
-from cass_ray.dataset.schema import Reason, Stage, rejected
+from cass_ray.dataset.row import Reason, Stage, rejected
 from cass_ray.pipeline.pieces.read import compared_part
 from cass_ray.pipeline.pieces.work import Committed, Deduplicated, EntryCounts
 from cass_ray.pipeline.stages.base import Row

@@ -18,7 +18,7 @@ from cass_ray.corpus.screening.comparison import compared_opcodes, opcode_levels
 from cass_ray.corpus.screening.screening import removed
 from cass_ray.corpus.screening.selection import SELECTION_SCHEMA, Selection
 from cass_ray.dataset.duplicates_report import RemovedRow, removed_table
-from cass_ray.dataset.schema import is_rejected
+from cass_ray.dataset.row import is_rejected
 from cass_ray.pipeline.funnel import UNIT_COLUMNS
 from cass_ray.pipeline.pieces.blocks import blocks_of_run, live_runs
 from cass_ray.pipeline.pieces.duplicates import duplicates_of, marked

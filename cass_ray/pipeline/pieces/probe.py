@@ -19,7 +19,12 @@ import pyarrow as pa
 
 from cass_ray.corpus.screening.comparison import compared_sources
 from cass_ray.corpus.screening.screening import Screened, Screening
-from cass_ray.dataset.schema import Reason, Stage, is_rejected, rejected
+from cass_ray.dataset.row import (
+    Reason,
+    Stage,
+    is_rejected,
+    rejected,
+)
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.base import Row
 

@@ -20,7 +20,7 @@ from cass_ray.corpus.sources.registry import Source, parse_source
 from cass_ray.corpus.sources.repositories import RepositorySource
 from cass_ray.corpus.sources.splits import splits_of
 from cass_ray.dataset.duplicates_report import RemovedRow, removed_table
-from cass_ray.dataset.schema import is_rejected
+from cass_ray.dataset.row import is_rejected
 from cass_ray.pipeline.pieces.probe import PROBE, screened, without_deadly
 from cass_ray.pipeline.pieces.work import BuildWork, Committed, Deduplicated, Piece
 from cass_ray.pipeline.settings import BuildSettings

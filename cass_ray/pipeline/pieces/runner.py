@@ -30,7 +30,6 @@ class InlineRunner:
     """One after the other in this process."""
 
     def each(self, work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-        """As :meth:`Runner.each`."""
         return map(work, items)
 
     def shards(self) -> Shards:

@@ -136,7 +136,6 @@ class BuildWork:
 
     @cached_property
     def read_counts(self) -> EntryCounts:
-        """Counts of :attr:`pieces`."""
         return EntryCounts(self.pieces)
 
     @property
@@ -146,7 +145,6 @@ class BuildWork:
 
     @cached_property
     def duplicate_counts(self) -> EntryCounts:
-        """Counts of :attr:`duplicates`."""
         return EntryCounts(self.duplicates)
 
     @property
@@ -169,7 +167,6 @@ class BuildWork:
 
     @cached_property
     def fact_counts(self) -> EntryCounts:
-        """Counts of :attr:`facts`."""
         return EntryCounts(self.facts)
 
     @property
@@ -179,7 +176,6 @@ class BuildWork:
 
     @cached_property
     def structural_counts(self) -> EntryCounts:
-        """Counts of :attr:`structural`."""
         return EntryCounts(self.structural)
 
     @property

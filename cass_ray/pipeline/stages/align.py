@@ -7,7 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 
 from cass_ray.assembly.align import Alignment, align_kernels
-from cass_ray.dataset.schema import Reason, Stage, Verified, rejected
+from cass_ray.dataset.row import (
+    Reason,
+    Stage,
+    Verified,
+    rejected,
+)
 from cass_ray.pipeline.stages.base import Row, guarded
 from cass_ray.pipeline.stages.lifted_side import is_set_aside, set_aside
 

@@ -8,7 +8,15 @@ from typing import Any
 
 from cass_ray.cache import ContentCache, digest
 from cass_ray.corpus.dialect import OPENCL, dialect_of
-from cass_ray.dataset.schema import AMD, Reason, Stage, Toolchain, Verified, clip_diagnostic
+from cass_ray.dataset.row import (
+    AMD,
+    Reason,
+    Stage,
+    Toolchain,
+    Verified,
+    clip_diagnostic,
+)
+from cass_ray.pipeline.row_units import unit_key, unit_of
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.base import (
     CachedResults,
@@ -18,8 +26,6 @@ from cass_ray.pipeline.stages.base import (
     guarded,
     located,
     token_count,
-    unit_key,
-    unit_of,
 )
 from cass_ray.pipeline.stages.lifted_side import NO_COUNTERPART, is_set_aside, set_aside
 from cass_ray.pipeline.stages.repaired import compile_repaired, repair_fingerprint

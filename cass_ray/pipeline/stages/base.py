@@ -13,26 +13,22 @@ import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from pathlib import PurePosixPath
 from typing import Any, Protocol, TypeVar
 
 import pyarrow as pa
 
 from cass_ray.cache import ContentCache, digest
-from cass_ray.corpus.dialect import source_of
-from cass_ray.dataset.schema import REJECT_SCHEMA, Reason, Stage, is_rejected, rejected
-from cass_ray.pipeline.provided import (
-    UNIT_RECIPE,
-    forced_headers,
-    provided_folders,
-    unit_definitions,
+from cass_ray.dataset.row import (
+    Reason,
+    Stage,
+    is_rejected,
+    rejected,
 )
+from cass_ray.dataset.schema import REJECT_SCHEMA
 from cass_ray.pipeline.settings import BuildSettings
-from cass_ray.pipeline.workspace import Workspace
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Limits, Starved
-from cass_ray.toolchain.unit import CompileFailure, Unit, says_killed
-from cass_ray.translate.protocol import Translator
+from cass_ray.toolchain.unit import CompileFailure, says_killed
 
 Row = dict[str, Any]
 
@@ -149,30 +145,6 @@ def guarded(stage: Stage, row: Row, work: Callable[[Row], Row]) -> Row:
         return rejected(row, stage, Reason.STARVED, str(error))
     except Exception:
         return rejected(row, stage, Reason.INTERNAL_ERROR, traceback.format_exc())
-
-
-def unit_of(row: Row, trees: Workspace, translator: Translator | None) -> Unit:
-    """The compilation unit of ``row``; with a translator, in its translated tree."""
-    root = trees.original(row) if translator is None else trees.translated(row, translator)
-    return Unit(
-        root=root,
-        main=PurePosixPath(row["path"]),
-        include_directories=tuple(map(PurePosixPath, row["include_directories"] or ())),
-        definitions=unit_definitions(row, translated=translator is not None),
-        system_directories=provided_folders(row.get("header_packages") or (), translator),
-        forced=forced_headers(row, translated=translator is not None),
-        standard=row.get("standard") or "",
-    )
-
-
-def unit_key(row: Row) -> list[str]:
-    """What of a row decides what compilers make of it: its tree, path, source and include path."""
-    key = [row["tree"], row["path"], source_of(row), *(row["include_directories"] or ())]
-    definitions = [f"-D{each}" for each in row.get("definitions") or ()]
-    configured = [f"configured {UNIT_RECIPE}"] if row.get("configured") else []
-    definitions += [f"-include {each}" for each in row.get("forced") or ()]
-    definitions += [f"-std={row['standard']}"] if row.get("standard") else []
-    return [*key, *definitions, *(row.get("header_packages") or ()), *configured]
 
 
 @dataclass(frozen=True)

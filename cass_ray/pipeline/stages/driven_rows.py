@@ -12,7 +12,8 @@ from cass_ray.corpus.reading.source_files import Sources, gather
 from cass_ray.execute.backends.base import Assembly, Language
 from cass_ray.execute.drivers.driver import DrivenKernel, drivable_kernels, with_driver
 from cass_ray.execute.programs import has_main
-from cass_ray.pipeline.stages.base import Row, unit_of
+from cass_ray.pipeline.row_units import unit_of
+from cass_ray.pipeline.stages.base import Row
 from cass_ray.pipeline.workspace import Workspace
 from cass_ray.translate.protocol import Translator
 

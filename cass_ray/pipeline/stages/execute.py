@@ -15,7 +15,7 @@ from typing import Any
 from cass_ray.architectures import emulated_architectures, wavefronts_of
 from cass_ray.cache import ContentCache, digest
 from cass_ray.corpus.reading.source_files import Sources, gather
-from cass_ray.dataset.schema import (
+from cass_ray.dataset.row import (
     Evidence,
     EvidenceRun,
     Reason,
@@ -36,7 +36,8 @@ from cass_ray.execute.programs import has_main, rdna3_instructions, sass_instruc
 from cass_ray.execute.targets import translated_port
 from cass_ray.execute.verification import PortVerification, RunRecord
 from cass_ray.execute.verify import Policy
-from cass_ray.pipeline.stages.base import Row, guarded, unit_of
+from cass_ray.pipeline.row_units import unit_of
+from cass_ray.pipeline.stages.base import Row, guarded
 from cass_ray.pipeline.stages.driven_rows import hip_program, kernels_to_drive
 from cass_ray.pipeline.stages.lifted_side import is_set_aside
 from cass_ray.pipeline.stages.reference import REFERENCE_COLUMN, reference_of

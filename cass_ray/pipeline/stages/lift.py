@@ -14,7 +14,7 @@ from typing import Any
 
 import cass_ray.lift as lift
 from cass_ray.cache import ContentCache, digest
-from cass_ray.dataset.schema import Stage, Verified, clip_diagnostic
+from cass_ray.dataset.row import Stage, Verified, clip_diagnostic
 from cass_ray.lift.form_evidence import only_lifted
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.base import CUBINS_COLUMN, NotCached, Row, guarded

@@ -13,7 +13,7 @@ from typing import Any
 
 import cass_ray.lift as lift
 from cass_ray.assembly.align import align_kernels
-from cass_ray.dataset.schema import (
+from cass_ray.dataset.row import (
     AMD,
     Reason,
     Stage,
@@ -23,6 +23,7 @@ from cass_ray.dataset.schema import (
     is_rejected,
     rejected,
 )
+from cass_ray.pipeline.row_units import unit_of
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.base import (
     CUBINS_COLUMN,
@@ -31,7 +32,6 @@ from cass_ray.pipeline.stages.base import (
     compiler_limits,
     guarded,
     token_count,
-    unit_of,
 )
 from cass_ray.pipeline.stages.lift import CubinLifter
 from cass_ray.pipeline.workspace import Workspace

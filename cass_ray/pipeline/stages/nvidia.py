@@ -12,7 +12,8 @@ from typing import Any
 from cass_ray.assembly import sass
 from cass_ray.cache import ContentCache, digest
 from cass_ray.corpus.dialect import OPENCL, dialect_of
-from cass_ray.dataset.schema import Reason, Stage, Toolchain
+from cass_ray.dataset.row import Reason, Stage, Toolchain
+from cass_ray.pipeline.row_units import unit_key, unit_of
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.base import (
     CUBINS_COLUMN,
@@ -23,8 +24,6 @@ from cass_ray.pipeline.stages.base import (
     guarded,
     located,
     token_count,
-    unit_key,
-    unit_of,
 )
 from cass_ray.pipeline.workspace import Workspace
 from cass_ray.toolchain.nvidia.older_cccl import lacks_cccl, older_cccl

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from cass_ray.corpus.reading.source_files import gather
-from cass_ray.dataset.schema import Stage
+from cass_ray.dataset.row import Stage
 from cass_ray.execute.backends.base import Backend, BuiltProgram, Inputs, RunMode
 from cass_ray.execute.drivers.driver import driver_inputs
 from cass_ray.execute.inputs import accepted_lists
@@ -24,7 +24,8 @@ from cass_ray.execute.references import (
     stored_references,
     to_json,
 )
-from cass_ray.pipeline.stages.base import Row, guarded, unit_of
+from cass_ray.pipeline.row_units import unit_of
+from cass_ray.pipeline.stages.base import Row, guarded
 from cass_ray.pipeline.stages.driven_rows import cuda_program, kernels_to_drive
 from cass_ray.pipeline.stages.lifted_side import is_set_aside
 from cass_ray.pipeline.workspace import Workspace

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from cass_ray.cache import digest
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 from cass_ray.toolchain.sandbox.isolation import private_folder
 from cass_ray.toolchain.unit import CompileFailure, Unit
 from cass_ray.translate import repair

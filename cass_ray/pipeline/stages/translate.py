@@ -6,7 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cass_ray.corpus.dialect import OPENCL, dialect_of
-from cass_ray.dataset.schema import Reason, Stage, Verified, is_rejected, rejected
+from cass_ray.dataset.row import (
+    Reason,
+    Stage,
+    Verified,
+    is_rejected,
+    rejected,
+)
 from cass_ray.pipeline.stages.base import Row, guarded
 from cass_ray.pipeline.stages.lifted_side import set_aside
 from cass_ray.pipeline.workspace import Workspace

@@ -6,8 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 
-from pydantic import BaseModel, ConfigDict
-
+from cass_ray.config import StrictModel
 from cass_ray.execute.comparison.compare import Tolerance, compare
 from cass_ray.execute.grades import Grade
 from cass_ray.project.reference.recording import ProgramRun
@@ -26,10 +25,8 @@ class RunVerdict(StrEnum):
     """One side has no such run, or no whole one."""
 
 
-class ComparedRun(BaseModel):
+class ComparedRun(StrictModel):
     """One run. ``why`` says what differs, or why nothing is decided."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     command: str
     folder: str
@@ -37,13 +34,11 @@ class ComparedRun(BaseModel):
     why: str = ""
 
 
-class OriginalRuns(BaseModel):
+class OriginalRuns(StrictModel):
     """What the project itself did: the runs of its programs each time that its tests ran.
 
     ``kind`` is ``lifted sm_90``, or ``none``; ``problem`` then says why.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: str
     problem: str = ""
@@ -57,10 +52,8 @@ class OriginalRuns(BaseModel):
     """By program: libraries that it needs and lifted programs do not have."""
 
 
-class ProjectComparison(BaseModel):
+class ProjectComparison(StrictModel):
     """All runs of a port on one target against those of the original."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     reference: str
     problem: str = ""

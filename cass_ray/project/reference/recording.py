@@ -19,6 +19,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from cass_ray.cache import default_directory, digest
+from cass_ray.config import StrictModel
 from cass_ray.corpus.reading.filetree import SKIPPED_FOLDERS
 from cass_ray.emulator.build import BuildFailed
 from cass_ray.printable import printable_text
@@ -42,10 +43,8 @@ _OF_CMAKE = "CMakeFiles"
 """Programs by which CMake looks what the compiler can do."""
 
 
-class ProgramRun(BaseModel):
+class ProgramRun(StrictModel):
     """One run of one program. Paths begin at the project's folder, in what was printed as well."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     program: str
     arguments: tuple[str, ...] = ()

@@ -14,45 +14,8 @@ from pathlib import Path
 
 from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
 
-_NVCC = """\
-#!/bin/bash
-# nvcc for @architecture@ and the shared runtime, whatever it is told: what can be lifted.
-arguments=()
-while [ $# -gt 0 ]; do
-  case "$1" in
-    -arch | --gpu-architecture | -code | --gpu-code | -gencode | --generate-code \\
-      | -cudart | --cudart)
-      shift
-      ;;
-    -arch=* | --gpu-architecture=* | -code=* | --gpu-code=* | -gencode=* | --generate-code=* \\
-      | -cudart=* | --cudart=*) ;;
-    *) arguments+=("$1") ;;
-  esac
-  [ $# -eq 0 ] || shift
-done
-arguments+=(-arch=@architecture@ -cudart shared)
-case " ${arguments[*]} " in
-  *" -v "* | *" --verbose "* | *" -dryrun "* | *" --dryrun "*)
-    # From this CMake reads where the toolkit is, and calls the nvcc that it finds there.
-    exec 3>&1
-    @nvcc@ "${arguments[@]}" 2>&1 >&3 | sed 's|^#[$] TOP=.*|#$ TOP=@root@/bin/..|' >&2
-    exit "${PIPESTATUS[0]}"
-    ;;
-esac
-exec @nvcc@ "${arguments[@]}"
-"""
-_LINKER = """\
-#!/bin/bash
-# The linker as g++ finds it by COMPILER_PATH: the static CUDA runtime calls Nvidia's driver itself.
-arguments=()
-for argument in "$@"; do
-  case "$argument" in
-    -lcudart_static | -l:libcudart_static.a | */libcudart_static.a) arguments+=(@runtime@) ;;
-    *) arguments+=("$argument") ;;
-  esac
-done
-exec /usr/bin/ld "${arguments[@]}" @folders@
-"""
+_NVCC = (Path(__file__).parent / "nvcc.sh").read_text(encoding="utf-8")
+_LINKER = (Path(__file__).parent / "linker.sh").read_text(encoding="utf-8")
 _PLACE = re.compile(r"@(?:nvcc|architecture|runtime|folders|root)@")
 _RUNTIME_NAME = "libcudart.so"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 from cass_ray.toolchain.amd import link
 from cass_ray.toolchain.sandbox.isolation import View, private_folder
 from cass_ray.toolchain.sandbox.process import Completed, Limits, run

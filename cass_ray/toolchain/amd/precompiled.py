@@ -5,8 +5,11 @@ Parsing the HIP runtime header is nine tenths of compiling a small program: 0.5 
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
+import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -27,6 +30,13 @@ class CompilationSide(StrEnum):
         return f"--cuda-{self.value}-only"
 
 
+ROOM = 2 << 30
+"""Bytes that the files may take. A file is 12 MB, and units of projects have flags of their own: a
+build of many repositories makes a thousand."""
+
+_IN_USE = 3600.0
+"""Seconds after its last use in which a file stays: a compiler may still be about to read it."""
+
 _REJECTION = re.compile(
     r"precompiled (file|header)|PCH file|AST file|since the (precompiled|module)", re.IGNORECASE
 )
@@ -36,7 +46,8 @@ _REJECTION = re.compile(
 class PrecompiledHeaders:
     """Builds ``header`` once for each set of flags and keeps the result under ``cache``.
 
-    ``identity`` names the compiler and the headers that ``header`` includes.
+    ``identity`` names the compiler and the headers that ``header`` includes. Each new file removes
+    those that were used least recently, beyond ``ROOM``.
     """
 
     cache: Path
@@ -54,9 +65,10 @@ class PrecompiledHeaders:
     def get(self, side: CompilationSide, command: list[str]) -> Path | None:
         """The file for compiler ``command`` (program and flags), or None where none can be made."""
         question = (side.value, *command)
-        if question not in self._made:
-            self._made[question] = self._find_or_build(side, command)
-        return self._made[question]
+        path = self._made.get(question)
+        if question not in self._made or (path is not None and not _is_there(path)):
+            path = self._made[question] = self._find_or_build(side, command)
+        return path
 
     def rejected(self, diagnostic: str) -> bool:
         """Whether a compiler's ``diagnostic`` complains about the precompiled header itself."""
@@ -66,7 +78,12 @@ class PrecompiledHeaders:
         sources = [path.read_bytes() for path in sorted(self.header.parent.rglob("*.h*"))]
         key = digest([*self.identity, self.header.name, side.value, *command, *sources])[:24]
         path = self.directory / f"{key}.pch"
-        return path if path.exists() or self._build(command, path) else None
+        if _is_there(path):
+            return path
+        if not self._build(command, path):
+            return None
+        make_room(self.directory, ROOM)
+        return path
 
     def _build(self, command: list[str], path: Path) -> bool:
         """Precompile into ``path``, atomically: concurrent actors share the folder."""
@@ -79,3 +96,31 @@ class PrecompiledHeaders:
                 return False
             part.rename(path)
         return True
+
+
+def _is_there(path: Path) -> bool:
+    """Whether the file exists; if so, it was used now."""
+    with suppress(PermissionError):  # a cache that others fill
+        try:
+            os.utime(path)
+        except FileNotFoundError:
+            return False
+    return path.exists()
+
+
+def make_room(folder: Path, room: int) -> None:
+    """Remove the files of ``folder`` that were used least recently, until ``room`` bytes are left.
+
+    One that was used within the last hour stays.
+    """
+    uses = []
+    for entry in os.scandir(folder):
+        with suppress(FileNotFoundError):  # another process removed it
+            if entry.is_file(follow_symlinks=False):
+                status = entry.stat(follow_symlinks=False)
+                uses.append((status.st_mtime, status.st_size, Path(entry.path)))
+    total, newest_unused = 0, time.time() - _IN_USE
+    for used, size, path in sorted(uses, reverse=True):
+        total += size
+        if total > room and used < newest_unused:
+            path.unlink(missing_ok=True)

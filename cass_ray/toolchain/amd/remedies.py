@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 from cass_ray.toolchain.amd.host_functions import NAMED, more_callable
 from cass_ray.toolchain.unit import CompileFailure, Unit
 

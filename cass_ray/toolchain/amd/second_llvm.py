@@ -21,7 +21,7 @@ from pathlib import Path
 
 from cass_ray.architectures import AmdTarget, amd_target
 from cass_ray.cache import default_directory, digest
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 from cass_ray.toolchain.amd import hidden_operands, link
 from cass_ray.toolchain.amd.code_generation import generate
 from cass_ray.toolchain.amd.precompiled import CompilationSide

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.cache import digest
-from cass_ray.dataset.schema import Reason, Toolchain
+from cass_ray.dataset.row import Reason, Toolchain
 from cass_ray.toolchain.amd import hidden_operands, link, lost_exits, spilled_lanes
 from cass_ray.toolchain.amd.code_generation import generate
 from cass_ray.toolchain.amd.host_functions import replaced_files

@@ -13,13 +13,14 @@ For machines whose apt reads a Debian mirror.
 
 from __future__ import annotations
 
-import csv
 import re
 import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from cass_ray.csv_tables import read_rows
 
 SUITE = "sid"
 _SECONDS = 1800
@@ -59,11 +60,10 @@ class Package:
 @cache
 def packages(part: str) -> tuple[Package, ...]:
     """The pinned packages of a part; empty for a part that there is not."""
-    with _TABLE.open(newline="", encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if row["part"] == part]
     return tuple(
         Package(part, row["name"], row["headers"], row["path"], int(row["bytes"]), row["sha256"])
-        for row in rows
+        for row in read_rows(_TABLE)
+        if row["part"] == part
     )
 
 

@@ -71,7 +71,6 @@ class LibraryRoot:
 
     @property
     def folder(self) -> Path:
-        """The folder of the libraries."""
         return self.path / "lib"
 
     @property

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 from cass_ray.toolchain.nvidia.removed_names import with_removed
 from cass_ray.toolchain.provided.errors import HeadersError
 from cass_ray.toolchain.provided.packages_table import HeaderPackage, packages

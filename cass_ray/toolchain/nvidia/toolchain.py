@@ -16,7 +16,7 @@ from pathlib import Path
 
 from cass_ray.architectures import DEFAULT_NVIDIA_ARCHITECTURE
 from cass_ray.cache import default_directory, digest
-from cass_ray.dataset.schema import Reason, Toolchain
+from cass_ray.dataset.row import Reason, Toolchain
 from cass_ray.toolchain.nvidia.device import DeviceCompiler, compile_device
 from cass_ray.toolchain.nvidia.disassembly import DisassemblyError, disassemble
 from cass_ray.toolchain.nvidia.host import SHIM, ClangHost, NvccHost, clang_flags

@@ -11,7 +11,7 @@ import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 from cass_ray.toolchain.nvidia.steps import SOURCE_TREE
 from cass_ray.toolchain.sandbox.isolation import Mount, View
 from cass_ray.toolchain.sandbox.process import Limits, run

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from cass_ray.cache import digest
-from cass_ray.dataset.schema import Reason, Toolchain
+from cass_ray.dataset.row import Reason, Toolchain
 from cass_ray.toolchain.amd.toolchain import AmdOutput, AmdToolchain
 from cass_ray.toolchain.amd.workarounds import as_flags, right_code
 from cass_ray.toolchain.nvidia.steps import SOURCE_TREE

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import yaml
-from pydantic import BaseModel, ConfigDict
 
 from cass_ray.cache import digest
+from cass_ray.config import StrictModel
+from cass_ray.csv_tables import read_rows
 
 _HERE = Path(__file__).parent
 PACKAGES = _HERE / "packages.yaml"
@@ -24,10 +24,8 @@ _RECIPE = "3"
 """Part of a folder's name: raise it when what is unpacked changes."""
 
 
-class Described(BaseModel):
+class Described(StrictModel):
     """An entry of ``packages.yaml``."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     headers: list[str] = []
     folders: list[str] = []
@@ -37,9 +35,7 @@ class Described(BaseModel):
     links: dict[str, str] = {}
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _Table(StrictModel):
     wheels: dict[str, Described]
     debian: dict[str, Described]
 
@@ -81,8 +77,7 @@ def described() -> dict[str, tuple[str, Described]]:
 @cache
 def packages() -> dict[str, HeaderPackage]:
     """The pinned packages by name."""
-    with PINS.open(newline="", encoding="utf-8") as file:
-        pins = {row["name"]: row for row in csv.DictReader(file)}
+    pins = {row["name"]: row for row in read_rows(PINS)}
     return {
         name: HeaderPackage(
             name=name,

@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 
+from cass_ray.csv_tables import read_rows
 from cass_ray.toolchain.provided.errors import HeadersError
 from cass_ray.toolchain.provided.index import find_wheel
 from cass_ray.toolchain.provided.packages_table import PINS, WHEEL, described
@@ -25,8 +26,7 @@ def main(arguments: list[str]) -> int:
     """Write the table; says what could not be pinned."""
     known: dict[str, dict[str, str]] = {}
     if "--renew" not in arguments and PINS.exists():
-        with PINS.open(newline="", encoding="utf-8") as file:
-            known = {row["name"]: row for row in csv.DictReader(file)}
+        known = {row["name"]: row for row in read_rows(PINS)}
     rows = []
     failed = 0
     for name, (kind, entry) in described().items():

@@ -13,7 +13,7 @@ from typing import Any
 
 from cass_ray.assembly import sass
 from cass_ray.assembly.compact import CompactError
-from cass_ray.dataset.schema import Verified
+from cass_ray.dataset.row import Verified
 from cass_ray.llm.chat_format import ChatTokenizer, encode_with_answer
 from cass_ray.llm.prompts import PromptFormat, prompt_format
 from cass_ray.task import Level, Task

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, Protocol
 
-from cass_ray.dataset.schema import Verified, is_rejected
+from cass_ray.dataset.row import Verified, is_rejected
 from cass_ray.pipeline.stages.align import AlignStage
 from cass_ray.pipeline.stages.execute import ExecuteStage
 from cass_ray.pipeline.stages.reference import reference_of

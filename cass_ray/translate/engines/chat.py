@@ -100,7 +100,6 @@ class ChatTranslator:
 
     @property
     def name(self) -> str:
-        """See :class:`cass_ray.translate.protocol.Translator`."""
         return f"{CHAT_PREFIX}{self.model}"
 
     @property

@@ -122,7 +122,6 @@ class ModelTranslator:
 
     @property
     def name(self) -> str:
-        """See :class:`cass_ray.translate.protocol.Translator`."""
         return f"{MODEL_PREFIX}{self.path}"
 
     @cached_property

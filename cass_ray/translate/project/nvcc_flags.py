@@ -3,102 +3,23 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from pathlib import Path
 
 from cass_ray.translate.project.make_expressions import REFERENCE
 
 _REFERENCE = REFERENCE[1:-1]
 _VALUE = r"(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s\"')>;]+)"
 """The value of an option, quoted for the shell or not."""
-FLAGS = (
-    # nvcc's flag, with its argument -> hipcc's; the longest spelling first.
-    (
-        r"-{1,2}(?:gencode|generate-code)(?:=|\s+|;|[\"']\s*,\s*[\"'])"
-        r"(?:=\\?\"[^\"\\\s]*\\?\"|[^\s\"')>;])+",
-        "",
-    ),
-    (rf"-{{1,2}}(?:arch|gpu-architecture|gpu-code|code)=[{_REFERENCE}][^\s\"')>;]*", ""),
-    (rf"-{{1,2}}(?:gpu-architecture|gpu-code)\s+[{_REFERENCE}][^\s\"')>;]*", ""),
-    (
-        r"-{1,2}(?:arch|gpu-architecture)[= ](?:sm|compute)_?"
-        r"\$(?:\((?:[^(){}]|\([^()]*\)|\{[^{}]*\})*\)|\{[^{}]*\}|[A-Za-z_]\w*)",
-        "",
-    ),
-    # Clang has an -arch too, of a Mac's processor, but without an equals sign.
-    (
-        r"-{1,2}(?:arch|gpu-architecture|gpu-code|code)=\$(?:\([\w.-]+\)|\{[\w.-]+\}|[A-Za-z_]\w*)"
-        r"(?![\w.$-])",
-        "",
-    ),
-    (
-        r"-{1,2}(?:arch|gpu-architecture|gpu-code|code)(?:=|\s+|;)(?:sm|compute|lto|native|all)[\w%-]*"
-        r"(?:,(?:sm|compute|lto)_[\w%]+)*",
-        "",
-    ),
-    (r"-{1,2}(?:fatbin|cubin)(?=[\s\"']|$)", "--genco"),
-    (r"-t(?:=|\s+|;)\d+(?![\w.])", ""),
-    (r"-{1,2}expt-relaxed-constexpr", ""),
-    (
-        r"-{1,2}(?:resource-usage|res-usage|source-in-ptx|src-in-ptx|allow-unsupported-compiler"
-        r"|forward-unknown-(?:opts|to-host-(?:compiler|linker))|display-error-number"
-        r"|extra-device-vectorization|restrict|no-compress|gen-opt-lto|brief-diagnostics|brief-diag"
-        r"|fast-compile|no-device-link|nodlink|keep|no-align-double|device-stack-protector"
-        r"|relocatable-ptx|no-host-device-initializer-list|no-host-device-move-forward"
-        r"|expt-optimizer-hints)(?![\w=-])",
-        "",
-    ),
-    (
-        r"-{1,2}(?:keep-dir|ofast-compile|Ofast-compile|dopt|jump-table-density|optimization-info"
-        r"|opt-info|static-global-template-stub|device-entity-has-hidden-visibility|compress-mode"
-        rf"|split-compile-extended|entries|host-linker-script|libdevice-directory)(?:=|\s+|;){_VALUE}",
-        "",
-    ),
-    (r"-{1,2}fmad=true", ""),
-    (r"-{1,2}ftz=false", ""),
-    (r"-Wno-deprecated-gpu-targets\b", ""),
-    (r"-{1,2}(?:expt-)?extended-lambda", ""),
-    (r"-{1,2}(?:lineinfo|generate-line-info)\b", "-gline-tables-only"),
-    (r"-{1,2}use_fast_math\b", "-ffast-math"),
-    (r"-{1,2}(?:rdc|relocatable-device-code)=true", "-fgpu-rdc"),
-    (r"-{1,2}(?:rdc|relocatable-device-code)=false", "-fno-gpu-rdc"),
-    (r"-{1,2}default-stream[=;\s]\s*legacy\b", ""),
-    (r"-{1,2}default-stream[=;\s]\s*per-thread", "-fgpu-default-stream=per-thread"),
-    (r"-{1,2}fmad=false", "-ffp-contract=off"),
-    (r"-{1,2}ftz=true", "-fgpu-flush-denormals-to-zero"),
-    (
-        r"-{1,2}(?:maxrregcount|ptxas-options|nvlink-options|diag-suppress|diag-warn|diag-error|threads"
-        rf"|split-compile|cudart)(?:=|\s+|;){_VALUE}",
-        "",
-    ),
-    (rf"-X(?:ptxas|fatbin|cudafe|nvlink)(?:=|\s+|;){_VALUE}", ""),
-    (
-        r"-{1,2}(?:arch|gpu-architecture|gpu-code|code)(?:=|\s+|;)"
-        r"(?P<quote>[\"'])(?:sm|compute|lto|native|all)[\w,-]*(?P=quote)",
-        "",
-    ),
-    (r"-{1,2}(?:dc|device-c)(?=\s|$)", "-fgpu-rdc -c"),
-    (r"-{1,2}(?:dlink|device-link)(?=\s|$)", "-fgpu-rdc --hip-link -r"),
-    (r"-{1,2}(?:dlto|dlink-time-opt)(?=[\s\"']|$)", ""),
-    (
-        r"-{1,2}Werror[= ](?:all-warnings|cross-execution-space-call|default-stream-launch"
-        r"|ext-lambda-captures-this|missing-launch-bounds)\b",
-        "",
-    ),
-    (
-        r"-{1,2}(?:ccbin|compiler-bindir)(?:=|\s+|;)"
-        rf"(?:\$(?:\([\w.-]+\)|\{{[\w.-]+\}})|[\w./+-]|[{_REFERENCE}])+",
-        "",
-    ),
-    (rf"-Xcompiler(?:=|\s+|;)(?=[-\"'${_REFERENCE}])", ""),
-    (rf"-{{1,2}}compiler-options(?:=|\s+|;)(?=[-\"'${_REFERENCE}])", ""),
-    (r"-{1,2}(?:prec-div|prec-sqrt)=(?:true|false)", ""),
-    (r"-x\s+cu\b", "-x hip"),
-    *(
-        (f"-{sign}__CUDA_NO_HALF_{part}__", f"-{sign}__HIP_NO_HALF_{part}__")
-        for sign in "DU"
-        for part in ("OPERATORS", "CONVERSIONS")
-    ),
-)
-FLAG_RULES = tuple((re.compile(rf"(?<![\w-]){pattern}"), new) for pattern, new in FLAGS)
+_TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+
+
+def _rule(pieces: list[str], hipcc: str) -> tuple[re.Pattern[str], str]:
+    pattern = "".join(pieces).replace("@VALUE@", _VALUE).replace("@REFERENCE@", _REFERENCE)
+    return re.compile(rf"(?<![\w-]){pattern}"), hipcc
+
+
+FLAG_RULES = [_rule(*entry) for entry in _TABLE["flags"]]
 DEVICE_DEBUG = re.compile(
     r"^(?!.*\bcmake\b)(.*(?<![\w-]))(?:-G|--device-debug)(?=\s|$)", re.MULTILINE
 )

@@ -28,36 +28,15 @@ from cass_ray.whole_file import write_whole
 
 STATE = ".cass-translate.json"
 SUFFIXES = frozenset(
-    [
-        ".cu",
-        ".cuh",
-        ".h",
-        ".hh",
-        ".hpp",
-        ".hxx",
-        ".h++",
-        ".c",
-        ".cc",
-        ".cpp",
-        ".cxx",
-        ".c++",
-        ".inl",
-        ".inc",
-        ".ipp",
-        ".tpp",
-        ".tcc",
-        ".impl",
-        ".cuinc",
-        ".hu",
-        ".txx",
-    ]
-)
+    (".cu", ".cuh", ".h", ".hh", ".hpp", ".hxx", ".h++", ".c", ".cc", ".cpp", ".cxx", ".c++",
+     ".inl", ".inc", ".ipp", ".tpp", ".tcc", ".impl", ".cuinc", ".hu", ".txx")
+)  # fmt: skip
 """File name endings of C, C++ and CUDA source."""
 _COPIES = frozenset({".in", ".cuda", ".template", ".tmpl", ".j2"})
 """Endings behind those, of files that a build configures, links or copies to the name without."""
 
 _BUILD_CODE = b"".join(
-    path.read_bytes() for path in sorted(Path(build_files.__file__).parent.glob("*.py"))
+    path.read_bytes() for path in sorted(Path(build_files.__file__).parent.glob("*.[pt]*"))
 )
 _PARALLEL_BYTES = 4 << 20
 """Below this much source one process is quicker than several."""

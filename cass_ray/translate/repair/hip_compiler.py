@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.unit import CompileFailure, Unit
 from cass_ray.translate.repair.loop import Propose, Repaired, repair

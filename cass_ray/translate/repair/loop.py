@@ -13,8 +13,10 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
+from pathlib import Path
 
 from cass_ray.corpus.parsing.kernels import kernel_definitions
+from cass_ray.csv_tables import read_mapping
 from cass_ray.translate.repair.template_arguments import name_types
 from cass_ray.translate.rules import thrust_headers
 from cass_ray.translate.rules.edits import Edits
@@ -50,41 +52,8 @@ _UNDECLARED = re.compile(
     r"|no (?:member|type|template) named '(\w+)' in namespace 'std'"
     r"|no matching function for call to '(\w+)'"
 )
-_HEADERS = {
-    "cstdio": "printf fprintf sprintf snprintf puts FILE fopen fclose stderr stdout",
-    "cstdlib": "malloc free exit atoi atof rand srand abs EXIT_FAILURE EXIT_SUCCESS getenv qsort",
-    "cstring": "memcpy memset memcmp strlen strcmp strncmp strcpy strncpy strcat strstr memmove",
-    "cassert": "assert",
-    "cfloat": "FLT_MAX FLT_MIN FLT_EPSILON DBL_MAX DBL_MIN DBL_EPSILON",
-    "climits": "INT_MAX INT_MIN UINT_MAX LONG_MAX LLONG_MAX CHAR_BIT ULLONG_MAX",
-    "cstdint": "uint8_t uint16_t uint32_t uint64_t int8_t int16_t int32_t int64_t uintptr_t",
-    "cmath": "sqrt pow exp log sin cos tan fabs floor ceil M_PI isnan isinf round",
-    "ctime": "clock_t CLOCKS_PER_SEC time_t time",
-    "sys/time.h": "gettimeofday timeval",
-    "unistd.h": "usleep sleep getopt optarg",
-    "iostream": "cout cerr endl cin",
-    "iomanip": "setprecision setw fixed",
-    "fstream": "ifstream ofstream fstream",
-    "sstream": "stringstream ostringstream istringstream",
-    "string": "string to_string stoi stof",
-    "vector": "vector",
-    "map": "map multimap",
-    "set": "set",
-    "queue": "queue priority_queue",
-    "memory": "unique_ptr shared_ptr make_unique make_shared",
-    "algorithm": "sort min max swap fill copy max_element min_element reverse generate",
-    "numeric": "accumulate iota inner_product",
-    "limits": "numeric_limits",
-    "functional": "function",
-    "random": "mt19937 random_device uniform_real_distribution normal_distribution",
-    "chrono": "chrono",
-    "thread": "thread",
-    "utility": "pair make_pair move forward",
-    "stdexcept": "runtime_error invalid_argument",
-    "type_traits": "is_same enable_if conditional is_floating_point",
-    "array": "array",
-    "complex": "complex",
-}
+_HEADERS = read_mapping(Path(__file__).with_name("headers.csv"))
+"""Header of C and C++ -> names that programs use without including it."""
 _HEADER_OF = {name: header for header, names in _HEADERS.items() for name in names.split()}
 
 

@@ -46,56 +46,7 @@ from cass_ray.translate.rules.regions import ARCHITECTURES
 from cass_ray.translate.rules.rewrite import Rewrite
 from cass_ray.translate.rules.text import split_mark
 
-_SNIPPETS = (
-    *(
-        "lane",
-        "ballot",
-        "syncwarp",
-        "attribute",
-        "matrix",
-        "shuffle_bfloat16",
-        "shuffle",
-        "shuffle_ptx",
-        "match",
-        "reduce",
-        "block_reductions",
-        "minmax",
-        "host_extremes",
-        "extremes",
-    ),
-    *("average", "rounding", "rounded_quotients"),
-    *("simd", "dot", "exact", "dynamic_programming"),
-    *("half", "half_operators", "half_functions", "half_atomics", "half_bits", "bfloat16"),
-    *("bfloat16_bits", "half_rounding", "half_comparisons", "half_arithmetic"),
-    *("average_or_sum", "half_raw", "fp8"),
-    *("half_as_bits", "out_of_range", "special_values", "host_functions"),
-    *("clock", "nanosleep", "space", "fragments", "cache", "bits", "numeric", "copy", "pipeline"),
-    "surface",
-    *("images", "image_arrays", "image_copies", "image_moves", "image_objects", "image_queries"),
-    *("texels", "textures", "texture_gather", "surfaces"),
-    *(
-        "location",
-        "random",
-        "cub",
-        "cub_warps",
-        "legacy_launch",
-        "barrier",
-        "functional",
-        "versions",
-        "blas",
-    ),
-    *(
-        "group_tiles",
-        "group_coalesced",
-        "group_votes",
-        "group_shuffles",
-        "group_reduce",
-        "group_scan",
-        "group_copy",
-    ),
-    *("grids", "managed"),
-    *("nvtx", "occupancy"),
-)
+_SNIPPETS = (tables.SNIPPETS / "order.txt").read_text(encoding="utf-8").split()
 """In the order in which they may use each other."""
 _NEEDS = {
     "extremes": ("host_extremes",),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import posixpath
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
+from cass_ray.csv_tables import read_mapping
 from cass_ray.translate.protocol import Severity
 from cass_ray.translate.rules import groups, standard_library, tables, vectors
 from cass_ray.translate.rules.rewrite import Rewrite
@@ -203,8 +203,7 @@ def _is_local(unit: Rewrite, path: str) -> bool:
 
 @cache
 def _unsupported_headers() -> tuple[tuple[str, str], ...]:
-    with (tables.FOLDER / "unsupported_headers.csv").open(newline="", encoding="utf-8") as handle:
-        return tuple((row["header"], row["advice"]) for row in csv.DictReader(handle))
+    return tuple(read_mapping(tables.FOLDER / "unsupported_headers.csv").items())
 
 
 @lru_cache(1 << 12)

@@ -10,35 +10,12 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from cass_ray.csv_tables import read_mapping
 from cass_ray.translate.protocol import NO_CONTEXT, Context, Severity, Translation
 from cass_ray.translate.rules import block_reductions, tables
 from cass_ray.translate.rules.rewrite import Rewrite
 
-HEADERS = {
-    "hip/hip_runtime.h": "cuda_runtime.h",
-    "hip/hip_runtime_api.h": "cuda_runtime_api.h",
-    "hip/hip_fp16.h": "cuda_fp16.h",
-    "hip/hip_bf16.h": "cuda_bf16.h",
-    "hip/hip_complex.h": "cuComplex.h",
-    "hip/hip_cooperative_groups.h": "cooperative_groups.h",
-    "hip/hip_math_constants.h": "math_constants.h",
-    "hip/hip_vector_types.h": "vector_types.h",
-    "hip/hip_texture_types.h": "texture_types.h",
-    "hip/driver_types.h": "driver_types.h",
-    "hip/library_types.h": "library_types.h",
-    "hip/channel_descriptor.h": "channel_descriptor.h",
-    "hip/hiprtc.h": "nvrtc.h",
-    "hipblas/hipblas.h": "cublas_v2.h",
-    "hipblaslt/hipblaslt.h": "cublasLt.h",
-    "hipfft/hipfft.h": "cufft.h",
-    "hiprand/hiprand.h": "curand.h",
-    "hiprand/hiprand_kernel.h": "curand_kernel.h",
-    "hipsparse/hipsparse.h": "cusparse.h",
-    "hipsolver/hipsolver.h": "cusolverDn.h",
-    "hipcub/hipcub.hpp": "cub/cub.cuh",
-    "rccl/rccl.h": "nccl.h",
-    "roctracer/roctx.h": "nvtx3/nvToolsExt.h",
-}
+HEADERS = read_mapping(tables.FOLDER / "reverse_headers.csv")
 _VENDOR = re.compile(r"hip|HIP|roctx")
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]', re.MULTILINE)
 _PATH = re.compile(r"[^\">\n]*")

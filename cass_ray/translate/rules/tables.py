@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from cass_ray.csv_tables import read_rows
 from cass_ray.toolchain.amd.toolchain import PLAIN_VECTORS
 
 FOLDER = Path(__file__).resolve().parent / "tables"
@@ -73,9 +73,8 @@ class OldTorch:
     drops: int
 
 
-def _rows(name: str) -> Iterator[dict[str, str]]:
-    with (FOLDER / name).open(newline="", encoding="utf-8") as handle:
-        yield from csv.DictReader(handle)
+def _rows(name: str) -> list[dict[str, str]]:
+    return read_rows(FOLDER / name)
 
 
 @cache
@@ -231,7 +230,7 @@ def fingerprint() -> str:
     digest = hashlib.sha256()
     folder = Path(__file__).resolve().parent
     for path in sorted(folder.rglob("*")):
-        if path.suffix in {".py", ".csv", ".hpp"}:
+        if path.suffix in {".py", ".csv", ".hpp", ".txt"}:
             digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
     digest.update(plain_vectors().encode())
     return digest.hexdigest()[:12]

@@ -9,52 +9,11 @@ from __future__ import annotations
 
 import re
 
+from cass_ray.csv_tables import read_mapping
+from cass_ray.translate.rules import tables
 from cass_ray.translate.rules.rewrite import Rewrite
 
-HEADER_OF = {
-    **{name: name for name in ("sequence", "sort", "reduce", "scan", "transform", "copy", "fill")},
-    **{name: name for name in ("count", "find", "gather", "scatter", "unique", "tuple", "pair")},
-    **{
-        name: name
-        for name in ("device_vector", "host_vector", "device_ptr", "for_each", "generate")
-    },
-    **{name: name for name in ("inner_product", "transform_reduce", "adjacent_difference")},
-    **{name: name for name in ("tabulate", "remove", "partition", "merge", "reverse")},
-    "sort_by_key": "sort",
-    "stable_sort": "sort",
-    "stable_sort_by_key": "sort",
-    "inclusive_scan": "scan",
-    "exclusive_scan": "scan",
-    "reduce_by_key": "reduce",
-    "unique_by_key": "unique",
-    "max_element": "extrema",
-    "min_element": "extrema",
-    "minmax_element": "extrema",
-    "make_tuple": "tuple",
-    "make_pair": "pair",
-    "device_pointer_cast": "device_ptr",
-    "plus": "functional",
-    "maximum": "functional",
-    "minimum": "functional",
-    "counting_iterator": "iterator/counting_iterator",
-    "make_counting_iterator": "iterator/counting_iterator",
-    "transform_iterator": "iterator/transform_iterator",
-    "make_transform_iterator": "iterator/transform_iterator",
-    "permutation_iterator": "iterator/permutation_iterator",
-    "make_permutation_iterator": "iterator/permutation_iterator",
-    "constant_iterator": "iterator/constant_iterator",
-    "make_constant_iterator": "iterator/constant_iterator",
-    "zip_iterator": "iterator/zip_iterator",
-    "make_zip_iterator": "iterator/zip_iterator",
-    "host": "execution_policy",
-    "device": "execution_policy",
-    "count_if": "count",
-    "copy_if": "copy",
-    "copy_n": "copy",
-    "remove_if": "remove",
-    "lower_bound": "binary_search",
-    "upper_bound": "binary_search",
-}
+HEADER_OF = read_mapping(tables.FOLDER / "thrust_headers.csv")
 """Name in ``thrust`` -> its header, without folder and suffix."""
 
 _REACHED = frozenset(

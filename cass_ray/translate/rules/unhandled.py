@@ -38,6 +38,9 @@ _INTRINSICS = {
 }
 
 
+_CONDITION = re.compile(r"[ \t]*#[ \t]*(?:el)?if")
+_VERSION_OR_GUARD = re.compile(r"VER|MAJOR|MINOR|PATCH|DEPRECATED|_MAX|_H_*\Z")
+
 _OF_AN_ORDER = ("jn", "jnf", "yn", "ynf")
 _GROUPS = {
     "block_tile_memory": "tiles wider than a wavefront do not exist; use shared memory",
@@ -85,7 +88,8 @@ def report_unhandled(unit: Rewrite) -> None:
             _report(unit, word, offsets, f"{word} has no counterpart in HIP", Severity.ERROR)
         elif severity := _suspicion(word):
             if not unit.is_own(word):
-                _report(unit, word, offsets, f"{word} {UNKNOWN_NAME}", severity)
+                used = [each for each in offsets if not _is_option(unit, each, word)]
+                _report(unit, word, used, f"{word} {UNKNOWN_NAME}", severity)
         elif word.startswith("__"):
             for prefix, advice in _INTRINSICS.items():
                 if word.startswith(prefix):
@@ -127,6 +131,17 @@ def _report(
 def _is_macro_of_the_program(unit: Rewrite, offset: int, word: str) -> bool:
     """Whether ``word`` is called like ``CUDA_CHECK(...)``: CUDA has no such macros, programs do."""
     return word.startswith(("CUDA_", "CUB_")) and unit.call(offset, word) is not None
+
+
+def _is_option(unit: Rewrite, offset: int, word: str) -> bool:
+    """Whether a condition asks for an option of the project's own build (``#ifdef CUDNN_HALF``).
+
+    Of the macros that Nvidia's headers define, conditions ask for versions and guards: the other
+    names there are those of functions, types and enumerators, which no condition sees.
+    """
+    if not word.isupper() or _VERSION_OR_GUARD.search(word):
+        return False
+    return bool(_CONDITION.match(unit.source.code, unit.source.logical_line(offset)))
 
 
 def _report_namespaces(unit: Rewrite) -> None:

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from cass_ray.corpus.screening.filters import FilterSettings, first_objection
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 
 KERNEL = "__global__ void k(int *a)\n{\n    a[0] = 1;\n}\n"
 MAIN = "int main()\n{\n    k<<<1, 1>>>(nullptr);\n    return 0;\n}\n"

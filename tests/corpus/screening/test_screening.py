@@ -43,7 +43,12 @@ from cass_ray.corpus.screening.settings import (
 )
 from cass_ray.corpus.sources.shipped import SHIPPED_ROOT
 from cass_ray.dataset.duplicates_report import RemovedRow
-from cass_ray.dataset.schema import Reason, Stage, is_rejected, rejected
+from cass_ray.dataset.row import (
+    Reason,
+    Stage,
+    is_rejected,
+    rejected,
+)
 
 NO_EVALUATION = DecontaminationSettings(benchmark=False)
 

@@ -17,7 +17,7 @@ from cass_ray.corpus.screening.selection import (
     load_tokenizer,
     split_of,
 )
-from cass_ray.dataset.schema import Origin
+from cass_ray.dataset.row import Origin
 
 tokenizers = pytest.importorskip("tokenizers")
 

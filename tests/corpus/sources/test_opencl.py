@@ -13,7 +13,7 @@ from cass_ray.corpus.program import Program, ReadReject
 from cass_ray.corpus.reading.trees import StoredTrees
 from cass_ray.corpus.screening.filters import FilterSettings, first_objection
 from cass_ray.corpus.sources.opencl import SHIPPED_OPENCL_ROOT
-from cass_ray.dataset.schema import Origin, Reason, Stage
+from cass_ray.dataset.row import Origin, Reason, Stage
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.align import AlignStage
 from cass_ray.pipeline.stages.amd import AmdStage

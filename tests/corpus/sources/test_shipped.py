@@ -15,7 +15,7 @@ from cass_ray.corpus.sources.shipped import (
     load_expected_rejects,
     load_manifest,
 )
-from cass_ray.dataset.schema import Reason, Stage
+from cass_ray.dataset.row import Reason, Stage
 from cass_ray.storage.store import Store
 
 MANIFEST = load_manifest()

@@ -25,7 +25,7 @@ from cass_ray.corpus.sources.splits import splits_of
 from cass_ray.corpus.sources.stack_v2.objects import blob_id
 from cass_ray.corpus.sources.stack_v2.settings import StackV2Settings
 from cass_ray.corpus.sources.stack_v2.source import StackV2Source
-from cass_ray.dataset.schema import Origin, Reason
+from cass_ray.dataset.row import Origin, Reason
 from cass_ray.storage.store import Store
 from tests.corpus.conftest import write_files
 

@@ -23,7 +23,7 @@ from cass_ray.corpus.sources.shipped import SHIPPED_ROOT
 from cass_ray.corpus.synthetic.ledger import Ledger
 from cass_ray.corpus.synthetic.synthesis import Synthesis, SynthesisOutcome, SynthesisSettings
 from cass_ray.corpus.synthetic.validation import SyntheticVerdict
-from cass_ray.dataset.schema import Origin
+from cass_ray.dataset.row import Origin
 from cass_ray.llm.client import ChatClient
 from cass_ray.storage.store import Store
 from tests.corpus.synthetic.server import Json, Server, ServerAnswer, in_turn, running

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from cass_ray.cache import ContentCache
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 from cass_ray.execute.grades import Grade
 from cass_ray.execute.originals import reference_backends
 from cass_ray.execute.rewards.judge import LocalRewards, RewardJudge

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cass_ray.cache import ContentCache, digest
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 from cass_ray.pipeline.stages.base import CachedResults, NotCached, Remedy
 from cass_ray.toolchain.unit import CompileFailure
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cass_ray.cache import ContentCache
-from cass_ray.dataset.schema import AMD, Verified, is_rejected
+from cass_ray.dataset.row import AMD, Verified, is_rejected
 from cass_ray.execute.backends.base import BuiltProgram, Inputs
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.drivers.driver import ARGUMENT_LISTS, driver_inputs

@@ -8,7 +8,7 @@ import pytest
 
 from cass_ray.corpus.reading.trees import StoredTrees
 from cass_ray.corpus.sources.registry import parse_source
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.amd import AmdStage
 from cass_ray.pipeline.stages.base import Row

@@ -10,7 +10,8 @@ import pytest
 
 from cass_ray.corpus.reading.trees import StoredTrees
 from cass_ray.corpus.sources.registry import parse_source
-from cass_ray.dataset.schema import PAIR_SCHEMA, is_rejected
+from cass_ray.dataset.row import is_rejected
+from cass_ray.dataset.schema import PAIR_SCHEMA
 from cass_ray.execute.backends.base import Inputs
 from cass_ray.execute.backends.lifted import LiftedBackend
 from cass_ray.execute.backends.rdna3 import Rdna3Backend

@@ -11,9 +11,10 @@ from cass_ray.corpus.program import Program
 from cass_ray.corpus.reading.source_files import gather
 from cass_ray.corpus.reading.trees import StoredTrees
 from cass_ray.corpus.sources.local import LocalSource
+from cass_ray.pipeline.row_units import unit_key, unit_of
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.amd import AmdStage
-from cass_ray.pipeline.stages.base import Row, unit_key, unit_of
+from cass_ray.pipeline.stages.base import Row
 from cass_ray.pipeline.stages.nvidia import NvidiaStage
 from cass_ray.pipeline.stages.translate import TranslateStage
 from cass_ray.pipeline.workspace import Workspace

@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 from cass_ray.toolchain.amd.host_functions import made_callable
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.locate import find_amd

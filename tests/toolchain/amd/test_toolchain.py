@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 from cass_ray.toolchain.amd.bundle import bundle, unbundle
 from cass_ray.toolchain.amd.link import embedding, without_empty_note_sections
 from cass_ray.toolchain.amd.toolchain import SHIM, AmdToolchain

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.nvidia.older_cccl import lacks_cccl, older_cccl, with_what_was_removed

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
 from cass_ray.toolchain.unit import CompileFailure
 from tests.toolchain.nvidia.test_texture_references import nvidia, unit

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from cass_ray.assembly import sass
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 from cass_ray.toolchain.nvidia import disassembly, host
 from cass_ray.toolchain.nvidia.disassembly import limits_for, split
 from cass_ray.toolchain.nvidia.elf import Cubin, CubinError

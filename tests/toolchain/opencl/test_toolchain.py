@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 from cass_ray.lift.frontend.cubin import architecture
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.nvidia.elf import Cubin

@@ -25,7 +25,7 @@ from cass_ray.corpus.sources.stack_v2.metadata import (
 from cass_ray.corpus.sources.stack_v2.objects import ObjectStore
 from cass_ray.corpus.sources.stack_v2.settings import StackV2Settings
 from cass_ray.corpus.sources.stack_v2.tree import BlobTree
-from cass_ray.dataset.schema import Origin
+from cass_ray.dataset.row import Origin
 
 _FOLDER = "stack_v2"
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from cass_ray.corpus.reading.filetree import FileProblemError, Listed, path_problem
 from cass_ray.corpus.sources.stack_v2.metadata import StackRepository
 from cass_ray.corpus.sources.stack_v2.objects import ObjectError, ObjectStore
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.row import Reason
 from cass_ray.printable import printable
 
 

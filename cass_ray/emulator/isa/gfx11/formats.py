@@ -4,61 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cass_ray.emulator.isa.form import Form, pair
+from cass_ray.emulator.isa.form import (
+    BOTH_HALVES,
+    DS,
+    FLAT,
+    INLINE_ZERO,
+    LDS_OPERANDS,
+    MTBUF,
+    MUBUF,
+    SOP1,
+    SOPK,
+    SOURCES,
+    V1,
+    V2,
+    V3,
+    Form,
+    pair,
+    short_vector_formats,
+    two_operand_scalar_formats,
+)
 
 # The bits that tell the formats apart, in the first word (RDNA3 ISA, 15, "Microcode formats").
-_SOPC = 0b101111110 << 23
-_SOPP = 0b101111111 << 23
-_SOP1 = 0b101111101 << 23
-_SOP2 = 0b10 << 30
-_SOPK = 0b1011 << 28
 _SMEM = 0b111101 << 26
-_VOP1 = 0b0111111 << 25
-_VOPC = 0b0111110 << 25
 _VOP3 = 0b110101 << 26
 _VOP3P = 0b11001100 << 24
 _VOPD = 0b110010 << 26
 _VINTERP = 0b11001101 << 24
 _LDSDIR = 0b11001110 << 24
-_DS = 0b110110 << 26
-_FLAT = 0b110111 << 26
-_MUBUF = 0b111000 << 26
-_MTBUF = 0b111010 << 26
 _MIMG = 0b111100 << 26
 _EXP = 0b111110 << 26
 
-_NULL, _INLINE_ZERO = 124, 128
-"""Operand numbers of the null register and of the literal 0."""
-
-_BOTH_HALVES = 3
-"""VOP3P's OP_SEL_HI of the first two sources."""
-
-# Source fields: VGPR numbers are 256 up; 4-aligned SGPRs suit every width.
-_V1, _V2, _V3, _S1, _S2, _S3 = 256 + 20, 256 + 40, 256 + 60, 16, 32, 48
-_SOURCES = [
-    (first, second, third)
-    for third in (0, _V3, _S3)
-    for second in (0, _V2, _S2)
-    for first in (_V1, _S1, 0)
-]
+_NULL = 124
+"""Operand number of the null register."""
 
 
 def scalar_formats() -> Iterator[Form]:
     """SOP1, SOP2, SOPC, SOPK and SOPP."""
-    for op in range(0x60):
-        yield "SOP2", op, (_SOP2 | op << 23 | 8 << 16 | 32 << 8 | 16,)
-    for op in range(128):
-        for source in (32, 0):
-            yield "SOPC", op, (_SOPC | op << 16 | source << 8 | 16,)
-        for value in (1, 0):
-            yield "SOPP", op, (_SOPP | op << 16 | value,)
+    yield from two_operand_scalar_formats()
     for op in range(0x1C):
-        yield "SOPK", op, (_SOPK | op << 23 | 8 << 16 | 0x0801,)
-        yield "SOPK", op, (_SOPK | op << 23 | _NULL << 16 | 1,)
-        yield "SOPK", op, pair(_SOPK | op << 23 | 0x0801, 0x1234)
+        yield "SOPK", op, (SOPK | op << 23 | 8 << 16 | 0x0801,)
+        yield "SOPK", op, (SOPK | op << 23 | _NULL << 16 | 1,)
+        yield "SOPK", op, pair(SOPK | op << 23 | 0x0801, 0x1234)
     for op in range(256):
         for destination, source in ((8, 16), (8, 0), (8, 128), (0, 16), (8, 0x80)):
-            yield "SOP1", op, (_SOP1 | destination << 16 | op << 8 | source,)
+            yield "SOP1", op, (SOP1 | destination << 16 | op << 8 | source,)
 
 
 def _scalar_memory_format() -> Iterator[Form]:
@@ -74,40 +63,31 @@ def _scalar_memory_format() -> Iterator[Form]:
 
 def vector_formats() -> Iterator[Form]:
     """VOP1, VOP2, VOP3, VOP3P, VOPC, VOPD, and two that only graphics uses."""
-    for op in range(0x3E):
-        word = op << 25 | 10 << 17 | 40 << 9 | _V1
-        yield "VOP2", op, (word,)
-        yield "VOP2", op, pair(word, 0x12345678)
-    for op in range(256):
-        for destination, source in ((10, _V1), (0, 0), (10, _S1)):
-            yield "VOP1", op, (_VOP1 | destination << 17 | op << 9 | source,)
-        yield "VOPC", op, (_VOPC | op << 17 | 40 << 9 | _V1,)
+    yield from short_vector_formats()
     for op in range(1024):
-        for first, second, third in _SOURCES:
-            sources = third << 18 | second << 9 | first
+        for sources in SOURCES:
             for destination in (10, 126, 0):
                 yield "VOP3", op, pair(_VOP3 | op << 16 | destination, sources)
             yield "VOP3SD", op, pair(_VOP3 | op << 16 | 12 << 8 | 10, sources)
     for op in range(128):
-        for first, second, third in _SOURCES:
-            sources = third << 18 | second << 9 | first
-            yield "VOP3P", op, pair(_VOP3P | op << 16 | 1 << 14 | 10, sources | _BOTH_HALVES << 27)
+        for sources in SOURCES:
+            yield "VOP3P", op, pair(_VOP3P | op << 16 | 1 << 14 | 10, sources | BOTH_HALVES << 27)
             yield "VOP3P", op, pair(_VOP3P | op << 16 | 10, sources)
     # The other half is a v_dual_mul_f32, op 3.
     for op in range(16):
         for source in (41, 0):
-            word = _VOPD | op << 22 | 3 << 17 | source << 9 | _V1
-            fields = 10 << 24 | 6 << 17 | 42 << 9 | _V1 + 1
+            word = _VOPD | op << 22 | 3 << 17 | source << 9 | V1
+            fields = 10 << 24 | 6 << 17 | 42 << 9 | V1 + 1
             yield "VOPDX", op, pair(word, fields)
             yield "VOPDX", op, (*pair(word, fields), 0x12345678)
     for op in range(32):
         for source in (42, 0):
-            word = _VOPD | 3 << 22 | op << 17 | 41 << 9 | _V1
-            fields = 10 << 24 | 6 << 17 | source << 9 | _V1 + 1
+            word = _VOPD | 3 << 22 | op << 17 | 41 << 9 | V1
+            fields = 10 << 24 | 6 << 17 | source << 9 | V1 + 1
             yield "VOPDY", op, pair(word, fields)
             yield "VOPDY", op, (*pair(word, fields), 0x12345678)
     for op in range(128):
-        yield "VINTERP", op, pair(_VINTERP | op << 16 | 10, _V3 << 18 | _V2 << 9 | _V1)
+        yield "VINTERP", op, pair(_VINTERP | op << 16 | 10, V3 << 18 | V2 << 9 | V1)
     for op in range(4):
         yield "LDSDIR", op, (_LDSDIR | op << 20 | 10,)
 
@@ -115,21 +95,9 @@ def vector_formats() -> Iterator[Form]:
 def lds_format() -> Iterator[Form]:
     """DS."""
     for op in range(256):
-        for destination, data1, data0, address in (
-            (10, 60, 40, 20),
-            (10, 0, 40, 20),
-            (10, 0, 0, 20),
-            (0, 60, 40, 20),
-            (0, 0, 40, 20),
-            (0, 0, 0, 20),
-            (10, 0, 0, 0),
-            (0, 0, 0, 0),
-            (0, 0, 20, 0),
-            (10, 0, 40, 0),
-        ):
-            fields = destination << 24 | data1 << 16 | data0 << 8 | address
+        for fields in LDS_OPERANDS:
             for gds in (0, 1):
-                yield "DS", op, pair(_DS | op << 18 | gds << 17, fields)
+                yield "DS", op, pair(DS | op << 18 | gds << 17, fields)
 
 
 def _memory_formats() -> Iterator[Form]:
@@ -145,12 +113,12 @@ def _memory_formats() -> Iterator[Form]:
                     (0, 40, 0),
                 ):
                     fields = destination << 24 | _NULL << 16 | data << 8 | address
-                    word = _FLAT | op << 18 | segment << 16 | glc << 14
+                    word = FLAT | op << 18 | segment << 16 | glc << 14
                     yield name, op, pair(word, fields)
                     if segment == 1 and address:
                         yield name, op, pair(word, fields | 1 << 23)
     for op in range(256):
-        yield "MUBUF", op, pair(_MUBUF | op << 18, 0)
+        yield "MUBUF", op, pair(MUBUF | op << 18, 0)
     for op in range(256):
         for glc in (0, 1):
             for data, address in ((10, 20), (0, 0)):
@@ -158,22 +126,20 @@ def _memory_formats() -> Iterator[Form]:
                     "MUBUF",
                     op,
                     pair(
-                        _MUBUF | op << 18 | glc << 14,
-                        _INLINE_ZERO << 24 | 1 << 22 | 4 << 16 | data << 8 | address,
+                        MUBUF | op << 18 | glc << 14,
+                        INLINE_ZERO << 24 | 1 << 22 | 4 << 16 | data << 8 | address,
                     ),
                 )
                 yield (
                     "MUBUF",
                     op,
-                    pair(_MUBUF | op << 18 | glc << 14, 4 << 16 | data << 8 | address),
+                    pair(MUBUF | op << 18 | glc << 14, 4 << 16 | data << 8 | address),
                 )
     for op in range(16):
         yield (
             "MTBUF",
             op,
-            pair(
-                _MTBUF | 22 << 19 | op << 15, _INLINE_ZERO << 24 | 1 << 22 | 4 << 16 | 10 << 8 | 20
-            ),
+            pair(MTBUF | 22 << 19 | op << 15, INLINE_ZERO << 24 | 1 << 22 | 4 << 16 | 10 << 8 | 20),
         )
     for op in range(256):
         for mask in (0xF, 1, 3):

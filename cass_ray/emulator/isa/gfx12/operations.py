@@ -7,32 +7,11 @@ floats are those of the Open Compute Project there (``_ocp``), of gfx942 AMD's o
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
-_SAME: dict[str, str] = {
-    "s_add_co_u32": "s_add_u32",
-    "s_add_co_i32": "s_add_i32",
-    "s_sub_co_u32": "s_sub_u32",
-    "s_sub_co_i32": "s_sub_i32",
-    "s_add_co_ci_u32": "s_addc_u32",
-    "s_sub_co_ci_u32": "s_subb_u32",
-    "s_addk_co_i32": "s_addk_i32",
-    "s_wait_alu": "s_waitcnt_depctr",
-    "v_mad_co_u64_u32": "v_mad_u64_u32",
-    "v_mad_co_i64_i32": "v_mad_i64_i32",
-    "global_wb": "buffer_gl0_inv",
-    "global_wbinv": "global_inv",
-    "export": "exp",
-    **{
-        f"image_atomic_{name}_uint": f"image_atomic_{name}" for name in ("add", "sub", "inc", "dec")
-    },
-    "image_atomic_min_int": "image_atomic_smin",
-    "image_atomic_max_int": "image_atomic_smax",
-    "image_atomic_min_uint": "image_atomic_umin",
-    "image_atomic_max_uint": "image_atomic_umax",
-    # Of all 64 lanes in a wave of 64, on gfx11 of each half.
-    "ds_bpermute_b32": "ds_bpermute_b32_gfx12",
-    "ds_permute_b32": "ds_permute_b32_gfx12",
-}
+from cass_ray.csv_tables import read_mapping
+
+_SAME = read_mapping(Path(__file__).with_suffix(".csv"))
 
 # IEEE 754-2019's minimumNumber; what one of NaN gives is told by MODE (mode::minimum_number).
 _NUMBER = re.compile(r"(min|max|min3|max3|med3|minmax|maxmin)_num_(rtn_)?(f\d\d)$")

@@ -7,65 +7,11 @@ mnemonic of both does something else on gfx9, its operation ends in ``_gfx9``.
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
-_SAME: dict[str, str] = {
-    "s_andn2_b32": "s_and_not1_b32",
-    "s_andn2_b64": "s_and_not1_b64",
-    "s_orn2_b32": "s_or_not1_b32",
-    "s_orn2_b64": "s_or_not1_b64",
-    "s_andn1_saveexec_b64": "s_and_not0_saveexec_b64",
-    "s_andn2_saveexec_b64": "s_and_not1_saveexec_b64",
-    "s_orn1_saveexec_b64": "s_or_not0_saveexec_b64",
-    "s_orn2_saveexec_b64": "s_or_not1_saveexec_b64",
-    "s_andn1_wrexec_b64": "s_and_not0_wrexec_b64",
-    "s_andn2_wrexec_b64": "s_and_not1_wrexec_b64",
-    "s_ff1_i32_b32": "s_ctz_i32_b32",
-    "s_ff1_i32_b64": "s_ctz_i32_b64",
-    "s_flbit_i32_b32": "s_clz_i32_u32",
-    "s_flbit_i32_b64": "s_clz_i32_u64",
-    "s_flbit_i32": "s_cls_i32",
-    "s_flbit_i32_i64": "s_cls_i32_i64",
-    "v_add_u32": "v_add_nc_u32",
-    "v_sub_u32": "v_sub_nc_u32",
-    "v_subrev_u32": "v_subrev_nc_u32",
-    "v_add_i32": "v_add_nc_i32",
-    "v_sub_i32": "v_sub_nc_i32",
-    "v_add_u16": "v_add_nc_u16",
-    "v_sub_u16": "v_sub_nc_u16",
-    "v_add_i16": "v_add_nc_i16",
-    "v_sub_i16": "v_sub_nc_i16",
-    "v_addc_co_u32": "v_add_co_ci_u32",
-    "v_subb_co_u32": "v_sub_co_ci_u32",
-    "v_subbrev_co_u32": "v_subrev_co_ci_u32",
-    "v_mul_legacy_f32": "v_mul_dx9_zero_f32",
-    "v_cvt_pkrtz_f16_f32": "v_cvt_pk_rtz_f16_f32",
-    "v_cvt_flr_i32_f32": "v_cvt_floor_i32_f32",
-    "v_cvt_rpi_i32_f32": "v_cvt_nearest_i32_f32",
-    "v_ffbh_u32": "v_clz_i32_u32",
-    "v_ffbl_b32": "v_ctz_i32_b32",
-    "v_ffbh_i32": "v_cls_i32",
-    "v_dot2c_f32_f16": "v_dot2acc_f32_f16",
-    "v_dot2c_f32_bf16": "v_dot2acc_f32_bf16",
-    "v_accvgpr_read_b32": "v_mov_b32",
-    "v_accvgpr_write_b32": "v_mov_b32",
-    "v_accvgpr_mov_b32": "v_mov_b32",
-    "v_mad_legacy_u16": "v_mad_u16",
-    "v_mad_legacy_i16": "v_mad_i16",
-    "v_mad_legacy_f16": "v_mad_f16",
-    "v_fma_legacy_f16": "v_fma_f16",
-    "v_div_fixup_legacy_f16": "v_div_fixup_f16",
-    "s_dcache_wb": "s_dcache_inv",
-    "s_dcache_wb_vol": "s_dcache_inv",
-    "s_dcache_inv_vol": "s_dcache_inv",
-    "buffer_inv": "buffer_gl1_inv",
-    "buffer_invl2": "buffer_gl1_inv",
-    "buffer_wbinvl1": "buffer_gl1_inv",
-    "buffer_wbinvl1_vol": "buffer_gl1_inv",
-    "buffer_wbl2": "buffer_gl0_inv",
-    # Lanes 0 to 63 take part, on gfx11 those of each half.
-    "ds_bpermute_b32": "ds_bpermute_b32_gfx9",
-    "ds_permute_b32": "ds_permute_b32_gfx9",
-}
+from cass_ray.csv_tables import read_mapping
+
+_SAME = read_mapping(Path(__file__).with_suffix(".csv"))
 _NORMALIZED = re.compile(r"v_cvt_pknorm_(\w16_f\d\d)")
 _ALWAYS_TRUE = re.compile(r"(v_cmpx?)_tru_(f\d\d)")
 

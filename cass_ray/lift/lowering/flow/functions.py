@@ -111,7 +111,6 @@ class Functions:
         return frozenset(self._by_pointer)
 
     def places(self) -> frozenset[CodePlace]:
-        """The functions."""
         return frozenset(self._entries)
 
     def calls_by_block(self) -> dict[CallPlace, list[CallSite]]:

@@ -69,7 +69,6 @@ class KernelWalk:
         return self.program.code(place[1])
 
     def label(self, place: CallPlace) -> str:
-        """The name of the block at ``place``."""
         stack, function, address = place
         number = self._stacks.setdefault(stack, len(self._stacks))
         code = self.program.code(function)

@@ -65,7 +65,6 @@ class GatheredMatrices:
     columns: list[list[Value]]
 
     def factors(self, number: int) -> tuple[list[Value], list[Value]]:
-        """See :class:`Lines`."""
         return self.rows[number // 2], self.columns[number % 2]
 
 

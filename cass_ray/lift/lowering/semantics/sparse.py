@@ -142,7 +142,6 @@ class ChosenLines:
     """By row and column."""
 
     def factors(self, number: int) -> tuple[list[Value], list[Value]]:
-        """See :class:`~cass_ray.lift.lowering.semantics.matrix_product.Lines`."""
         return self.rows[number // 2], self.chosen[number // 2][number % 2]
 
 

@@ -1,0 +1,75 @@
+"""Precompiled headers: which of them stay."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from cass_ray.toolchain.amd.precompiled import CompilationSide, PrecompiledHeaders, make_room
+from cass_ray.toolchain.locate import find_amd
+
+_HOUR = 3600.0
+
+
+def _file(folder: Path, name: str, size: int, hours: float) -> Path:
+    """A file of ``size`` bytes that was last used ``hours`` ago."""
+    path = folder / name
+    path.write_bytes(b"x" * size)
+    used = time.time() - hours * _HOUR
+    os.utime(path, (used, used))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("room", "left"),
+    [
+        (400, {"a", "b", "c", "d"}),
+        (399, {"a", "b", "c"}),
+        (200, {"a", "b"}),
+        (199, {"a"}),
+        (0, {"a"}),  # used within the hour
+    ],
+)
+def test_the_least_recently_used_go_first(tmp_path: Path, room: int, left: set[str]) -> None:
+    for name, hours in (("c", 5.0), ("a", 0.5), ("d", 9.0), ("b", 2.0)):
+        _file(tmp_path, name, 100, hours)
+    make_room(tmp_path, room)
+    assert {path.name for path in tmp_path.iterdir()} == left
+
+
+def test_folders_and_links_stay(tmp_path: Path) -> None:
+    outside = _file(tmp_path, "outside", 100, 9.0)
+    folder = tmp_path / "folder"
+    (folder / ".part-1").mkdir(parents=True)
+    (folder / "link").symlink_to(outside)
+    make_room(folder, 0)
+    assert outside.exists()
+    assert {path.name for path in folder.iterdir()} == {".part-1", "link"}
+
+
+def test_a_file_that_was_removed_is_built_again(tmp_path: Path) -> None:
+    header = tmp_path / "headers" / "small.hpp"
+    header.parent.mkdir()
+    header.write_text("inline int one() { return 1; }\n")
+    headers = PrecompiledHeaders(tmp_path / "cache", header, ("a compiler",))
+    command = [str(find_amd().clang), "-x", "c++-header", "-std=c++17"]
+    first = headers.get(CompilationSide.HOST, command)
+    assert first is not None
+    first.unlink()
+    again = headers.get(CompilationSide.HOST, command)
+    assert again == first
+    assert first.exists()
+
+
+def test_use_makes_a_file_recent(tmp_path: Path) -> None:
+    header = tmp_path / "headers" / "small.hpp"
+    header.parent.mkdir()
+    header.write_text("inline int one() { return 1; }\n")
+    headers = PrecompiledHeaders(tmp_path / "cache", header, ("a compiler",))
+    command = [str(find_amd().clang), "-x", "c++-header", "-std=c++17"]
+    path = headers.get(CompilationSide.HOST, command)
+    assert path is not None
+    os.utime(path, (0, 0))
+    assert headers.get(CompilationSide.HOST, command) == path
+    assert time.time() - path.stat().st_mtime < _HOUR
