@@ -94,12 +94,6 @@ def names() -> dict[str, str]:
 
 
 @cache
-def hip_names() -> frozenset[str]:
-    """Every HIP name of the table."""
-    return frozenset(names().values())
-
-
-@cache
 def unsupported() -> frozenset[str]:
     """CUDA names that HIP has no counterpart for."""
     return frozenset(row["cuda"] for row in _rows("unsupported.csv"))
