@@ -62,6 +62,14 @@ class Image:
 
 
 @dataclass(frozen=True, slots=True)
+class Substitute:
+    """``names`` of a header become a snippet's, in files that have one of ``triggers``."""
+
+    triggers: set[str]
+    names: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class OldTorch:
     """What PyTorch calls now what it called otherwise before 1.11.
 
@@ -146,6 +154,18 @@ def dropped() -> tuple[str, ...]:
 def casts() -> dict[str, Cast]:
     """CUDA function -> the argument to cast."""
     return {row["function"]: Cast(int(row["argument"]), row["cast"]) for row in _rows("casts.csv")}
+
+
+@cache
+def substitutes() -> dict[str, Substitute]:
+    """Snippet -> the names that it stands for."""
+    found: dict[str, Substitute] = {}
+    for row in _rows("substitutes.csv"):
+        substitute = found.setdefault(row["snippet"], Substitute(set(), {}))
+        substitute.names[row["cuda"]] = row["hip"]
+        if row["triggers"]:
+            substitute.triggers.add(row["cuda"])
+    return found
 
 
 @cache
