@@ -10,10 +10,10 @@ from transformers import AutoModelForCausalLM, Qwen2Config
 from benchmarks.serve.shapes import SHAPES, VOCABULARY
 
 
-def random_model(name: str, longest: int, device: torch.device) -> Any:
-    """A Qwen2 of a shape with random weights for up to ``longest`` tokens, in bfloat16 on a GPU."""
+def qwen2_config(name: str, longest: int) -> Qwen2Config:
+    """The configuration of a shape for up to ``longest`` tokens."""
     shape = SHAPES[name]
-    config = Qwen2Config(
+    return Qwen2Config(
         vocab_size=shape.get("words", VOCABULARY),
         hidden_size=shape["hidden"],
         num_hidden_layers=shape["layers"],
@@ -23,6 +23,11 @@ def random_model(name: str, longest: int, device: torch.device) -> Any:
         max_position_embeddings=longest,
         tie_word_embeddings=name == "1.5b",
     )
+
+
+def random_model(name: str, longest: int, device: torch.device) -> Any:
+    """A Qwen2 of a shape with random weights for up to ``longest`` tokens, in bfloat16 on a GPU."""
+    config = qwen2_config(name, longest)
     torch.manual_seed(0)
     dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
     with device:

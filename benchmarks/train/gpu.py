@@ -33,7 +33,7 @@ from benchmarks.train.gpu_measurements import Scaling, scaling
 from benchmarks.train.parts import PARTS
 from benchmarks.train.shapes import REHEARSAL
 
-LONGEST_PART = 240
+LONGEST_PART = 400
 """Seconds after which a part is given up."""
 
 SCALING: dict[str, Callable[[], dict[str, Any]]] = {

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
@@ -161,14 +161,38 @@ def prepared_model(shape: str, products: Products = PLAIN) -> PreparedModel:
     return prepared
 
 
+def make_engine(
+    prepared: PreparedModel, optimizer: OptimizerSettings, stage: int, passes: int
+) -> TrainingEngine:
+    """The engine of ``stage`` for one worker."""
+    alone = DistributedContext(0, 1, prepared.device)
+    if not stage:
+        return ReplicatedEngine(prepared.model, optimizer, alone)
+    import torch.distributed as dist
+
+    from cass_ray.train.engines.deepspeed import DeepSpeedEngine
+
+    os.environ |= {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1"}
+    os.environ["MASTER_PORT"] = str(20_000 + os.getpid() % 10_000)
+    dist.init_process_group("gloo" if REHEARSAL else "nccl", rank=0, world_size=1)
+    zero = ZeroSettings(stage=stage)  # type: ignore[arg-type]
+    return DeepSpeedEngine(prepared.model, zero, optimizer, alone, accumulation=passes)
+
+
 def choose_recomputation(
-    prepared: PreparedModel, batch: Any, optimizer: OptimizerSettings, compiled: bool
+    prepared: PreparedModel,
+    batch: Any,
+    optimizer: OptimizerSettings,
+    compiled: bool,
+    stage: int = 0,
 ) -> str:
     """As the training loop does; returns its note."""
     parameters = sum(p.numel() for p in prepared.model.parameters())
     if REHEARSAL:
         return "rehearsal"
     resident = resident_gib(settings_of(optimizer), parameters, 1) * 2**30
+    if stage:
+        resident += 16 * ZeroSettings().bucket_elements
 
     def trial() -> float:
         size = activation_checkpoint.most_bytes(
@@ -196,18 +220,27 @@ def ours(
     steps: int,
     products: Products = PLAIN,
     warm: int | None = None,
+    stage: int = 0,
+    predicted: Literal["answers", "all"] = "answers",
 ) -> dict[str, Any]:
-    """One GPU, ZeRO 0, ``batches`` (lengths of the examples of each forward pass) a step."""
+    """One GPU, ``batches`` (lengths of the examples of each forward pass) a step.
+
+    ``stage``: of ZeRO, DeepSpeed's from 1 on.
+    """
     prepared = prepared_model(shape, products)
     device, vocabulary = prepared.device, prepared.model.model.config.vocab_size
-    made = [make_batch(lengths, vocabulary, device, n) for n, lengths in enumerate(batches)]
+    made = [
+        make_batch(lengths, vocabulary, device, n, predicted) for n, lengths in enumerate(batches)
+    ]
     useful = sum(batch.tokens for batch in made)
     operations = Operations.of(prepared.model.model.config, prepared.model.layers)
     total = sum(operations(batch.lengths, len(batch.targets)) for batch in made)
     made = [fill(batch, TILE) for batch in made]
     longest = max(made, key=lambda batch: batch.tokens)
-    note = choose_recomputation(prepared, longest, optimizer, products.compiled)
-    engine = ReplicatedEngine(prepared.model, optimizer, DistributedContext(0, 1, device))
+    note = choose_recomputation(prepared, longest, optimizer, products.compiled, stage)
+    engine = make_engine(prepared, optimizer, stage, len(made))
+    if stage:
+        warm = None  # DeepSpeed counts the passes of a step
     found = run_engine(engine, prepared, made, steps, 1, warm=warm)
     found |= rates(found, useful, total, steps)
     return {
@@ -218,6 +251,7 @@ def ours(
         "attention": prepared.attention,
         "recompute": note,
         "compiled": products.compiled,
+        "zero_stage": stage,
         "fp8": products.fp8,
         "windows_at_once": round(sum(batches[0]) / WINDOW, 2),
         **found,

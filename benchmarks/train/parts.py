@@ -12,11 +12,13 @@ from functools import partial
 from typing import Any, Literal
 
 from benchmarks.train.gpu_measurements import ACCUMULATION, IN_PLACE, Products, checks, ours
+from benchmarks.train.kernel_times import kernel_times
 from benchmarks.train.long_runs import long_run
 from benchmarks.train.muon import compare_muon
 from benchmarks.train.ordinary import Loop, run_loop
 from benchmarks.train.packed import packed_rows
 from benchmarks.train.shapes import WINDOW
+from benchmarks.train.titan import run_titan
 from cass_ray.train.settings import OptimizerSettings
 
 Part = Callable[[], dict[str, Any]]
@@ -51,6 +53,8 @@ def _ours(
     task: str = "",
     products: Products = COMPILED,
     masters: bool = False,
+    stage: int = 0,
+    predicted: Literal["answers", "all"] = "answers",
     **more: Any,
 ) -> Part:
     def run() -> dict[str, Any]:
@@ -58,7 +62,8 @@ def _ours(
         optimizer = OptimizerSettings(kind=kind, **options)  # type: ignore[arg-type]
         whole: list[tuple[int, ...]] = [(WINDOW,)] * ACCUMULATION
         rows = packed_rows(task) if task else whole
-        found = ours(shape, optimizer, rows, _steps(shape), products, None if task else 2)
+        warm = None if task else 2
+        found = ours(shape, optimizer, rows, _steps(shape), products, warm, stage, predicted)
         return {**labels(shape, title, task, kind, more), **found}
 
     return run
@@ -78,6 +83,23 @@ def labels(shape: str, title: str, task: str, kind: str, more: dict[str, Any]) -
         "rows": task or "whole",
         **more,
     }
+
+
+def _titan(shape: str, title: str, checkpointing: str, **more: Any) -> Part:
+    def run() -> dict[str, Any]:
+        return {
+            "system": title,
+            "section": _every_token(shape),
+            "rows": "every token",
+            **more,
+            **run_titan(shape, checkpointing),
+        }
+
+    return run
+
+
+def _every_token(shape: str) -> str:
+    return f"{shape.upper()}, whole windows, every token predicted, fp32 weights and moments"
 
 
 def _small() -> dict[str, Part]:
@@ -125,7 +147,44 @@ def _small() -> dict[str, Part]:
         products=FP8,
         against="1.5b-both-packed",
     )
+    parts |= _beside_titan("1.5b")
+    parts["1.5b-zero-2"] = one(
+        "ours, fp32 masters and gradients, DeepSpeed's ZeRO 2 on one GPU",
+        "paged-adamw",
+        masters=True,
+        stage=2,
+        against="1.5b-recipe",
+    )
     parts["1.5b-again"] = loop("ordinary loop, once more", ORDINARY, against=base)
+    return parts
+
+
+def _beside_titan(shape: str) -> dict[str, Part]:
+    """torchtitan and ours, both with fp32 weights that are computed with in bf16."""
+    none, selective = f"{shape}-titan-none", f"{shape}-titan"
+    return {
+        selective: _titan(shape, "torchtitan, compiled, its default checkpointing", "selective"),
+        none: _titan(shape, "torchtitan, compiled, no checkpointing", "none", against=selective),
+        f"{shape}-titan-ours": _ours(
+            shape,
+            "ours, fp32 masters and gradients",
+            "paged-adamw",
+            masters=True,
+            predicted="all",
+            section=_every_token(shape),
+            against=none,
+        ),
+    }
+
+
+def _profiles() -> dict[str, Part]:
+    """Kernels of one row, ours and the ordinary loop's."""
+    parts: dict[str, Part] = {}
+    for shape in ("1.5b", "7b"):
+        for side in ("ordinary", "ours"):
+            parts[f"kernels-{shape}-{side}"] = partial(
+                kernel_times, shape, (WINDOW,), side, ORDINARY
+            )
     return parts
 
 
@@ -171,6 +230,13 @@ def _large() -> dict[str, Part]:
         ),
         "7b-ours-fp8": one("ours, products in FP8", kind, products=FP8, against=base),
         "7b-recipe": one("ours, fp32 masters and gradients", kind, masters=True, against="7b-ours"),
+        "7b-zero-2": one(
+            "ours, fp32 masters and gradients, DeepSpeed's ZeRO 2 on one GPU",
+            kind,
+            masters=True,
+            stage=2,
+            against="7b-recipe",
+        ),
         "7b-every-plain": loop(
             "plain loop: Liger's kernels, not compiled, every layer checkpointed",
             replace(PLAIN, checkpointing="every layer"),
@@ -191,5 +257,6 @@ PARTS: dict[str, Part] = {
     "muon": compare_muon,
     **_small(),
     **_large(),
+    **_profiles(),
     **LONG,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -72,15 +72,23 @@ def make_model(shape: str, device: torch.device, layers: int | None = None) -> A
 
 
 def make_batch(
-    lengths: tuple[int, ...], vocabulary: int, device: torch.device, seed: int = 0
+    lengths: tuple[int, ...],
+    vocabulary: int,
+    device: torch.device,
+    seed: int = 0,
+    predicted: Literal["answers", "all"] = "answers",
 ) -> Batch:
-    """Random tokens; the second half of each example is the answer."""
+    """Random tokens; the second half of each example is the answer.
+
+    ``all``: every token but the first is predicted.
+    """
     random = np.random.default_rng(seed)
     total = sum(lengths)
     ids = torch.from_numpy(random.integers(0, vocabulary, (1, total)))
     predictors, start = [], 0
     for length in lengths:
-        predictors.append(np.arange(start + length // 2 - 1, start + length - 1))
+        first = start + length // 2 - 1 if predicted == "answers" else start
+        predictors.append(np.arange(first, start + length - 1))
         start += length
     where = torch.from_numpy(np.concatenate(predictors))
     return Batch(
