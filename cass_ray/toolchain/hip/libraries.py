@@ -12,9 +12,7 @@ it do not compile.
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -22,6 +20,7 @@ from pathlib import Path
 
 from cass_ray.cache import default_directory, digest
 from cass_ray.csv_tables import read_rows
+from cass_ray.git_command import GitError, run_git
 from cass_ray.toolchain.hip.packages import unpack_once
 from cass_ray.toolchain.hip.repairs import repair_radix_sort
 
@@ -114,21 +113,10 @@ def _write_version(library: Library, cmake: str, folder: Path) -> None:
 
 def _git(library: Library, repository: Path | None, *arguments: str) -> str:
     where = ["--git-dir", str(repository)] if repository else []
-    command = ["git", "-c", "core.hooksPath=/dev/null", *where, *arguments]
     try:
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=_FETCH_SECONDS,
-            env={**os.environ, "GIT_TERMINAL_PROMPT": "0"},
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise FetchError(f"{library.url}: {error}") from error
-    if done.returncode != 0:
-        raise FetchError(f"{library.url}: git {arguments[0]}: {done.stderr.strip()[-400:]}")
-    return done.stdout
+        return run_git([*where, *arguments], seconds=_FETCH_SECONDS)
+    except GitError as error:
+        raise FetchError(f"{library.url}: {arguments[0]}: {error}") from error
 
 
 def main() -> int:
