@@ -46,16 +46,8 @@ class CallMapping:
 
 
 @dataclass(frozen=True, slots=True)
-class DeviceFunction:
-    """What a CUDA device function is called; ``snippet`` defines it where HIP does not."""
-
-    hip: str
-    snippet: str
-
-
-@dataclass(frozen=True, slots=True)
-class Image:
-    """What a function of textures, surfaces or arrays is called where they are in software."""
+class Replacement:
+    """What a CUDA function is called; ``snippet`` defines it where HIP does not."""
 
     hip: str
     snippet: str
@@ -133,15 +125,15 @@ def types() -> dict[str, str]:
 
 
 @cache
-def device_functions() -> dict[str, DeviceFunction]:
+def device_functions() -> dict[str, Replacement]:
     """CUDA device function -> what replaces it."""
-    return {row["cuda"]: DeviceFunction(row["hip"], row["snippet"]) for row in _rows("device.csv")}
+    return {row["cuda"]: Replacement(row["hip"], row["snippet"]) for row in _rows("device.csv")}
 
 
 @cache
-def images() -> dict[str, Image]:
+def images() -> dict[str, Replacement]:
     """CUDA function of textures, surfaces or arrays -> what replaces it without texture units."""
-    return {row["cuda"]: Image(row["hip"], row["snippet"]) for row in _rows("images.csv")}
+    return {row["cuda"]: Replacement(row["hip"], row["snippet"]) for row in _rows("images.csv")}
 
 
 @cache
