@@ -43,6 +43,8 @@ from cass_ray.translate.protocol import Severity, Translation
 
 _MAKEFILE = re.compile(r"(?:gnu)?makefile(?:[.-].+)?|.+\.(?:mk|mak|make)(?:\.in)?", re.IGNORECASE)
 """Those from which Autotools make others (``Makefile.am``, ``Makefile.in``) among them."""
+_BACKUP = re.compile(r".+(?:\.(?:orig|rej|bak|backup|old|save|saved|swp|~\d+~)|~)", re.IGNORECASE)
+"""What editors, patch and :mod:`cass_ray.commands.in_place` keep of a file before a change."""
 DEFAULT_ARCHITECTURE = DEFAULT_AMD_ARCHITECTURE
 
 _RUN_NVCC = re.compile(
@@ -101,6 +103,8 @@ _ALL_FLAGS = re.compile(r"\$\{CMAKE_HIP_FLAGS\}")
 def kind_of(path: str) -> Callable[[str], Translation] | None:
     """The translation for a build file called ``path``; None for other files."""
     name = PurePosixPath(path).name
+    if _BACKUP.fullmatch(name):
+        return None
     if name == "CMakeLists.txt" or name.endswith(".cmake"):
         return translate_cmake
     if _MAKEFILE.fullmatch(name):
@@ -330,8 +334,9 @@ def _with_versions(file: BuildText, names: tuple[str, ...]) -> None:
     lines = "".join(
         f"\nif(NOT DEFINED {name})\n  {line}\nendif()"
         for name, line in zip(names, _versions(names).splitlines()[1:], strict=True)
+        if line not in file.original  # or else an earlier translation has added it
     )
-    is_first = True
+    is_first = bool(lines)
 
     def add(name: str, whole: str) -> str:
         nonlocal is_first

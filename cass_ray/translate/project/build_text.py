@@ -55,6 +55,9 @@ class BuildText:
                 break
             whole = self.text[found.start() : end]
             made = new(found["name"], whole) if found["opening"] else whole
+            added = made.removeprefix(whole)
+            if added != made and self.text.startswith(added, end):
+                made = whole  # an earlier translation has added it
             self.converted += made != whole
             done += [self.text[position : found.start()], made]
             position = end
@@ -116,7 +119,10 @@ def with_spared(match: re.Match[str], flags: Sequence[str]) -> str:
     text, quote = match.string, match["quote"]
     listed = ";" in (text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1])
     separator = ";" if listed else " "
-    return separator.join([match.group(), *(f"{quote}{flag}{quote}" for flag in flags)])
+    added = "".join(f"{separator}{quote}{flag}{quote}" for flag in flags)
+    if text.startswith(added, match.end()):  # an earlier translation has added them
+        added = ""
+    return match.group() + added
 
 
 def _with_spared_by_line(match: re.Match[str]) -> str:

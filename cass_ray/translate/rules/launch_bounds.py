@@ -16,6 +16,17 @@ def bracket_templates(unit: Rewrite) -> None:
             opening += 1
         parsed = unit.source.arguments(opening) if code.startswith("(", opening) else None
         for start, end in parsed[0] if parsed else ():
-            if "<" in code[start:end] and "," in code[start:end]:
+            bound = code[start:end].strip()
+            if "<" in bound and "," in bound and not _is_bracketed(bound):
                 unit.edits.insert(start, "(")
                 unit.edits.insert(end, ")")
+
+
+def _is_bracketed(bound: str) -> bool:
+    """Whether one pair of brackets is around all of ``bound``."""
+    depth = 0
+    for place, letter in enumerate(bound):
+        depth += (letter == "(") - (letter == ")")
+        if depth == 0:
+            return letter == ")" and place == len(bound) - 1
+    return False

@@ -53,6 +53,7 @@ set_source_files_properties(${kernels} PROPERTIES LANGUAGE HIP)
     result = translate_cmake(source)
     assert result.source == expected
     assert not result.findings
+    assert translate_cmake(expected).source == expected
 
 
 def test_a_target_without_counterpart_is_an_error() -> None:

@@ -23,3 +23,11 @@ def test_bounds_with_commas_stand_in_brackets(cuda: str, hip: str) -> None:
     kernel = "template <class T, int A, int B> __global__ void __launch_bounds__{} k(T* out) {{}}"
     made = RulesTranslator().translate(kernel.format(cuda), filename="a.cuh")
     assert f"__launch_bounds__{hip} k(" in made.source
+
+
+def test_brackets_that_are_there_are_not_put_again() -> None:
+    for bound in ("(blocks<A, B>())", "(1 + blocks<A, B>())"):
+        text = f"__global__ void __launch_bounds__(64, {bound}) f() {{}}\n"
+        assert f"(64, {bound})" in RulesTranslator().translate(text).source
+    text = "__global__ void __launch_bounds__(64, (x) + f<A, B>(y)) f() {}\n"
+    assert "(64, ((x) + f<A, B>(y)))" in RulesTranslator().translate(text).source
