@@ -14,6 +14,7 @@ from cass_ray.whole_file import write_whole
 
 BACKUP = ".orig"
 _TIMEOUT = 120.0
+_MESSAGE = "Port CUDA to HIP (cass translate)"
 
 
 class InPlaceError(ValueError):
@@ -26,9 +27,9 @@ class InPlace:
     Each file that changes is kept beside itself with :data:`BACKUP` at its end. With ``branch`` it
     is kept by git in its place: the changes are a commit on a new branch, which is checked out.
 
-    Raises :class:`InPlaceError` where that would lose something: a backup of another content is
-    there; ``path`` is in no git repository, or has changes that are not committed; the branch is
-    there already.
+    Raises :class:`InPlaceError` where that would lose something or cannot end: a backup of another
+    content is there; ``path`` is in no git repository, or has changes that are not committed; the
+    branch is there already; git does not know who commits.
     """
 
     def __init__(self, path: Path, branch: str = "") -> None:
@@ -51,24 +52,36 @@ class InPlace:
     def apply(self) -> list[Path]:
         """The files that changed, each in its place now.
 
-        Raises :class:`InPlaceError` before anything is written, and where git fails.
+        Raises :class:`InPlaceError` before anything is written, and where git fails: then all is
+        as it was.
         """
         changed = list(self._changed())
+        targets = [target for _, target in changed]
         if not self._branch:
             self._keep(changed)
+            _write(changed)
         elif changed:
-            self._git("switch", "--quiet", "--create", self._branch)
-        for written, target in changed:
-            mode = target.stat().st_mode if target.exists() else None
-            target.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(target, written.read_bytes())
-            if mode is not None:
-                target.chmod(mode)
-        targets = [target for _, target in changed]
-        if self._branch and changed:
-            self._git("add", "--", *map(str, targets))
-            self._git("commit", "--quiet", "-m", "Port CUDA to HIP (cass translate)")
+            self._check_tracked(targets)
+            self._commit(changed, targets)
         return targets
+
+    def _commit(self, changed: Sequence[tuple[Path, Path]], targets: Sequence[Path]) -> None:
+        before = {target: target.read_bytes() for target in targets if target.exists()}
+        head = self._git("symbolic-ref", "--quiet", "--short", "HEAD", maybe=True).strip()
+        back = [head] if head else ["--detach", self._git("rev-parse", "HEAD").strip()]
+        self._git("switch", "--quiet", "--create", self._branch)
+        names = [str(target) for target in targets]
+        try:
+            _write(changed)
+            self._git("add", "--", *names)
+            self._git("commit", "--quiet", "-m", _MESSAGE, "--", *names)
+        except (InPlaceError, OSError):
+            self._git("reset", "--quiet", "--", *names, maybe=True)
+            for target in targets:
+                _restore(target, before.get(target))
+            self._git("switch", "--quiet", *back)
+            self._git("branch", "--quiet", "-D", self._branch)
+            raise
 
     def _changed(self) -> Iterator[tuple[Path, Path]]:
         for written in source_files(self.folder):
@@ -96,9 +109,48 @@ class InPlace:
             raise InPlaceError(f"{self._path} has changes that are not committed: commit them")
         if self._git("branch", "--list", self._branch):
             raise InPlaceError(f"the branch {self._branch} is there: give another name")
+        for role in ("AUTHOR", "COMMITTER"):
+            if not self._git("var", f"GIT_{role}_IDENT", maybe=True):
+                raise InPlaceError(
+                    "--branch: git does not know who commits: git config user.name NAME and "
+                    "git config user.email ADDRESS say it"
+                )
 
-    def _git(self, *arguments: str) -> str:
+    def _check_tracked(self, targets: Sequence[Path]) -> None:
+        """A file that git does not have would be lost."""
+        names = [str(target.relative_to(self._root)) for target in targets if target.exists()]
+        tracked = self._git("ls-files", "-z", "--", *names).split("\0")
+        lost = sorted(set(names) - set(tracked))
+        if lost:
+            shown = ", ".join(lost[:3]) + (f" and {len(lost) - 3} more" if len(lost) > 3 else "")
+            raise InPlaceError(
+                f"git does not have {shown}: commit them first, or use --in-place, which keeps "
+                f"each as NAME{BACKUP}"
+            )
+
+    def _git(self, *arguments: str, maybe: bool = False) -> str:
+        """What git prints; where it fails and ``maybe`` is true, nothing."""
         try:
             return run_git(arguments, self._root, seconds=_TIMEOUT, hooks=True)
         except GitError as error:
+            if maybe:
+                return ""
             raise InPlaceError(f"--branch: {arguments[0]}: {error}") from error
+
+
+def _write(changed: Sequence[tuple[Path, Path]]) -> None:
+    for written, target in changed:
+        mode = target.stat().st_mode if target.exists() else None
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(target, written.read_bytes())
+        if mode is not None:
+            target.chmod(mode)
+
+
+def _restore(target: Path, data: bytes | None) -> None:
+    if data is None:
+        target.unlink(missing_ok=True)
+        return
+    mode = target.stat().st_mode
+    write_whole(target, data)
+    target.chmod(mode)
