@@ -14,6 +14,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
+from cass_ray.corpus.parsing.lexer import significant_tokens
 from cass_ray.project.build_system import BuildSystem, find_plan
 from cass_ray.temporary import temporary_prefix
 from cass_ray.translate.diagnostics import diagnostic_of
@@ -46,6 +47,9 @@ _LIBRARY = re.compile(
 )
 _ASSEMBLY = re.compile(r"(?<![\w.])(?:asm|__asm__|__asm)\s*(?:volatile|__volatile__)?\s*\(")
 _EXECUTABLE = (".cu", ".hip")
+_QUALIFIERS = frozenset({"__global__", "__device__", "__constant__", "__shared__", "__managed__"})
+_DEVICE_CODE = re.compile(r"<<<|" + "|".join(sorted(_QUALIFIERS)))
+_IS_HIP = re.compile(r"#[ \t]*include[ \t]*[<\"]hip/")
 
 
 class FileCost(BaseModel):
@@ -60,6 +64,8 @@ class FileCost(BaseModel):
     """Statements of inline PTX."""
     ptx_by_person: int
     """Those of them that the rules do not rewrite."""
+    device_code: int = 0
+    """Qualifiers of CUDA's and launches, which HIP writes alike."""
 
 
 class Cost(BaseModel):
@@ -79,6 +85,7 @@ class Cost(BaseModel):
     warp_size: int
     inline_ptx: int
     ptx_by_person: int
+    device_code: int = 0
     libraries: dict[str, str]
     """Library of CUDA that is included or linked -> ROCm's."""
     kinds: dict[str, int]
@@ -96,9 +103,11 @@ class Cost(BaseModel):
         if not self.files:
             return "no CUDA is there: nothing to port"
         total = self.by_rules + self.by_person
-        share = self.by_rules / total if total else 1.0
-        rest = f"{self.by_person} place(s) remain for a person, {self.to_look_at} to look at"
-        return f"the rules do {self.by_rules} of {total} constructs ({share:.0%}); {rest}"
+        rest = f"a person ports {self.by_person} place(s) and checks {self.to_look_at}"
+        if not total:
+            return f"{self.device_code} construct(s) are the same in HIP; {rest}"
+        share = self.by_rules / total
+        return f"the rules port {self.by_rules} of {total} constructs ({share:.0%}); {rest}"
 
 
 def cost_of(path: Path, translator: Translator, workers: int = 1) -> tuple[Cost, TreeResult]:
@@ -137,6 +146,7 @@ def cost_of(path: Path, translator: Translator, workers: int = 1) -> tuple[Cost,
         warp_size=sum(each.warp_size for each in files),
         inline_ptx=sum(each.inline_ptx for each in files),
         ptx_by_person=sum(each.ptx_by_person for each in files),
+        device_code=sum(each.device_code for each in files),
         libraries={name: _HEADERS[name] for name in sorted(found)},
         kinds=dict(kinds.most_common()),
         hours_by_rules=round(counts.converted * MINUTES_BY_RULES / 60, 1),
@@ -182,7 +192,17 @@ def _file_cost(file: FileResult, text: str) -> FileCost:
         warp_size=sum(code in WARP_SIZE for code, _ in codes),
         inline_ptx=len(_ASSEMBLY.findall(text)),
         ptx_by_person=sum(code == INLINE_PTX for code, _ in codes),
+        device_code=_device_code(file.path, text),
     )
+
+
+def _device_code(name: str, text: str) -> int:
+    """How often ``text`` qualifies for a device or launches; 0 for what is HIP already."""
+    if not is_source(name) or not _DEVICE_CODE.search(text) or _IS_HIP.search(text):
+        return 0
+    tokens = [token.text for token in significant_tokens(text)]
+    qualifiers = sum(token in _QUALIFIERS for token in tokens)
+    return qualifiers + sum(token == "<<<" for token in tokens)
 
 
 def _commands(path: Path, cost: Cost) -> list[str]:

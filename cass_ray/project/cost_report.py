@@ -11,19 +11,20 @@ from cass_ray.translate.project.tree import TreeResult
 from cass_ray.translate.protocol import Severity
 
 ESTIMATE = (
-    f"estimate: {MINUTES_BY_RULES} min for a construct by hand,"
-    f" {MINUTES_BY_SEVERITY[Severity.ERROR]} for an error,"
-    f" {MINUTES_BY_SEVERITY[Severity.WARNING]} for a warning"
+    f"estimates: {MINUTES_BY_RULES} minute for each construct that the rules port,"
+    f" {MINUTES_BY_SEVERITY[Severity.ERROR]} for each place that a person ports,"
+    f" {MINUTES_BY_SEVERITY[Severity.WARNING]} for each that a person checks"
 )
 _LISTED = 10
 _HEADS = (
     "file",
-    "by rules",
-    "by a person",
-    "to look at",
+    "rules port",
+    "person ports",
+    "person checks",
     "warp size",
     "inline PTX",
-    "of it by hand",
+    "PTX by hand",
+    "same in HIP",
 )
 
 
@@ -33,8 +34,8 @@ def cost_text(cost: Cost, *, everything: bool = False) -> str:
     if not cost.files:
         return lines[0] + "\n"
     lines += [
-        f"time       {cost.hours_by_rules:g} h saved by the rules, {cost.hours_by_person:g} h of a"
-        f" person ({ESTIMATE})",
+        f"time       the rules save {cost.hours_by_rules:g} h, a person works"
+        f" {cost.hours_by_person:g} h ({ESTIMATE})",
         f"files      {len(cost.files)} of {cost.read} with CUDA; build system:"
         f" {cost.build_system.value}",
         f"libraries  {_libraries(cost)}",
@@ -63,7 +64,7 @@ def cost_page(cost: Cost, tree: TreeResult) -> str:
     facts = [
         [
             "time",
-            f"{cost.hours_by_rules:g} h saved by the rules, {cost.hours_by_person:g} h of a person",
+            f"the rules save {cost.hours_by_rules:g} h, a person works {cost.hours_by_person:g} h",
         ],
         ["", html.escape(ESTIMATE)],
         ["files", f"{len(cost.files)} of {cost.read} with CUDA"],

@@ -59,7 +59,15 @@ def test_a_project_in_numbers(project: Path) -> None:
 
 def test_the_cost_of_a_project_is_the_sum_of_its_files(project: Path) -> None:
     cost, _ = cost_of(project, make_translator())
-    for key in ("by_rules", "by_person", "to_look_at", "warp_size", "inline_ptx", "ptx_by_person"):
+    for key in (
+        "by_rules",
+        "by_person",
+        "to_look_at",
+        "warp_size",
+        "inline_ptx",
+        "ptx_by_person",
+        "device_code",
+    ):
         assert sum(getattr(each, key) for each in cost.files) == getattr(cost, key)
 
 
@@ -69,7 +77,7 @@ def test_the_cost_of_a_project_is_the_sum_of_its_files(project: Path) -> None:
         ("a.cu", PLAIN, "(100%)"),
         ("a.cu", "int main() { return 0; }\n", "no CUDA is there: nothing to port"),
         ("a.cu", "", "no CUDA is there: nothing to port"),
-        ("a.cu", "int main() { nvmlInit(); }\n", "1 place(s) remain for a person"),
+        ("a.cu", "int main() { nvmlInit(); }\n", "a person ports 1 place(s)"),
         ("a.cuh", PTX, "inline PTX 2 statement(s), 1 not rewritten"),
         ("a.cu", LIBRARY, "cublas -> hipblas"),
     ],
@@ -78,6 +86,39 @@ def test_one_file(tmp_path: Path, name: str, text: str, said: str) -> None:
     (tmp_path / name).write_text(text)
     cost, _ = cost_of(tmp_path / name, make_translator())
     assert said in cost_text(cost)
+
+
+KERNEL = "__global__ void k(float *a) { a[threadIdx.x] = 1; }\n"
+LAUNCH = "void go(float *a) { k<<<1, 2>>>(a); }\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "device_code"),
+    [
+        ("a.cu", KERNEL + LAUNCH, 2),
+        ("a.cu", KERNEL, 1),
+        ("a.cu", LAUNCH, 1),
+        ("a.cuh", "__device__ float f() { __shared__ float s[3]; return s[0]; }\n", 2),
+        ("a.h", "__constant__ int c;\n__managed__ int m;\n", 2),
+        ("a.cu", "// __global__ and k<<<1, 2>>>()\n", 0),
+        ("a.cu", 'const char *s = "__global__ k<<<1, 2>>>";\n', 0),
+        ("a.cu", "int __global__x, a = 1 << 2 >> 1;\n", 0),
+        ("a.hip", "#include <hip/hip_runtime.h>\n" + KERNEL + LAUNCH, 0),
+        ("a.txt", KERNEL, 0),
+    ],
+)
+def test_kernels_and_launches_are_cuda(
+    tmp_path: Path, name: str, text: str, device_code: int
+) -> None:
+    (tmp_path / name).write_text(text)
+    for path in (tmp_path, tmp_path / name):
+        cost, _ = cost_of(path, make_translator())
+        assert cost.device_code == device_code
+        if device_code:
+            assert f"{device_code} construct(s) are the same in HIP" in cost.verdict
+            assert cost.commands
+        else:
+            assert cost.verdict == "no CUDA is there: nothing to port"
 
 
 def test_a_file_goes_on_with_its_translation(tmp_path: Path) -> None:
