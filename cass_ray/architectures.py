@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,6 +73,8 @@ class AmdTarget:
     """An older target as which a clang that does not know it reads sources, for another LLVM to
     make the code (:mod:`cass_ray.toolchain.amd.second_llvm`): what headers say of both is the
     same."""
+    tested_as: str = ""
+    """The nearest target that the CPU backend executes; empty where it executes this one."""
 
     @property
     def code_object(self) -> str:
@@ -82,14 +84,14 @@ class AmdTarget:
 
 AMD_TARGETS: tuple[AmdTarget, ...] = (
     AmdTarget("gfx1100", "RDNA 3", _RDNA, emulated=True, offered=True),
-    AmdTarget("gfx1101", "RDNA 3", _RDNA, offered=True),
-    AmdTarget("gfx1102", "RDNA 3", _RDNA, offered=True),
-    AmdTarget("gfx1103", "RDNA 3", _RDNA),
-    AmdTarget("gfx1150", "RDNA 3.5", _RDNA),
-    AmdTarget("gfx1151", "RDNA 3.5", _RDNA),
-    AmdTarget("gfx1030", "RDNA 2", _RDNA, ROCM_DEVICE_LIBRARIES, offered=True),
-    AmdTarget("gfx906", "GCN 5", _CDNA, ROCM_DEVICE_LIBRARIES),
-    AmdTarget("gfx908", "CDNA 1", _CDNA, ROCM_DEVICE_LIBRARIES),
+    AmdTarget("gfx1101", "RDNA 3", _RDNA, offered=True, tested_as="gfx1100"),
+    AmdTarget("gfx1102", "RDNA 3", _RDNA, offered=True, tested_as="gfx1100"),
+    AmdTarget("gfx1103", "RDNA 3", _RDNA, tested_as="gfx1100"),
+    AmdTarget("gfx1150", "RDNA 3.5", _RDNA, tested_as="gfx1100"),
+    AmdTarget("gfx1151", "RDNA 3.5", _RDNA, tested_as="gfx1100"),
+    AmdTarget("gfx1030", "RDNA 2", _RDNA, ROCM_DEVICE_LIBRARIES, offered=True, tested_as="gfx1100"),
+    AmdTarget("gfx906", "GCN 5", _CDNA, ROCM_DEVICE_LIBRARIES, tested_as="gfx90a"),
+    AmdTarget("gfx908", "CDNA 1", _CDNA, ROCM_DEVICE_LIBRARIES, tested_as="gfx90a"),
     AmdTarget("gfx90a", "CDNA 2", _CDNA, emulated=True, offered=True),
     AmdTarget("gfx942", "CDNA 3", _CDNA, emulated=True, offered=True),
     AmdTarget(
@@ -131,11 +133,50 @@ def wavefronts_of(architectures: Iterable[str]) -> tuple[int, ...]:
 
 
 def known_architecture(name: str, known: Iterable[str]) -> str:
-    """``name`` where ``known`` has it. Raises ``ValueError`` that names the nearest one."""
+    """``name`` where ``known`` has it.
+
+    Raises ``ValueError`` that says what works for a target that is known elsewhere, and names the
+    nearest one for others.
+    """
     names = list(known)
     if name not in names:
-        raise ValueError(f"unknown architecture {name}: {known_instead(name, names)}")
+        raise ValueError(
+            _of_another_maker(name, names)
+            or _not_run(name, names)
+            or f"unknown architecture {name}: {known_instead(name, names)}"
+        )
     return name
+
+
+def _of_another_maker(name: str, names: Sequence[str]) -> str:
+    """The message for an Nvidia processor where AMD's are wanted, or the other way round."""
+    for maker, own, other, others in (
+        ("Nvidia", NVIDIA_ARCHITECTURES, "AMD", AMD_ARCHITECTURES),
+        ("AMD", AMD_ARCHITECTURES, "Nvidia", NVIDIA_ARCHITECTURES),
+    ):
+        if name in own and set(names) <= set(others):
+            examples = ", ".join(shown_with_cards(each, most=1) for each in names)
+            shown = shown_with_cards(name)
+            return f"{shown} is made by {maker}; give a card or processor of {other}'s: {examples}"
+    return ""
+
+
+def _not_run(name: str, names: Sequence[str]) -> str:
+    """The message for a target that is compiled for, where only those that are run are wanted."""
+    target = next((each for each in AMD_TARGETS if each.name == name), None)
+    if target is None or target.tested_as not in names:
+        return ""
+    return (
+        f"{shown_with_cards(name)} is compiled for, not run: test as "
+        f"{shown_with_cards(target.tested_as, most=1)}, the nearest that is run; "
+        f"`cass compile FILE.hip --arch {name}` needs {target.needs}"
+    )
+
+
+def shown_with_cards(architecture: str, most: int = 4) -> str:
+    """The name, and up to ``most`` cards that have it in brackets."""
+    cards = cards_of(architecture)[:most]
+    return f"{architecture} ({', '.join(cards)})" if cards else architecture
 
 
 _SM = re.compile(r"sm_?(\d+)")

@@ -51,6 +51,41 @@ def test_an_unknown_one_of_nvidias_is_answered_with_the_next_by_number(
         known_architecture(given, NVIDIA_ARCHITECTURES)
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        # Family by AMD's "GPU hardware specifications": RDNA runs wavefronts of 32, GCN of 64.
+        ("gfx1102", r"gfx1102 \(rx7600xt, .*\) is compiled for, not run: test as gfx1100 \("),
+        ("gfx1101", "test as gfx1100"),
+        ("gfx1030", "test as gfx1100 .* `cass compile FILE.hip --arch gfx1030` needs ROCm"),
+        ("gfx1150", "gfx1150 is compiled for, not run: test as gfx1100"),
+        ("gfx908", r"gfx908 \(mi100\) is compiled for, not run: test as gfx90a"),
+        ("gfx906", "test as gfx90a"),
+        ("sm_90", r"sm_90 \(h100, h200, gh200\) is made by Nvidia; .* of AMD's: gfx1100"),
+        ("sm_75", "made by Nvidia"),
+        ("gfx9999", "unknown architecture gfx9999"),
+    ],
+)
+def test_a_target_that_is_not_run_says_what_to_do(given: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said) as raised:
+        known_architecture(given, emulated_architectures())
+    assert "\n" not in str(raised.value)
+
+
+def test_amds_target_where_nvidias_is_wanted() -> None:
+    with pytest.raises(ValueError, match=r"gfx942 \(mi300x, .* is made by AMD; .* sm_80 \(a100\)"):
+        known_architecture("gfx942", NVIDIA_ARCHITECTURES)
+
+
+def test_what_is_not_run_is_tested_as_one_of_as_many_lanes() -> None:
+    for target in AMD_TARGETS:
+        assert bool(target.tested_as) is not target.emulated
+        if target.tested_as:
+            other = amd_target(target.tested_as)
+            assert other.emulated
+            assert other.wave_widths == target.wave_widths
+
+
 def test_the_lifter_takes_what_a_data_set_may_name() -> None:
     assert [f"sm_{number}" for number in SUPPORTED] == list(NVIDIA_ARCHITECTURES)
     assert sorted(PREFERRED) == list(SUPPORTED)

@@ -16,6 +16,7 @@ from cass_ray.architectures import (
     DEFAULT_NVIDIA_ARCHITECTURE,
     NVIDIA_ARCHITECTURES,
     known_instead,
+    shown_with_cards,
 )
 from cass_ray.commands.output import Overwrite
 from cass_ray.commands.program_options import Definitions, IncludeFolders, SourceTree, unit_of
@@ -136,6 +137,9 @@ def _language(file: Path) -> SourceLanguage:
     return language
 
 
+_FOR_NVIDIA = "Nvidia; `cass translate FILE.cu -o FILE.hip` makes a file to compile for AMD"
+
+
 def _architectures(names: list[str], language: SourceLanguage) -> list[str]:
     """``names``, else the default; several for Nvidia only."""
     amd = language is SourceLanguage.HIP or (
@@ -144,11 +148,18 @@ def _architectures(names: list[str], language: SourceLanguage) -> list[str]:
     prefix, default = (
         ("gfx", DEFAULT_AMD_ARCHITECTURE) if amd else ("sm_", DEFAULT_NVIDIA_ARCHITECTURE)
     )
+    known = AMD_ARCHITECTURES if amd else NVIDIA_ARCHITECTURES
     for name in names:
+        if name in (*AMD_ARCHITECTURES, *NVIDIA_ARCHITECTURES) and name not in known:
+            raise typer.BadParameter(
+                f"{shown_with_cards(name)}: a *{language.value} file is compiled for "
+                + ("AMD; give a processor as gfx942" if amd else _FOR_NVIDIA),
+                param_hint="--arch",
+            )
         if not re.fullmatch(rf"{prefix}[0-9a-f]+", name):
             raise typer.BadParameter(
                 f"{name!r}: architectures for *{language.value} are called {prefix}…; "
-                + known_instead(name, AMD_ARCHITECTURES if amd else NVIDIA_ARCHITECTURES),
+                + known_instead(name, known),
                 param_hint="--arch",
             )
     if amd and len(names) > 1:

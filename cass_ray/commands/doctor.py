@@ -56,13 +56,21 @@ def doctor(
         console.print("Cards, as --arch takes them:", highlight=False)
         for name in (*AMD_ARCHITECTURES, *NVIDIA_ARCHITECTURES):
             if cards := cards_of(name):
-                console.print(f"  {name}: {', '.join(cards)}", highlight=False)
+                console.print(f"  {name}{_run_or_not(name)}: {', '.join(cards)}", highlight=False)
         for tool in missing:
             need = "needed for" if tool.required else "would enable"
             console.print(f"\n{tool.name}: {need} {tool.enables}.", style="bold", markup=False)
             console.print(f"  {tool.remedy}", markup=False, highlight=False)
     if any(tool.required for tool in missing):
         raise typer.Exit(EXIT_TOOL_MISSING)
+
+
+def _run_or_not(architecture: str) -> str:
+    """What is done with an AMD processor beside compiling for it; empty for Nvidia's."""
+    target = next((each for each in AMD_TARGETS if each.name == architecture), None)
+    if target is None:
+        return ""
+    return " (runs)" if target.emulated else f" (compiles; test as {target.tested_as})"
 
 
 def library_table() -> Table:

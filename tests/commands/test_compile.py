@@ -118,7 +118,7 @@ class TestUsage:
             ("a.hip", ["--emit", "ptx"], "PTX is for CUDA"),
             ("a.hip", ["--arch", "sm_80"], "gfx"),
             ("a.hip", ["--arch", "gfx1100", "--arch", "gfx1101"], "one architecture"),
-            ("a.cu", ["--arch", "gfx1100"], "sm_"),
+            ("a.cu", ["--arch", "gfx1100"], "cass translate FILE.cu"),
             ("a.cu", ["--emit", "exe"], "give -o"),
             ("a.cu", ["--cudart", "shared"], "only with --emit exe"),
             ("a.hip", ["--cudart", "shared", "--emit", "exe"], "only with --emit exe"),

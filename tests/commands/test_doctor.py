@@ -48,3 +48,14 @@ def test_json(machine: list[ToolStatus]) -> None:
     assert document["ready"] is True
     assert [tool["name"] for tool in document["tools"]] == ["nvcc", "hipify-perl"]
     assert document["tools"][0]["version"] == "1.2.3"
+
+
+def test_each_card_says_what_works_for_it(machine: list[ToolStatus]) -> None:
+    lines = CliRunner().invoke(doctor.app, []).output.splitlines()
+    for line in (
+        "  gfx942 (runs): mi300x, mi300a, mi308x, mi325x",
+        "  gfx1102 (compiles; test as gfx1100): rx7600xt, rx7600, w7600, w7500",
+        "  gfx908 (compiles; test as gfx90a): mi100",
+        "  sm_90: h100, h200, gh200",
+    ):
+        assert line in lines

@@ -45,7 +45,20 @@ MISTAKES = [
     Mistake(
         "card too old", ("run", "a.cu", "--arch", "v100"), 2, "older than", "the oldest is sm_75"
     ),
-    Mistake("Nvidia's card", ("run", "a.cu", "--arch", "h100"), 2, "sm_90", "known: gfx1100"),
+    Mistake(
+        "Nvidia's card",
+        ("run", "a.cu", "--arch", "h100"),
+        2,
+        "made by Nvidia",
+        "give a card or processor of AMD's: gfx1100",
+    ),
+    Mistake(
+        "a card that is compiled for",
+        ("project", ".", "--arch", "rx7600"),
+        2,
+        "gfx1102 (rx7600xt, rx7600, w7600, w7500) is compiled for, not run",
+        "test as gfx1100",
+    ),
     Mistake(
         "typo in an option", ("translate", "a.cu", "--enginee", "rules"), 2, "--enginee", "--engine"
     ),
