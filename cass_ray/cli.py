@@ -21,7 +21,7 @@ from cass_ray.interrupts import end_as_interrupted
 from cass_ray.version import __version__
 
 DEFAULTS_FILE = "cass.toml"
-"""Of the current folder: options by command (:mod:`cass_ray.shared_options`)."""
+"""Of the current folder: options by command (:mod:`cass_ray.options_files`)."""
 
 GROUP = "cass_ray.commands"
 """The group of entry points: name -> ``module:typer application``."""
@@ -184,9 +184,9 @@ def _root(
     """Port GPU programs from Nvidia to AMD and prove that the port is right."""
     del version
     if ctx.invoked_subcommand is not None and Path(DEFAULTS_FILE).is_file():
-        from cass_ray.shared_options import defaults_of_folder
+        from cass_ray.options_files import options_of_current_folder
 
-        defaults_of_folder(ctx.command, ctx)
+        options_of_current_folder(ctx.command, ctx)
 
 
 def main() -> None:

@@ -17,8 +17,7 @@ import typer.main
 from typer.core import TyperCommand
 
 from cass_ray.architectures import architecture_named, architectures_and_cards
-from cass_ray.exit_codes import EXIT_USAGE, fail
-from cass_ray.nearest import did_you_mean
+from cass_ray.options_files import options_of_file, read_folder_of_argument
 from cass_ray.verbosity import Verbosity, set_verbosity
 
 OUT = ("-o", "--out", "--output")
@@ -32,8 +31,6 @@ SOURCE_VALUES = (
     *("local:", "repository:", "opencl:", "shipped-opencl", "stack-v2", "generated:"),
     *("synthetic:", "shipped"),
 )
-_NOT_BY_FOLDER = frozenset({"--overwrite", "--server", "--no-auth", "--endpoint", "--upload"})
-"""Options that only a person gives: a folder from elsewhere may hold a ``cass.toml``."""
 
 
 def values_of(option: str) -> tuple[str, ...]:
@@ -73,18 +70,8 @@ def give_shared_options(command: Any) -> Any:
         parameter.opts = [name for name in parameter.opts if name not in taken]
         if any(name.startswith("--") for name in parameter.opts):
             command.params.append(parameter)
+    read_folder_of_argument(command)
     return command
-
-
-def defaults_of_folder(group: Any, context: Any) -> None:
-    """Read the current folder's ``cass.toml``, for what is not given."""
-    file = Path("cass.toml")
-    table = _read(file)
-    if context.invoked_subcommand not in table:
-        return
-    command = group.get_command(context, context.invoked_subcommand)
-    defaults = _by_parameter(command, table[context.invoked_subcommand], file, own=False)
-    context.default_map = {context.invoked_subcommand: defaults}
 
 
 def _conform(parameter: Any) -> None:
@@ -146,17 +133,6 @@ def _louder(context: typer.Context, wanted: bool) -> bool:
     return wanted
 
 
-def _read_defaults(context: typer.Context, file: Path | None) -> Path | None:
-    if file is not None and not context.resilient_parsing:
-        names = context.command_path.split()[1:]
-        table = _read(file)
-        for name in names:
-            table = table.get(name, {})
-        defaults = _by_parameter(context.command, table, file, own=True)
-        context.default_map = {**(context.default_map or {}), **defaults}
-    return file
-
-
 def _options(
     quiet: Annotated[
         bool,
@@ -174,7 +150,7 @@ def _options(
         Path | None,
         typer.Option(
             "--config",
-            callback=_read_defaults,
+            callback=options_of_file,
             is_eager=True,
             metavar="FILE.toml",
             help="Options by command, as in cass.toml.",
@@ -182,39 +158,3 @@ def _options(
     ] = None,
 ) -> None:
     del quiet, verbose, config
-
-
-def _read(file: Path) -> dict[str, Any]:
-    import tomllib
-
-    try:
-        return tomllib.loads(file.read_text())
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        fail("", f"{file}: {error}: give a TOML file with a table for each command", EXIT_USAGE)
-
-
-def _by_parameter(command: Any, table: Any, file: Path, *, own: bool) -> dict[str, Any]:
-    """Values of ``table`` by the names that click has for the options."""
-    if not isinstance(table, dict):
-        fail("", f"{file}: [{command.name}] is no table", EXIT_USAGE)
-    if (below := getattr(command, "commands", None)) is not None:
-        return {
-            name: _by_parameter(below[name], part, file, own=own)
-            for name, part in table.items()
-            if name in below
-        }
-    options = {
-        name.lstrip("-"): parameter
-        for parameter in command.params
-        for name in parameter.opts
-        if getattr(parameter, "param_type_name", "") == "option"
-    }
-    values: dict[str, Any] = {}
-    for key, value in table.items():
-        if key not in options:
-            hint = did_you_mean(key, options)
-            fail("", f"{file}: [{command.name}] {key}: no such option; {hint}", EXIT_USAGE)
-        if not own and f"--{key}" in _NOT_BY_FOLDER:
-            fail("", f"{file}: --{key} is given on the command line only", EXIT_USAGE)
-        values[options[key].name] = value
-    return values

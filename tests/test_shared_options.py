@@ -183,6 +183,60 @@ def test_options_of_the_folder_cannot_overwrite_or_send(
         assert "on the command line only" in result.output
 
 
+@pytest.mark.parametrize("command", ["check", "project", "translate"])
+def test_options_of_the_folder_that_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/a.cu").write_text("int main() { cudaDeviceSynchronize(); }\n")
+    file = tmp_path / "mine/cass.toml"
+    for text, said in (
+        (f"[{command}]\njsn = true\n", f"mine/cass.toml: [{command}] jsn: no such option; did"),
+        (f"[{command[:-1]}]\njson = true\n", f"did you mean `{command}`?"),
+        ("json = true\n", "json is in no table: put it below [COMMAND]"),
+        (
+            f"[{command}]\nengine = 'chat:x'\n"
+            if command != "project"
+            else f"[{command}]\ndependency = 'a=/etc'\n",
+            "on the command line only",
+        ),
+        (f"[{command}]\noutput = '/'\n", "mine/cass.toml: --output is given on the command"),
+    ):
+        file.write_text(text)
+        result = CliRunner().invoke(cli.app, [command, "mine"])
+        assert result.exit_code == 2
+        assert said in " ".join(result.output.split())
+
+
+def test_which_options_come_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine").mkdir()
+    given = ["project", "mine"]
+
+    def refused(*more: str) -> str:
+        """The card that is read last: none of these is one."""
+        return CliRunner().invoke(cli.app, [*given, *more]).output
+
+    (tmp_path / "cass.toml").write_text('[project]\narch = ["rx1"]\n')
+    assert "rx1:" in refused()
+    (tmp_path / "mine/cass.toml").write_text('[project]\narch = "rx2"\n')
+    assert "rx2:" in refused()
+    (tmp_path / "named.toml").write_text('[project]\narch = ["rx3"]\n')
+    assert "rx3:" in refused("--config", "named.toml")
+    assert "rx4:" in refused("--config", "named.toml", "--arch", "rx4")
+    monkeypatch.chdir(tmp_path / "mine")
+    given[1] = "."
+    assert "rx2:" in refused()
+
+
+def test_json_by_the_folder_that_is_given(tmp_path: Path) -> None:
+    (tmp_path / "a.cu").write_text("int main() { cudaDeviceSynchronize(); }\n")
+    (tmp_path / "cass.toml").write_text("[check]\njson = true\n")
+    result = CliRunner().invoke(cli.app, ["check", str(tmp_path)])
+    assert '"by_rules": 1' in result.output
+
+
 def test_quiet_and_verbose_are_heard(tmp_path: Path) -> None:
     source = tmp_path / "a.cu"
     source.write_text("int main() { cudaDeviceSynchronize(); }\n")
