@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 import cass_ray as cass
+from cass_ray.api.schema import TranslateRequest
 from cass_ray.execute.grades import Grade
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd, find_nvidia
@@ -118,6 +119,44 @@ def test_translate_a_text_and_a_file(tmp_path: Path) -> None:
     assert cass.translate(tmp_path / "f.cu").source == wanted
 
 
+@pytest.mark.parametrize(
+    "given", ["vec.cu", "./vec.cu", "/home/me/a-b/vec.CU", "~/src/k.cuh", " x.cpp\n", "C:\\a\\b.cu"]
+)
+def test_a_path_is_no_text(given: str) -> None:
+    with pytest.raises(ValueError, match=r"is a path, not a program's text: give pathlib[.]Path"):
+        cass.translate(given)
+    with pytest.raises(ValueError, match="a path: give the program's text"):
+        TranslateRequest(source=given)
+
+
+def test_a_file_that_is_there_is_no_text(tmp_path: Path) -> None:
+    file = tmp_path / "my program"
+    file.write_text(SUM)
+    with pytest.raises(ValueError, match="is a path"):
+        cass.translate(str(file))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "x", "// see vec.cu", "a.cu;", '#include "a.cuh"', "k" * 9999]
+)
+def test_a_short_text_is_no_path(text: str) -> None:
+    assert text in cass.translate(text).source
+
+
+def test_the_card_has_one_name_in_all_functions(tmp_path: Path) -> None:
+    for name in ("compile", "lift", "run", "verify"):
+        assert "arch" in inspect.signature(getattr(cass, name)).parameters
+    (tmp_path / "a.hip").write_text("int main() {}\n")
+    for function, names in ((cass.run, ["arch"]), (cass.verify, ["arch", "architecture"])):
+        for name in names:
+            with pytest.raises(ValueError, match="test as gfx1100"):
+                function(tmp_path / "a.hip", backend="rdna3", **{name: "rx7600"})
+    with pytest.raises(
+        ValueError, match="arch is mi300x and architecture, its former name, gfx1100"
+    ):
+        cass.verify(tmp_path / "a.hip", arch="mi300x", architecture="gfx1100")
+
+
 def test_translate_reports_what_it_cannot_do() -> None:
     made = cass.translate("void f() {\n  cudaGraphConditionalHandleCreate(0, 0, 0);\n}\n")
     assert [finding.line for finding in made.errors] == [2]
@@ -159,8 +198,9 @@ def test_lift_the_machine_code_of_an_executable(cuda_file: Path) -> None:
 @pytest.mark.amd
 @pytest.mark.usefixtures("both_compilers")
 def test_run_and_verify(cuda_file: Path) -> None:
-    done = cass.run(cuda_file, ["10"], backend="rdna3")
-    assert done.ended.stdout == b"45\n"
+    for arch in (None, "mi300x"):
+        done = cass.run(cuda_file, ["10"], backend="rdna3", arch=arch)
+        assert done.ended.stdout == b"45\n"
     assert done.launch_count == 1
     right = cass.verify(cuda_file, inputs=[(), ("33",)], backend="rdna3", reference_backend="rdna3")
     # A translation is no reference for itself: the outputs agree, and nothing is proved.

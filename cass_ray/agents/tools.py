@@ -45,6 +45,7 @@ from cass_ray.execute.backends.base import Assembly, Inputs, RunMode
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.backends.registry import make_backend
 from cass_ray.execute.targets import as_hip, build_for
+from cass_ray.given_path import is_path
 from cass_ray.overwriting import check_outputs, remember
 from cass_ray.project.patch import PatchError
 from cass_ray.project.porting import PortSettings, ProjectError, port_project, work_folder
@@ -125,6 +126,8 @@ class Tools:
         """
         if bool(path) == bool(source):
             raise ValueError("give either path or source")
+        if is_path(source):
+            raise ValueError(f"source is a program's text: give {source} as path")
         text = self.workspace.file(path).read_text("utf-8", "replace") if path else source
         result = make_translator().translate(text, filename=PurePosixPath(path or "source.cu").name)
         saved = ""

@@ -20,6 +20,7 @@ from cass_ray.architectures import (
     known_instead,
 )
 from cass_ray.config import StrictModel
+from cass_ray.given_path import is_path
 from cass_ray.task import Direction, Level
 
 RULES = "rules"
@@ -166,6 +167,8 @@ class TranslateRequest(StrictModel):
     def _something_to_do(self) -> TranslateRequest:
         if not self.source.strip() and not self.cubin:
             raise ValueError("give a source (or a cubin, for the engine lift)")
+        if is_path(self.source):
+            raise ValueError(f"source is {self.source.strip()}, a path: give the program's text")
         known = ARCHITECTURES if self.direction is Direction.CUDA_TO_HIP else NVIDIA_ARCHITECTURES
         if self.arch and self.arch not in known:
             raise ValueError(f"arch {self.arch}: {known_instead(self.arch, known)}")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from cass_ray.architectures import architecture_named
 from cass_ray.corpus.reading.source_files import gather
 from cass_ray.execute.backends.base import Execution, Inputs, RunMode
 from cass_ray.execute.backends.registry import candidate_backend, make_backend
@@ -61,12 +62,14 @@ def run(
     stdin: bytes = b"",
     files: Path | str | None = None,
     backend: str | None = None,
+    arch: str | None = None,
     mode: RunMode | None = None,
 ) -> RunResult:
     """Compile a ``.cu`` or ``.hip`` file and run it once, in the sandbox.
 
     ``backend`` is a name of ``cass verify --backend``; the default is an AMD GPU where there is
-    one, else this machine's CPU, which executes the program's gfx1100 code. A CUDA file is
+    one, else this machine's CPU, which executes the program's AMD code. ``arch`` is the card or
+    processor that it is compiled for and runs as, by default the backend's own. A CUDA file is
     translated by the rules first, unless the backend builds CUDA. What is in the folder ``files``
     the program finds where it runs, read-only. ``mode`` has the limits, and asks for counters or
     checking mode.
@@ -77,11 +80,12 @@ def run(
     Raises:
         CompileFailure: it does not compile.
         ToolMissing: the backend cannot be used here; the message says why.
-        ValueError: there is no such backend.
+        ValueError: there is no such backend, or it does not run code for that processor.
         OSError: the file cannot be read.
     """
     source = Path(path).resolve()
-    engine = make_backend(backend) if backend else candidate_backend()
+    name = backend or candidate_backend().name
+    engine = make_backend(name, architecture_named(arch) if arch else None)
     if problem := engine.problem():
         raise ToolMissing(f"The backend {engine.name}", "", problem)
     built = build_for(engine, gather(Unit(source.parent, PurePosixPath(source.name))))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from cass_ray.given_path import is_path
 from cass_ray.public.renderable import Renderable
 from cass_ray.public.views import Block, Cells, Mark, TextDiff, View
 from cass_ray.translate.diagnostics import diagnostic_of
@@ -50,6 +51,13 @@ def _rank(mark: Mark) -> int:
     return list(Mark).index(mark)
 
 
+def _is_file(text: str) -> bool:
+    try:
+        return "\n" not in text and Path(text).is_file()
+    except OSError:  # longer than a name may be
+        return False
+
+
 def translate(
     source: str | Path, *, engine: str = "rules", context: Context | None = None
 ) -> TranslateResult:
@@ -65,7 +73,12 @@ def translate(
         ToolMissing: the engine needs a tool that is not installed.
         TranslatorError: the engine itself failed.
         OSError: the file cannot be read.
+        ValueError: ``source`` is a text that names a file.
     """
+    if isinstance(source, str) and (is_path(source) or _is_file(source)):
+        raise ValueError(
+            f"{source!r} is a path, not a program's text: give pathlib.Path({source!r})"
+        )
     translator = make_translator(engine)
     filename, text = "", source
     if isinstance(source, Path):

@@ -89,9 +89,10 @@ def verify(
     backend: str | None = None,
     reference_backend: str | None = None,
     order_free: bool = False,
-    architecture: str | None = None,
+    arch: str | None = None,
     stdin: bytes = b"",
     files: Path | str | None = None,
+    architecture: str | None = None,
 ) -> VerifyResult:
     """Run a port and its original on the same inputs and compare what they print.
 
@@ -102,7 +103,8 @@ def verify(
     where that cannot be done either, the original translated by the rules, which is not
     independent of a port by the rules. ``reference_kind``, ``independent`` and ``passed_over`` of
     the result say which it was and why. With ``order_free`` the lines may come in any order.
-    ``architecture`` is the processor that the port is compiled for and runs as. Where the program
+    ``arch`` is the card or processor that the port is compiled for and runs as; ``architecture``
+    is its former name. Where the program
     takes no inputs, its kernels are launched on generated arguments too, on both sides:
     ``generated`` of the result says which.
 
@@ -114,7 +116,10 @@ def verify(
     """
     folder = Path(files) if files is not None else None
     how = Comparison(inputs, backend, reference_backend, order_free, stdin, folder)
-    asked = [architecture_named(architecture)] if architecture else []
+    if arch and architecture and architecture_named(arch) != architecture_named(architecture):
+        raise ValueError(f"arch is {arch} and architecture, its former name, {architecture}")
+    wanted = arch or architecture
+    asked = [architecture_named(wanted)] if wanted else []
     (result,) = compare_programs(original, port, how, asked).values()
     names = Path(original).name, Path(port if port is not None else original).name
     return VerifyResult(**dict(result), original_name=names[0], port_name=names[1])
