@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -48,7 +49,9 @@ def project(
     source: Annotated[str, typer.Argument(metavar="DIR|URL", help="A folder or a git address.")],
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="Folder of patch and report. [default: NAME-hip]"),
+        typer.Option(
+            "-o", "--output", help="Folder of patch and report. [default: NAME-hip, never in it]"
+        ),
     ] = None,
     build: Annotated[str, typer.Option(help="Command that builds it. [default: detected]")] = "",
     test: Annotated[str, typer.Option(help="Command that tests it. [default: detected]")] = "",
@@ -111,7 +114,7 @@ def project(
         style=style,
         reference=reference,
     )
-    folder = output or Path(f"{name_of(source)}-hip")
+    folder = output or default_output(source)
     written = [folder / name for name in REPORT_FILES]
     work = work_folder(source, default_directory())
     translator = make_translator()
@@ -131,7 +134,7 @@ def project(
     if as_json:
         sys.stdout.write((folder / "report.json").read_text())
     else:
-        _summary(made, folder)
+        _summary(made, source, folder)
     if not made.passed:
         raise typer.Exit(EXIT_FAILED)
 
@@ -147,12 +150,20 @@ def _say(message: str) -> None:
     typer.echo(printable_text(message), err=True)
 
 
-def _summary(made: ProjectResult, folder: Path) -> None:
+def default_output(source: str) -> Path:
+    """Where patch and report go by default: here, and beside the project where this is in it."""
+    here, root = Path.cwd(), Path(source).resolve()
+    name = f"{name_of(source)}-hip"
+    return root.parent / name if root == here or root in here.parents else Path(name)
+
+
+def _summary(made: ProjectResult, source: str, folder: Path) -> None:
     translation = made.translation
     counts = translation.counts
     typer.echo(
-        f"{printable(made.name)}: {made.changed_files} of {len(translation.files)}"
-        f" files changed, {counts.converted} constructs converted, {counts.unsupported} not"
+        f"{printable(made.name)}: {made.changed_files} files changed or added, of a project of"
+        f" {len(translation.files)}; {counts.converted} constructs converted,"
+        f" {counts.unsupported} not"
     )
     for item in made.repairs:
         typer.echo(f"repaired {printable(item.path)}: {printable('; '.join(item.fixes))}")
@@ -167,9 +178,10 @@ def _summary(made: ProjectResult, folder: Path) -> None:
         for line in target.advice:
             typer.echo(f"{target.architecture}: {printable(line)}")
     typer.echo(f"{folder / 'port.patch'}, {folder / 'report.html'}")
-    typer.echo(
-        f"apply it: git apply {folder / 'port.patch'}; for a pull request: {folder / 'report.md'}"
-    )
+    where = shlex.quote(source if Path(source).is_dir() else "CLONE")
+    patch = shlex.quote(str((folder / "port.patch").resolve()))
+    typer.echo(f"apply it: git -C {where} apply {patch}")
+    typer.echo(f"for a pull request: {folder / 'report.md'}")
 
 
 def _compared(target: TargetResult) -> None:

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from cass_ray.api.client import Client, ServerError
 from cass_ray.api.jobs import JobState, JobStatus
 from cass_ray.api.schema import Check, TranslateRequest, TranslateResponse, Verification
+from cass_ray.commands.output import file_to_write
 from cass_ray.config import explain
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_USAGE, fail
 from cass_ray.overwriting import write_output
@@ -64,6 +65,7 @@ def _file(client: Client, path: Path, output: Path | None, wanted: Wanted) -> No
     if output is None:
         sys.stdout.write(answer.translation)
     else:
+        output = file_to_write(output, path, back=backwards)
         write_output(output, answer.translation, overwrite=wanted.overwrite, inputs=[path])
         if wanted.as_json:
             sys.stdout.write(answer.model_dump_json(indent=2, exclude={"translation"}) + "\n")

@@ -11,11 +11,13 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import typer
 
 from cass_ray.commands.in_place import BACKUP, InPlace, InPlaceError
+from cass_ray.commands.output import file_to_write
 from cass_ray.commands.program_options import exit_codes
 from cass_ray.commands.syntax_errors import syntax_error
 from cass_ray.commands.waiting import waiting
@@ -110,7 +112,7 @@ class SourceJob:
         if changed and branch:
             next_step("git show --stat    # what was changed")
         elif changed:
-            next_step(f"diff {changed[0]}{BACKUP} {changed[0]}")
+            next_step(f"diff {quote(f'{changed[0]}{BACKUP}')} {quote(str(changed[0]))}")
 
     def _problem(self) -> str:
         """Why these options do not go together; empty where they do."""
@@ -210,7 +212,9 @@ class SourceJob:
     def _written(self) -> Path:
         """The file that was written for a file."""
         assert self.output is not None
-        return self.output / self.path.name if self.output.is_dir() else self.output
+        if self.in_place:
+            return self.output / self.path.name
+        return file_to_write(self.output, self.path, back=self.engine == "rules-hip-to-cuda")
 
     def _check(self, result: TreeResult, translator: Translator, propose: Propose | None) -> int:
         """Compile what was translated; the number of files that do not compile."""
@@ -290,10 +294,13 @@ class SourceJob:
         if _untranslated(result, strict=False):
             next_step(f"change the places above in {target} by hand (docs/diagnostics.md)")
         elif self.path.is_dir():
-            next_step(f"cass project {self.path}    # builds the port and runs its tests")
+            next_step(
+                f"cass project {quote(str(self.path))}    # builds the port and runs its tests"
+            )
         elif self.path.suffix in COMPILED_SUFFIXES and not self.check:
             next_step(
-                f"cass verify {self.path} {target}    # runs both and compares what they print"
+                f"cass verify {quote(str(self.path))} {quote(str(target))}"
+                "    # runs both and compares what they print"
             )
 
 

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -140,7 +141,7 @@ def verify_port(
 
 def _go_on(reference: Path, candidate: Path | None, status: int, kinds: set[str]) -> None:
     """Say what to do next after a verdict; ``kinds`` are those of the references."""
-    port = candidate or reference
+    port, original = quote(str(candidate or reference)), quote(str(reference))
     if status == EXIT_FAILED:
         next_step(f"cass run {port} --check    # reports memory errors and races")
     elif status == EXIT_CANNOT_TELL and kinds == {TRANSLATION}:
@@ -148,7 +149,7 @@ def _go_on(reference: Path, candidate: Path | None, status: int, kinds: set[str]
     elif status == EXIT_CANNOT_TELL:
         next_step("give inputs that the program reads: --with ARGUMENTS, --inputs FOLDER")
     elif candidate is not None:
-        next_step(f"cass parity {reference} {port}    # its cost beside the original's")
+        next_step(f"cass parity {original} {port}    # its cost beside the original's")
 
 
 @selftest_app.command("verify-selftest")

@@ -205,6 +205,12 @@ def _device_code(name: str, text: str) -> int:
     return qualifiers + sum(token == "<<<" for token in tokens)
 
 
+def _beside(folder: Path) -> Path:
+    """The folder of a port: not in ``folder``, whatever that is called."""
+    named = folder if folder.name not in ("", "..") else folder.resolve()
+    return named.with_name(f"{named.name}_hip")
+
+
 def _commands(path: Path, cost: Cost) -> list[str]:
     if not cost.files:
         return []
@@ -214,7 +220,7 @@ def _commands(path: Path, cost: Cost) -> list[str]:
     if path.is_dir() and cost.build_system is not BuildSystem.NONE:
         return [*lines, f"cass project {shown}"]
     if path.is_dir():
-        return [*lines, f"cass translate {shown} -o {shlex.quote(str(path).rstrip('/') + '_hip')}"]
+        return [*lines, f"cass translate {shown} -o {shlex.quote(str(_beside(path)))}"]
     port = shlex.quote(str(path.with_suffix(".hip")))
     lines.append(f"cass translate {shown} -o {port}")
     return [*lines, f"cass verify {shown} {port}"] if path.suffix in _EXECUTABLE else lines

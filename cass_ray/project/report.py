@@ -224,7 +224,8 @@ def _repairs(result: ProjectResult) -> str:
 
 
 def _kinds(result: ProjectResult) -> str:
-    head = f"{result.changed_files} of {len(result.translation.files)} files changed."
+    number = len(result.translation.files)
+    head = f"{result.changed_files} files changed or added, of a project of {number}."
     return f"<h2>Findings</h2><p>{head}</p>{kinds_table(result.translation)}"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import shlex
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -323,3 +324,34 @@ def test_the_other_direction_of_sources(tmp_path: Path) -> None:
     result = RUN.invoke(app, [str(source), "--direction", "hip-to-cuda"])
     assert result.exit_code == 0
     assert result.stdout == "#include <cuda_runtime.h>\nint main() { cudaFree(0); }\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("a.cu", "a.hip"),
+        ("a b.cu", "a b.hip"),
+        ("a.cuh", "a.cuh"),
+        ("a.h", "a.h"),
+        ("a.hip", "a.hip"),
+    ],
+)
+def test_a_file_in_a_folder_is_called_what_it_is(tmp_path: Path, name: str, written: str) -> None:
+    (tmp_path / name).write_text("int main() { cudaFree(0); }\n")
+    (tmp_path / "out").mkdir()
+    done = RUN.invoke(app, [str(tmp_path / name), "-o", str(tmp_path / "out")])
+    assert done.exit_code == 0, done.output
+    assert [each.name for each in (tmp_path / "out").iterdir()] == [written]
+    if name.endswith(".cu"):
+        port = tmp_path / "out" / written
+        assert f"cass verify {shlex.quote(str(tmp_path / name))} {shlex.quote(str(port))} " in (
+            done.stderr
+        )
+
+
+def test_cuda_of_hip_in_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "a.hip").write_text("int main() { hipFree(0); }\n")
+    (tmp_path / "out").mkdir()
+    arguments = [str(tmp_path / "a.hip"), "--direction", "hip-to-cuda", "-o", str(tmp_path / "out")]
+    assert RUN.invoke(app, arguments).exit_code == 0
+    assert "cudaFree" in (tmp_path / "out/a.cu").read_text()

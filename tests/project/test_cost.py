@@ -168,3 +168,15 @@ def test_compilation_at_run_time_needs_no_library(tmp_path: Path) -> None:
     cost, _ = cost_of(program, make_translator("rules"))
     assert cost.libraries == {"nvrtc": "hiprtc"}
     assert not any("setup libraries" in command for command in cost.commands)
+
+
+@pytest.mark.parametrize("given", [".", "..", "./", "../project", "sub/.."])
+def test_the_port_of_the_current_folder_lies_beside_it(
+    project: Path, monkeypatch: pytest.MonkeyPatch, given: str
+) -> None:
+    (project / "Makefile").unlink()
+    (project / "sub").mkdir()
+    monkeypatch.chdir(project / "sub" if given == ".." else project)
+    cost, _ = cost_of(Path(given), make_translator())
+    port = Path(cost.commands[-1].split(" -o ")[1].strip("'"))
+    assert port.resolve() == project.with_name("project_hip")

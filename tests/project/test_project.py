@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import subprocess
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
-from cass_ray.commands.project import app
+from cass_ray.commands.project import app, default_output
 from cass_ray.project.build_system import BuildSystem, find_plan
 from cass_ray.project.patch import make_patch
 from cass_ray.project.porting import knows_hip, synchronize
@@ -96,9 +98,9 @@ def test_units_that_share_device_code(tmp_path: Path) -> None:
     assert "<h1>Port of squares to HIP</h1>" in (out / "report.html").read_text()
     assert json.loads((out / "report.sarif").read_text())["version"] == "2.1.0"
 
-    check = ["git", "-C", str(root), "apply", str((out / "port.patch").resolve())]
     subprocess.run(["git", "-C", str(root), "init", "-q"], check=True)
-    subprocess.run(check, check=True)
+    (printed,) = re.findall(r"^apply it: (.+)$", again.stdout, re.MULTILINE)
+    subprocess.run(shlex.split(printed), check=True)
     text = (root / "src/main.cu").read_text()
     assert "hipMalloc(&device, sizeof host);" in text and "// Keeps its comments." in text
 
@@ -420,3 +422,22 @@ def test_a_removed_file_is_not_in_the_next_patch(tmp_path: Path) -> None:
     assert sorted(synchronize(root, tree)) == ["c.cu", "link", "old/Makefile", "old/b.cu"]
     left = sorted(path.relative_to(tree).as_posix() for path in tree.rglob("*") if path.is_file())
     assert left == ["a.cu", "c.cu", "old/b.o"]
+
+
+@pytest.mark.parametrize(
+    ("here", "source", "output"),
+    [
+        (".", "squares", "squares-hip"),
+        ("squares", ".", "squares-hip"),
+        ("squares/src", "..", "squares-hip"),
+        ("other", "../squares", "other/squares-hip"),
+        ("squares", "https://example.org/a/cubes.git", "squares/cubes-hip"),
+    ],
+)
+def test_patch_and_report_do_not_go_into_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, here: str, source: str, output: str
+) -> None:
+    for name in ("squares/src", "other"):
+        (tmp_path / name).mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / here)
+    assert default_output(source).resolve() == tmp_path / output
