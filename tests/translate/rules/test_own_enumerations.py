@@ -18,8 +18,8 @@ HEAD = "#include <hip/hip_runtime.h>\n"
             "enum M { HIPBLAS_DEFAULT_MATH, CUBLAS_TENSOR_OP_MATH = 1, HIPBLAS_OP_N = f(1, 2) };",
         ),
         (
-            "enum class S : int\n{\nCUBLAS_STATUS_SUCCESS,\n  CUBLAS_STATUS_LICENSE_ERROR = 16\n};",
-            "enum class S : int\n{\nHIPBLAS_STATUS_SUCCESS,\n  CUBLAS_STATUS_LICENSE_ERROR = 16\n};",
+            "enum class S : int\n{\nCUBLAS_STATUS_SUCCESS,\nCUBLAS_STATUS_LICENSE_ERROR = 16\n};",
+            "enum class S : int\n{\nHIPBLAS_STATUS_SUCCESS,\nCUBLAS_STATUS_LICENSE_ERROR = 16\n};",
         ),
         (
             "enum { A = (1), CUBLAS_STATUS_LICENSE_ERROR, // last\n};",
