@@ -44,7 +44,8 @@ def clone(row: ProjectRow, place: Path, mirrors: Path | None) -> Checkout:
         if repository.startswith("/"):
             shutil.copytree(repository, inside)
         else:
-            _clone(repository, inside, mirrors)
+            name, _, commit = repository.partition("@")
+            _clone(name, inside, mirrors, commit)
     if not row.submodules and mirrors is None:
         _git(["-C", str(tree), "submodule", "update", "--init", "--recursive", "--depth=1"])
     dependencies = {}

@@ -24,8 +24,9 @@ class ProjectRow(StrictModel):
     """Name of a download of the build -> a repository (``owner/name``) or a local folder that
     replaces it."""
     submodules: dict[str, str] = {}
-    """Folder -> what fills it where the clone's own submodules cannot be fetched: a repository,
-    or a folder of this machine."""
+    """Folder -> what fills it where the clone's own submodules cannot be fetched: a repository
+    (``owner/name``, with ``@`` and a commit or tag for another than the newest), or a folder of
+    this machine."""
     packages: list[str] = []
     """Debian packages that it needs besides the set-up's."""
     seconds: int = 1800

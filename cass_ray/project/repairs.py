@@ -19,7 +19,12 @@ from cass_ray.cache import digest
 from cass_ray.config import StrictModel
 from cass_ray.project.build_system import BUILD_FOLDER
 from cass_ray.project.steps import Step
-from cass_ray.translate.repair.loop import CompilerDiagnostic, apply_fixes, diagnostics
+from cass_ray.translate.repair.loop import (
+    CompilerDiagnostic,
+    apply_fixes,
+    at_declarations,
+    diagnostics,
+)
 
 _UP = re.compile(r"^(?:\.\./)+")
 _ENTERED = re.compile(r"Entering directory ['`](/[^'\n]{1,4096})'")
@@ -154,7 +159,8 @@ def _by_file(log: str, tree: Path) -> dict[str, list[CompilerDiagnostic]]:
     """The errors of a build by the file of ``tree`` that they are in; others are left out."""
     found: dict[str, list[CompilerDiagnostic]] = {}
     folders = list(dict.fromkeys(_ENTERED.findall(log)))[:_MOST_FOLDERS]
-    for item in diagnostics(log):
+    errors = diagnostics(log)
+    for item in [*errors, *at_declarations(errors)]:
         name = _inside(item.file, tree, folders)
         if name:
             found.setdefault(name, []).append(item)

@@ -8,3 +8,7 @@ endif()
 set(CMAKE_HIP_COMPILER_ID_TEST_FLAGS_FIRST "--offload-arch=@architecture@")
 set(CMAKE_HIP_FLAGS_INIT "--rocm-path=${CMAKE_CURRENT_LIST_DIR} -B${CMAKE_CURRENT_LIST_DIR}/bin")
 string(APPEND CMAKE_HIP_FLAGS_INIT " @workarounds@")
+# Projects leave out tests where it is defined, for they take it that CMake cross-compiles. CMake
+# itself reads this file by CMakeSystem.cmake from here on, as try_compile and later runs do.
+unset(CMAKE_TOOLCHAIN_FILE)
+unset(CMAKE_TOOLCHAIN_FILE CACHE)

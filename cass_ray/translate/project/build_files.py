@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.translate.project.build_text import (
     ALL_ERRORS,
+    ALL_SPARED,
     SPARED,
     SPARED_BY_LANGUAGE,
     BuildText,
@@ -32,8 +33,9 @@ from cass_ray.translate.project.cmake_findcuda import (
     refused,
 )
 from cass_ray.translate.project.cmake_ipo import is_checked, plain_module, without_gcc
-from cass_ray.translate.project.cmake_lists import find_by_file, link_listed
+from cass_ray.translate.project.cmake_lists import find_by_file, link_listed, set_globbed
 from cass_ray.translate.project.makefiles import translate_makefile, translate_script
+from cass_ray.translate.project.nvcc_flags import IN_CMAKE
 from cass_ray.translate.project.rocm_libraries import PACKAGES, TARGETS, VARIABLES
 from cass_ray.translate.project.setup_flags import without_nvcc
 from cass_ray.translate.project.setup_places import with_libraries, with_rocm
@@ -62,7 +64,7 @@ _PARSED = re.compile(
     r"\bcmake_parse_arguments\s*\(\s*(?:PARSE_ARGV\s+\d+\s+)?\"?(?P<prefix>\w+)\"?(?P<options>[^()]*)\)",
     re.IGNORECASE,
 )
-_CUDA_GLOB = re.compile(r"\*\.cu(?!\w)")
+_CUDA_GLOB = re.compile(r"\.cu(?!\w)")
 _CUDA_WORD = re.compile(r"(?<![${-])\bCUDA\b(?![}_])")
 _LANGUAGE = re.compile(rf'("(?:[^"\\]|\\.)*")|{_CUDA_WORD.pattern}', re.DOTALL)
 """In ``project(...)``, but not where it is described."""
@@ -91,6 +93,9 @@ _TARGET = re.compile(r"\bCUDA::(\w+)")
 _VARIABLE = re.compile(r"\$\{(" + "|".join(VARIABLES) + r")\}")
 _LISTING = {"add_executable", "add_library", "target_sources", "set", "list", "file"}
 _COMPILE_OPTIONS = {"add_compile_options", "target_compile_options"}
+_FOR_HIP = re.compile(r"\bCMAKE_HIP_FLAGS|COMPILE_LANG(?:UAGE|_AND_ID):HIP\b")
+_OF_HIP = re.compile(r"\(\s*(?:APPEND\s+)?CMAKE_HIP_FLAGS")
+_ALL_FLAGS = re.compile(r"\$\{CMAKE_HIP_FLAGS\}")
 
 
 def kind_of(path: str) -> Callable[[str], Translation] | None:
@@ -114,8 +119,27 @@ def configures(path: str) -> bool:
 
 def _spared(name: str, whole: str) -> str:
     """A command of CMake where warnings are errors."""
-    flags = SPARED_BY_LANGUAGE if name.lower() in _COMPILE_OPTIONS else SPARED
+    flags: tuple[str, ...] = SPARED_BY_LANGUAGE if name.lower() in _COMPILE_OPTIONS else SPARED
+    if _OF_HIP.search(whole):
+        flags = ALL_SPARED
     return ALL_ERRORS.sub(lambda match: with_spared(match, flags), whole)
+
+
+def _hips_alone(name: str, whole: str) -> str:
+    """A command of CMake that gives flags to the HIP language.
+
+    What a target is given of the language's own flags is left out: it has them, and they are one
+    text, of which CMake makes one argument.
+    """
+    if not _FOR_HIP.search(whole):
+        return whole
+    if name.lower() in _COMPILE_OPTIONS:
+        whole = _ALL_FLAGS.sub("", whole)
+    elif name.lower() not in {"set", "list", "string"}:
+        return whole
+    for pattern, new in IN_CMAKE:
+        whole = pattern.sub(new, whole)
+    return whole
 
 
 def translate_cmake(text: str) -> Translation:
@@ -184,10 +208,13 @@ def translate_cmake(text: str) -> Translation:
     file.substitute(r"\bcuda_std_(\d\d)\b", r"hip_std_\1")
     file.substitute(r"\b((?:LINKER_)?LANGUAGE\s+)CUDA\b", r"\1HIP")
     file.raise_standard()
+    file.replace_commands(_hips_alone)
     file.flags()
     file.replace_commands(_spared)
     if (headers or _USES_HIP.search(file.text)) and not _FINDS_HIP.search(file.text):
         _with_packages(file, targets, headers)
+    if asked and not finds:
+        _with_versions(file, asked)
     for name in sorted(set(_TARGET.findall(text)) - TARGETS.keys()):
         file.report(f"CUDA::{name}", Severity.ERROR, f"the target CUDA::{name} has no counterpart")
     _report_find_cuda(file)
@@ -298,6 +325,25 @@ def _versions(names: tuple[str, ...]) -> str:
     )
 
 
+def _with_versions(file: BuildText, names: tuple[str, ...]) -> None:
+    """The version that a file asks for and another one finds, which may ask for none."""
+    lines = "".join(
+        f"\nif(NOT DEFINED {name})\n  {line}\nendif()"
+        for name, line in zip(names, _versions(names).splitlines()[1:], strict=True)
+    )
+    is_first = True
+
+    def add(name: str, whole: str) -> str:
+        nonlocal is_first
+        begins, is_first = is_first, False
+        if not begins:
+            return whole
+        first = name.lower() == "cmake_minimum_required"
+        return f"{whole}{lines}" if first else f"{lines.lstrip()}\n{whole}"
+
+    file.replace_commands(add)
+
+
 def _rocm_folders(name: str, whole: str) -> str:
     """A command that names CUDA's folder, with ROCm's; one that sets or asks for it stays."""
     if name.lower() in {"if", "elseif", "set", "find_package", "message", "option"}:
@@ -350,21 +396,6 @@ def _glob(folder: str, variable: str) -> str:
     )
 
 
-def _set_globbed(words: list[str]) -> str:
-    """What a pattern of ``.cu`` files found is HIP; headers and C++ beside it stay."""
-    variable = words[1]
-    options = {"CONFIGURE_DEPENDS", "RELATIVE", "LIST_DIRECTORIES", "TRUE", "FALSE"}
-    patterns = [word.strip('"') for word in words[2:] if word not in options]
-    alone = all(_CUDA_GLOB.search(word) for word in patterns if "*" in word)
-    if alone:
-        return f"\nset_source_files_properties(${{{variable}}} PROPERTIES LANGUAGE HIP)"
-    return (
-        f"\nset({variable}_HIP ${{{variable}}})\n"
-        f'list(FILTER {variable}_HIP INCLUDE REGEX "[.]cu$")\n'
-        f"set_source_files_properties(${{{variable}_HIP}} PROPERTIES LANGUAGE HIP)"
-    )
-
-
 def _parameters(text: str) -> frozenset[str]:
     """Variables that hold what functions and macros of a CMake file are called with."""
     words = [word for match in _PARAMETERS.finditer(text) for word in (*match[1].split(), "ARGN")]
@@ -397,7 +428,7 @@ def _language(
     if command == "file":
         if not words or not words[0].startswith("GLOB") or not _CUDA_GLOB.search(body):
             return ""
-        return _set_globbed(words)
+        return set_globbed(words)
     text = re.sub(r"#[^\n]*", "", body)
     if "set_source_files_properties" in body:
         return ""

@@ -19,10 +19,13 @@ _CMAKE_TOKEN = re.compile(
     r"|[()]",
     re.DOTALL,
 )
+_OF_HIP = re.compile(r"NVCC\w*\s*[+:?]?=|\bhipcc\b|\$[({]NVCC[)}]")
 ALL_ERRORS = re.compile(r"(?<![\w=-])(?P<quote>[\"']?)-Werror(?P=quote)(?![\w=-])")
 SPARED = tuple(f"-Wno-error=unused-{kind}" for kind in ("result", "variable", "parameter"))
 """HIP says of its functions that their result is to be looked at, CUDA does not; and the mask of a
 shuffle has no use where HIP's function takes none."""
+ALL_SPARED = ("-Wno-error",)
+"""For HIP's compiler alone, whose warnings are others than those of nvcc and its host compiler."""
 SPARED_BY_LANGUAGE = (SPARED[0], "$<$<COMPILE_LANGUAGE:HIP>:-Wno-error>")
 """Where CMake knows the language: nvcc's host compiler, which these are for, sees no kernel."""
 
@@ -80,7 +83,7 @@ class BuildText:
 
     def spare_warnings(self) -> None:
         """Where warnings are errors: none of what CUDA's compiler does not warn of."""
-        self.substitute(ALL_ERRORS, lambda match: with_spared(match, SPARED))
+        self.substitute(ALL_ERRORS, _with_spared_by_line)
 
     def raise_standard(self) -> None:
         for pattern, new in STANDARD:
@@ -114,6 +117,13 @@ def with_spared(match: re.Match[str], flags: Sequence[str]) -> str:
     listed = ";" in (text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1])
     separator = ";" if listed else " "
     return separator.join([match.group(), *(f"{quote}{flag}{quote}" for flag in flags)])
+
+
+def _with_spared_by_line(match: re.Match[str]) -> str:
+    """:func:`with_spared` for make: whose flags they are is said by the line."""
+    line = match.string.rfind("\n", 0, match.start()) + 1
+    of_hip = _OF_HIP.search(match.string, line, match.start()) is not None
+    return with_spared(match, ALL_SPARED if of_hip else SPARED)
 
 
 def _closing(text: str, start: int) -> int | None:

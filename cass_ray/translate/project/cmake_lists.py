@@ -1,4 +1,4 @@
-"""Libraries of CUDA that a CMake file looks for as files, or keeps in a list to link them later.
+"""Lists of CMake files: of CUDA's libraries, to be linked later, and of sources by patterns.
 
 ``find_library`` and functions of a project's own around it look for ``cublas_static`` and the
 like; ROCm has shared libraries by other names. A list of nothing but CUDA's libraries gets ROCm's
@@ -7,6 +7,7 @@ targets, which know where they are.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping
 
@@ -80,3 +81,22 @@ def link_listed(command: str, targets: Mapping[str, str]) -> tuple[str, set[str]
     made = list(dict.fromkeys(found[word] for word in words if found[word]))
     end = " PARENT_SCOPE)" if "PARENT_SCOPE" in match["items"].split() else ")"
     return f"{match['head']} {' '.join(made)}{end}", set(made)
+
+
+def set_globbed(words: list[str]) -> str:
+    """What a pattern of ``.cu`` files found is HIP; headers and C++ beside it stay."""
+    variable = words[1]
+    options = {"CONFIGURE_DEPENDS", "RELATIVE", "LIST_DIRECTORIES", "TRUE", "FALSE"}
+    patterns = [
+        word.strip('"')
+        for before, word in itertools.pairwise(words[1:])
+        if word not in options and before != "RELATIVE"
+    ]
+    alone = all(word.endswith(".cu") for word in patterns)
+    if alone:
+        return f"\nset_source_files_properties(${{{variable}}} PROPERTIES LANGUAGE HIP)"
+    return (
+        f"\nset({variable}_HIP ${{{variable}}})\n"
+        f'list(FILTER {variable}_HIP INCLUDE REGEX "[.]cu$")\n'
+        f"set_source_files_properties(${{{variable}_HIP}} PROPERTIES LANGUAGE HIP)"
+    )

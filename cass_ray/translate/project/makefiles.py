@@ -17,7 +17,12 @@ from cass_ray.translate.project.makefile_rules import (
     link_device_code,
     link_once,
 )
-from cass_ray.translate.project.nvcc_flags import DEVICE_DEBUG, HOST_OPTIONS, LEFT
+from cass_ray.translate.project.nvcc_flags import (
+    DEVICE_DEBUG,
+    HOST_OPTIONS,
+    LEFT,
+    NAMED_ARCHITECTURE,
+)
 from cass_ray.translate.project.rocm_libraries import LIBRARIES
 from cass_ray.translate.protocol import Severity, Translation
 
@@ -67,6 +72,7 @@ def translate_makefile(text: str) -> Translation:
     file.substitute(r"(?:\$[({]\w*CUDA\w*[)}]|/usr/local/cuda[\w.-]*)/bin/nvcc\b", "hipcc")
     file.substitute(r"(?:(?<![\w./$({-])|(?<=\w:[-=]))nvcc\b(?!\s*[?:+]?=)", "hipcc")
     file.substitute(DEVICE_DEBUG, r"\1-g")  # clang's -G takes a number
+    file.substitute(NAMED_ARCHITECTURE, r"\1")
     file.substitute(_CUDA_FOLDER, lambda match: _ROCM_FOLDERS[match["use"]])
     file.substitute(_NAMED_FOLDER, lambda match: f"{match[0]} -D__HIP_PLATFORM_AMD__")
     file.substitute(_LINK, lambda match: _library(match[1], folders, "-l"))

@@ -20,9 +20,17 @@ def _rule(pieces: list[str], hipcc: str) -> tuple[re.Pattern[str], str]:
 
 
 FLAG_RULES = [_rule(*entry) for entry in _TABLE["flags"]]
-DEVICE_DEBUG = re.compile(
-    r"^(?!.*\bcmake\b)(.*(?<![\w-]))(?:-G|--device-debug)(?=\s|$)", re.MULTILINE
+_DEBUG = r"(?<![\w-])(?:-G|--device-debug)(?=[\s\"';)>]|$)"
+DEVICE_DEBUG = re.compile(rf"^(?!.*\bcmake\b)(.*){_DEBUG}", re.MULTILINE)
+NAMED_ARCHITECTURE = re.compile(
+    r"^(.*(?:\bhipcc\b|NVCC).*?)(?<![\w-])-arch\s+\$(?:\(\w+\)|\{\w+\})", re.MULTILINE
 )
+"""In a line of make for nvcc; a host's compiler may have an ``-arch`` of its own."""
+IN_CMAKE = (
+    (re.compile(_DEBUG), "-g"),
+    (re.compile(r"(?<![\w-])-arch(?:\s+|;)\$\{\w+\}"), ""),
+)
+"""In flags of the HIP language alone: clang's ``-G`` takes a number, its ``-arch`` is a Mac's."""
 STANDARD = (
     # rocPRIM, hipCUB and rocThrust want C++17, as CUB and Thrust of CUDA 13 do.
     (re.compile(r"\b((?:CMAKE_)?HIP_STANDARD\s+)(?:98|03|11|14)\b"), r"\g<1>17"),

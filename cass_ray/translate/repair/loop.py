@@ -10,13 +10,13 @@ Where no rule knows an error a model may be asked; what it proposes must keep ev
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import islice
-from pathlib import Path
 
 from cass_ray.corpus.parsing.kernels import kernel_definitions
-from cass_ray.csv_tables import read_mapping
+from cass_ray.translate.repair.sides import CANDIDATE, HOST_FROM_DEVICE, give_both_sides
+from cass_ray.translate.repair.standard_headers import add_header, pending
 from cass_ray.translate.repair.template_arguments import name_types
 from cass_ray.translate.rules import thrust_headers
 from cass_ray.translate.rules.edits import Edits
@@ -47,14 +47,6 @@ _BETWEEN_HALVES = re.compile(
     rf"ambiguous conversion for (?:C-style|functional-style|static_cast) ?(?:cast)? ?from {_HALVES}"
     rf" to {_HALVES}|conversion from {_HALVES} to .{{0,99}} is ambiguous"
 )
-_UNDECLARED = re.compile(
-    r"use of undeclared identifier '(?:std::)?(\w+)'|unknown type name '(\w+)'"
-    r"|no (?:member|type|template) named '(\w+)' in namespace 'std'"
-    r"|no matching function for call to '(\w+)'"
-)
-_HEADERS = read_mapping(Path(__file__).with_name("headers.csv"))
-"""Header of C and C++ -> names that programs use without including it."""
-_HEADER_OF = {name: header for header, names in _HEADERS.items() for name in names.split()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +91,17 @@ def diagnostics(messages: str) -> list[CompilerDiagnostic]:
             messages[match.end() : end],
         )
         for match, end in zip(matches, ends, strict=True)
+    ]
+
+
+def at_declarations(items: list[CompilerDiagnostic]) -> list[CompilerDiagnostic]:
+    """The errors of ``items`` whose cause is a declaration, at the place of that."""
+    return [
+        CompilerDiagnostic(
+            found["file"], int(found["line"]), int(found["column"]), HOST_FROM_DEVICE, ""
+        )
+        for item in items
+        for found in CANDIDATE.finditer(item.notes)
     ]
 
 
@@ -194,16 +197,7 @@ Fix = Callable[[SourceText, Edits, CompilerDiagnostic, int], str]
 
 
 def _add_header(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
-    for match in _UNDECLARED.finditer(item.message):
-        name = next(group for group in match.groups() if group)
-        header = _HEADER_OF.get(name)
-        directive = f"#include <{header}>"
-        if header and directive not in text.text:
-            first = re.search(r"^[ \t]*#[ \t]*include\b", text.code, re.MULTILINE)
-            if not any(directive == line for line in _pending(edits, text)):
-                edits.insert(first.start() if first else 0, directive + text.newline)
-            return f"add {directive} for {name}"
-    return ""
+    return add_header(text, edits, item.message, item.notes)
 
 
 def _add_thrust_header(
@@ -213,15 +207,11 @@ def _add_thrust_header(
     if found is None or found[1] not in thrust_headers.HEADER_OF:
         return ""
     directive = f"#include <thrust/{thrust_headers.HEADER_OF[found[1]]}.h>"
-    if directive in text.text or directive in _pending(edits, text):
+    if directive in text.text or directive in pending(edits, text):
         return ""
     first = re.search(r"^[ \t]*#[ \t]*include\b", text.code, re.MULTILINE)
     edits.insert(first.start() if first else 0, directive + text.newline)
     return f"add {directive}"
-
-
-def _pending(edits: Edits, text: SourceText) -> Iterator[str]:
-    yield from edits.apply(text.text).split("\n")
 
 
 def _cast_argument(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
@@ -245,6 +235,7 @@ def _add_keyword(text: SourceText, edits: Edits, item: CompilerDiagnostic, offse
         ("explicit qualification required to use member", "this->"),
         ("missing 'typename' prior to dependent type", "typename "),
         ("use 'template' keyword to treat", "template "),
+        ("missing 'template' keyword prior to dependent template name", "template "),
     ):
         if phrase in item.message:
             edits.insert(offset, keyword)
@@ -445,6 +436,10 @@ def _leave_shared_memory(
     return f"leave shared memory on line {item.line} as it is"
 
 
+def _give_both_sides(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
+    return give_both_sides(text, edits, item.message, item.line, offset)
+
+
 def _name_types(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
     return name_types(text, edits, item.message, item.notes, offset)
 
@@ -458,6 +453,7 @@ _RULES: tuple[Fix, ...] = (
     _leave_shared_memory,
     _leave_own_atomic,
     _widen_specialization,
+    _give_both_sides,
     _add_keyword,
     _cast_argument,
     _convert_halves,

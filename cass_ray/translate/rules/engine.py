@@ -85,7 +85,11 @@ def _add_snippets(unit: Rewrite) -> None:
     if not wanted:
         return
     text = "".join(tables.snippet(name) for name in _SNIPPETS if name in wanted)
-    headers.insert_after_runtime(unit, text.replace("\n", unit.source.newline))
+    headers.insert_after_runtime(
+        unit,
+        text.replace("\n", unit.source.newline),
+        for_hip_alone=wanted == {"host_extremes"},
+    )
 
 
 PASSES: tuple[Pass, ...] = (

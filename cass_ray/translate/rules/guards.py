@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 
 from cass_ray.translate.protocol import Severity
+from cass_ray.translate.rules import headers
 from cass_ray.translate.rules.rewrite import Rewrite
 
 VERSION_MACROS = {
@@ -42,8 +43,12 @@ VERSION_MACROS = {
     "CUFFT_VER_MAJOR": "10",
     "CUFFT_VER_MINOR": "9",
     "CUFFT_VER_PATCH": "0",
+    "CURAND_VER_MAJOR": "10",
+    "CURAND_VER_MINOR": "3",
 }
 
+_OF_HEADERS = ("CUDART_VERSION", "CUDA_VERSION")
+"""A host's compiler has them where CUDA's headers are included, as it has ``HIP_VERSION``."""
 ARCHITECTURE_MACRO = "__CUDA_ARCH__"
 _FEATURES = re.compile(
     r"__CUDA_ARCH_FEAT_\w+|__CUDA_ARCH_SPECIFIC__|__CUDA_ARCH_FAMILY_SPECIFIC__"
@@ -60,6 +65,10 @@ _ATTRIBUTES = re.compile(
     r"(?:[ \t]*#[ \t]*define[ \t]+\w+[^\n]{0,99}\b__(?:host|device)__[^\n\\]{0,99}\n"
     r"(?:[ \t]*\n){0,99}){1,99}"
     r"[ \t]*#[ \t]*(?:else|endif)\b"
+)
+_DEFAULT_ATTRIBUTE = re.compile(
+    r"(?:[ \t]*\n)*[ \t]*#[ \t]*ifndef[ \t]+(?P<macro>\w+)[ \t]*\n"
+    r"[ \t]*#[ \t]*define[ \t]+(?P=macro)[ \t]+__device__[ \t]*\n[ \t]*#[ \t]*endif\b"
 )
 _ATTRIBUTE = re.compile(
     r"\b[A-Za-z_]\w*(?:\.|->)(?P<member>ptxVersion|binaryVersion)\b(?!\s*=[^=])"
@@ -132,6 +141,27 @@ def _gives_attributes(unit: Rewrite, offset: int) -> bool:
     code = unit.source.code
     end = code.find("\n", offset)
     return end >= 0 and _ATTRIBUTES.match(code, end + 1) is not None
+
+
+def _add_attribute(unit: Rewrite, offset: int, directive: str) -> None:
+    """A macro that is ``__device__`` in the device's pass, unless defined, is for both sides.
+
+    The host's pass of nvcc has the functions for the host alone, kernels that call them or not.
+    """
+    if directive not in {"if", "ifdef"}:
+        return
+    end = unit.source.code.find("\n", offset)
+    found = _DEFAULT_ATTRIBUTE.match(unit.source.code, end + 1) if end >= 0 else None
+    if found is None:
+        return
+    macro = found["macro"]
+    lines = (
+        f"#if defined(__HIPCC__) && !defined({macro})",
+        f"#define {macro} __host__ __device__",
+        "#endif",
+        "",
+    )
+    unit.edits.insert(unit.source.logical_line(offset), unit.source.newline.join(lines))
 
 
 def _report_features(unit: Rewrite) -> None:
@@ -207,6 +237,7 @@ def _rewrite_architecture(unit: Rewrite, offset: int) -> None:
     if directive == "define" and not _defines(unit, offset):
         directive = "definition"
     if _is_flag(unit, offset, directive):
+        _add_attribute(unit, offset, directive)
         gives = directive in {"if", "ifdef"} and _gives_attributes(unit, offset)
         unit.rename(offset, word, "__HIPCC__" if gives else _DEVICE_FLAG)
         return
@@ -242,8 +273,11 @@ def _rewrite_version(unit: Rewrite, offset: int, macro: str, value: str) -> None
         return
     code = unit.source.code
     start = code.rfind(directive, max(0, offset - _LONGEST_GAP), offset) if directive else -1
+    known = "1"
+    if macro in _OF_HEADERS and headers.may_be_without_runtime(unit):
+        known = "defined(HIP_VERSION)"
     if directive in {"ifdef", "ifndef"} and start >= 0:
-        condition = "1" if directive == "ifdef" else "0"
+        condition = known if directive == "ifdef" else "0" if known == "1" else f"!{known}"
         end = offset + len(macro)
         unit.edits.replace(start, end, f"if {condition} /* {macro} */")
         unit.converted(offset)
@@ -253,7 +287,7 @@ def _rewrite_version(unit: Rewrite, offset: int, macro: str, value: str) -> None
         end = offset + len(macro)
         if "(" in defined.group():
             end = code.find(")", end) + 1 or end
-        unit.edits.replace(defined.start(), end, f"1 /* {macro} */")
+        unit.edits.replace(defined.start(), end, f"{known} /* {macro} */")
         unit.converted(offset)
         return
     _report_newer(unit, offset, macro, int(value))

@@ -27,6 +27,11 @@ _FIRST_CODE = re.compile(r"\S")
 _DEVICE_SOURCES = (".cu", ".cu.cc", ".cu.cpp")
 _HOST_SOURCES = (".cc", ".cpp", ".cxx", ".c++")
 _HEADERS = (".h", ".hh", ".hpp", ".hxx")
+_HIP_ALONE = ("#ifdef __HIPCC__", "#endif")
+_OF_CUDA = re.compile(
+    r"<<<|\b(?:__\w*(?:CUDA|global|device|host)\w*__|[Cc][Uu]da\w*|CUDA\w*|cu[A-Z]\w*|CU[A-Z]\w*|thrust|cub"
+    r"|threadIdx|blockIdx)\b"
+)
 _OF_THE_RUNTIME = re.compile(
     r"\b(?:cuda[A-Z]\w*|threadIdx|blockIdx|blockDim|gridDim|__syncthreads)\b"
 )
@@ -250,7 +255,7 @@ def _add_runtime(unit: Rewrite, includes: list[_Include], first_runtime: int | N
     if is_source:
         _insert_runtime(unit)
     elif _is_for_both(unit, includes):
-        _insert_runtime(unit, ("#ifdef __HIPCC__", "#endif"))
+        _insert_runtime(unit, _HIP_ALONE)
 
 
 def _is_for_both(unit: Rewrite, includes: list[_Include]) -> bool:
@@ -270,7 +275,7 @@ def _is_runtime(unit: Rewrite, include: _Include) -> bool:
     return found is not None and found.hip == RUNTIME
 
 
-def _insert_runtime(unit: Rewrite, around: tuple[str, str] | None = None) -> None:
+def _insert_runtime(unit: Rewrite, around: tuple[str, str] | None = None, behind: str = "") -> None:
     top = _top(unit)
     if top is None:
         return
@@ -281,11 +286,27 @@ def _insert_runtime(unit: Rewrite, around: tuple[str, str] | None = None) -> Non
     else:
         lines = [around[0], *lines, around[1]]
     text = "".join(f"{line}{unit.source.newline}" for line in lines)
-    unit.edits.insert(offset, f"{line_end}{text}")
+    unit.edits.insert(offset, f"{line_end}{text}{behind}")
 
 
-def insert_after_runtime(unit: Rewrite, text: str) -> None:
-    """Insert ``text`` behind the runtime header, which is included if nothing did."""
+def is_plain_host(unit: Rewrite) -> bool:
+    """Whether the file is a source of the host's compiler in which nothing is CUDA's."""
+    return unit.filename.endswith(_HOST_SOURCES) and not _OF_CUDA.search(unit.source.code)
+
+
+def may_be_without_runtime(unit: Rewrite) -> bool:
+    """Whether the file is a header that sources of the host may include before CUDA's, or alone."""
+    return unit.runtime_end is None and unit.filename.endswith(_HEADERS)
+
+
+def insert_after_runtime(unit: Rewrite, text: str, *, for_hip_alone: bool = False) -> None:
+    """Insert ``text`` behind the runtime header, which is included if nothing did.
+
+    ``for_hip_alone``: the text is nothing to other compilers, and headers may be theirs as well.
+    """
+    if unit.runtime_end is None and for_hip_alone and unit.filename.endswith(_HEADERS):
+        _insert_runtime(unit, _HIP_ALONE, text)
+        return
     if unit.runtime_end is None:
         _insert_runtime(unit)
     if unit.runtime_end is not None:

@@ -8,7 +8,8 @@ generated programs. PyTorch's ``scalar_t`` beside a ``double`` may be ``c10::Hal
 float to both: CUDA has ``max(float, double)``, HIP an ambiguity.
 
 For the host HIP has ``min`` and ``max`` of two ints alone, to which ``min(1.5f, x)`` converts its
-arguments: a snippet has CUDA's others. Found by a public project's test.
+arguments: a snippet has CUDA's others. Found by a public project's test. Where nothing is CUDA's a
+host's compiler calls the standard library's or the project's own.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 import re
 from pathlib import PurePosixPath
 
+from cass_ray.translate.rules import headers
 from cass_ray.translate.rules.rewrite import Rewrite
 from cass_ray.translate.rules.text import Span
 
@@ -51,7 +53,7 @@ _LONGEST_ARGUMENT = 2000
 
 def rewrite_min_max(unit: Rewrite) -> None:
     """Let calls of ``min`` and ``max`` that may mix integer types compare as CUDA's do."""
-    if unit.is_hip:
+    if unit.is_hip or headers.is_plain_host(unit):
         return
     declared: dict[str, set[str]] | None = None
     for word in ("min", "max"):

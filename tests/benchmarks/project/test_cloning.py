@@ -55,3 +55,21 @@ def test_a_whole_copy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
 def test_what_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(CloneFailed, match="is missing"):
         clone(ROW, tmp_path / "place", tmp_path)
+
+
+@pytest.mark.parametrize(("wanted", "text"), [("", "2"), ("@v1", "1"), ("@v2", "2")])
+def test_a_submodule_of_another_commit(tmp_path: Path, wanted: str, text: str) -> None:
+    mirrors = mirror(tmp_path / "a", {"a.cu": "int a;\n"})
+    work, place = tmp_path / "part", mirrors / "some+part"
+    work.mkdir()
+    git(work, "init", "-q")
+    for version in "12":
+        (work / "version").write_text(version)
+        git(work, "add", ".")
+        git(work, "commit", "-qm", version)
+        git(work, "tag", f"v{version}")
+    place.mkdir()
+    (work / ".git").rename(place / "repo")
+    row = ROW.model_copy(update={"submodules": {"third/part": f"some/part{wanted}"}})
+    made = clone(row, tmp_path / "place", mirrors)
+    assert (made.tree / "third/part/version").read_text() == text

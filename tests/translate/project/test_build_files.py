@@ -112,6 +112,11 @@ def test_cmake_without_cuda_stays() -> None:
         # The architecture in a variable, which has Nvidia's name for one.
         ("A ?= sm_70\na:\n\tnvcc -arch=$(A) -I.. a.cu\nb:\n\tgcc -arch $(A) b.c\n",
          "A ?= sm_70\na:\n\thipcc  -I.. a.cu\nb:\n\tgcc -arch $(A) b.c\n"),
+        ("a:\n\tnvcc -arch $(CUDA_ARCH) a.cu\nb:\n\tgcc -arch $(ARCH) b.c\n",
+         "a:\n\thipcc  a.cu\nb:\n\tgcc -arch $(ARCH) b.c\n"),
+        ("a:\n\tnvcc --gpu-architecture ${GPU} a.cu\n", "a:\n\thipcc  a.cu\n"),
+        ("NVCCFLAGS += -arch ${ARCH} -w\n", "NVCCFLAGS +=  -w\n"),
+        ('NVCCFLAGS = "-O0 -G"\n', 'NVCCFLAGS = "-O0 -g"\n'),
         # A word of the shell for nvcc, options of hipcc's own.
         ("a:\n\tnvcc -ccbin=$(CXX) -Xcompiler \"$(F) -w\" -Xcompiler '-fPIC,-O2' a.cu\n",
          "a:\n\thipcc  $(F) -w -fPIC -O2 a.cu\n"),
@@ -508,6 +513,15 @@ KERNELS = "$<$<COMPILE_LANGUAGE:HIP>:-Wno-error>"
         ),
         ("add_compile_options(-Werror=shadow)", "add_compile_options(-Werror=shadow)"),
         ("add_compile_options(-Wno-error)", "add_compile_options(-Wno-error)"),
+        # clang's warnings are others than those of nvcc and its host compiler.
+        (
+            "list(APPEND CUDA_NVCC_FLAGS -Xcompiler -Wall,-Werror)",
+            'string(APPEND CMAKE_HIP_FLAGS " -Wall -Werror -Wno-error")',
+        ),
+        (
+            'set(CMAKE_CUDA_FLAGS "${CMAKE_CUDA_FLAGS} -Werror")',
+            'set(CMAKE_HIP_FLAGS "${CMAKE_HIP_FLAGS} -Werror -Wno-error")',
+        ),
         ('set(CMAKE_CUDA_FLAGS "-O2 -Werror all-warnings")', 'set(CMAKE_HIP_FLAGS "-O2 ")'),
     ],
 )
@@ -519,6 +533,10 @@ def test_what_cuda_does_not_warn_of_is_no_error(flags: str, expected: str) -> No
 def test_makefiles_spare_what_cuda_does_not_warn_of() -> None:
     made = translate_makefile("NVCC = nvcc\nCXXFLAGS = -Wall -Werror\n").source
     assert f"CXXFLAGS = -Wall -Werror {RESULT} {VARIABLE} {PARAMETER}\n" in made
+    made = translate_makefile("NVCCFLAGS += -Xcompiler -Wall,-Werror\n").source
+    assert made == "NVCCFLAGS += -Wall -Werror -Wno-error\n"
+    made = translate_makefile("a.o: a.cu\n\t$(NVCC) -Werror -c a.cu\n").source
+    assert "$(NVCC) -Werror -Wno-error -c a.cu" in made
 
 
 def test_cmake_links_libraries_by_their_plain_names() -> None:
@@ -544,6 +562,33 @@ def test_what_is_linked_is_found_first() -> None:
 
 def test_a_target_of_the_projects_own_keeps_its_name() -> None:
     source = "# CUDA\nadd_library(nvrtc x.cpp)\ntarget_link_libraries(app nvrtc)\n"
+    assert translate_cmake(source).source == source
+
+
+@pytest.mark.parametrize(
+    ("patterns", "filtered"),
+    [
+        ("*.cu", False),
+        ('"${D}/one.cu" "${D}/two.cu"', False),
+        ("src/*_kernel.cu", False),
+        ("[a-k]*.cu", False),
+        ("RELATIVE ${D} CONFIGURE_DEPENDS k?.cu", False),
+        ("one.cu one.cpp", True),
+        ("*.cu*", True),
+        ("${D} *.cu", True),
+    ],
+)
+def test_what_patterns_find_is_compiled(patterns: str, filtered: bool) -> None:
+    """CMake leaves a .cu file out, without a word, where no language is said (fdtd3d)."""
+    made = translate_cmake(f"# CUDA\nfile(GLOB KERNELS {patterns})\n").source
+    name = "KERNELS_HIP" if filtered else "KERNELS"
+    assert f"\nset_source_files_properties(${{{name}}} PROPERTIES LANGUAGE HIP)\n" in made
+    assert ("list(FILTER KERNELS_HIP" in made) == filtered
+
+
+@pytest.mark.parametrize("patterns", ["*.cuh", "*.cpp", "cu/*.c", "a.cubin"])
+def test_patterns_of_other_files_stay(patterns: str) -> None:
+    source = f"# CUDA\nfile(GLOB OTHERS {patterns})\n"
     assert translate_cmake(source).source == source
 
 

@@ -87,6 +87,44 @@ def test_what_a_build_downloads_is_named(command: str, name: str) -> None:
             'set(CMAKE_HIP_FLAGS "${CMAKE_HIP_FLAGS} -O3 -DA=\\"b\\"")',
         ),
         (
+            'set(CMAKE_CUDA_FLAGS "${CMAKE_CUDA_FLAGS} -arch ${SM_TYPE} -O1")',
+            'set(CMAKE_HIP_FLAGS "${CMAKE_HIP_FLAGS}  -O1")',
+        ),
+        (
+            'set(CMAKE_CUDA_FLAGS "-arch ${KIND} -O1")',
+            'set(CMAKE_HIP_FLAGS " -O1")',
+        ),
+        (
+            'set(CMAKE_OSX_FLAGS "-arch ${KIND}")  # CUDA',
+            'set(CMAKE_OSX_FLAGS "-arch ${KIND}")  # CUDA',
+        ),
+        # clang's -G would take the next flag for its number.
+        (
+            'set(CMAKE_CUDA_FLAGS_DEBUG "${CMAKE_CUDA_FLAGS_DEBUG} -G --keep")',
+            'set(CMAKE_HIP_FLAGS_DEBUG "${CMAKE_HIP_FLAGS_DEBUG} -g ")',
+        ),
+        (
+            "target_compile_options(a PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-G;-O0>)",
+            "target_compile_options(a PRIVATE $<$<COMPILE_LANGUAGE:HIP>:-g;-O0>)",
+        ),
+        (
+            "add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:--device-debug>)",
+            "add_compile_options($<$<COMPILE_LANGUAGE:HIP>:-g>)",
+        ),
+        (
+            "execute_process(COMMAND ${CMAKE_COMMAND} -G Ninja ${CMAKE_CUDA_FLAGS})",
+            "execute_process(COMMAND ${CMAKE_COMMAND} -G Ninja ${CMAKE_HIP_FLAGS})",
+        ),
+        # A target has the flags of its language, which are one text with blanks.
+        (
+            "target_compile_options(a PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:${CUDA_NVCC_FLAGS}>)",
+            "target_compile_options(a PRIVATE $<$<COMPILE_LANGUAGE:HIP>:>)",
+        ),
+        (
+            'add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:${CMAKE_CUDA_FLAGS};-O1>")',
+            'add_compile_options("$<$<COMPILE_LANGUAGE:HIP>:;-O1>")',
+        ),
+        (
             "set_source_files_properties(a.c PROPERTIES LANGUAGE CUDA)",
             "set_source_files_properties(a.c PROPERTIES LANGUAGE HIP)",
         ),
@@ -99,6 +137,30 @@ def test_flags_and_languages(command: str, expected: str) -> None:
 def test_the_version_that_build_files_ask_for_is_that_of_the_sources() -> None:
     source = 'find_package(CUDA)\nif(CUDA_VERSION VERSION_LESS "11.0")\nendif()\n'
     assert "\nset(CUDA_VERSION 11.8)  #" in translate_cmake(source).source
+
+
+GIVEN = (
+    "if(NOT DEFINED CUDA_VERSION)\n"
+    "  set(CUDA_VERSION 11.8)  # of which HIP's interfaces are\n"
+    "endif()"
+)
+
+
+@pytest.mark.parametrize(
+    ("first", "expected"),
+    [
+        (
+            "cmake_minimum_required(VERSION 3.8)\n",
+            f"cmake_minimum_required(VERSION 3.8)\n{GIVEN}\n",
+        ),
+        ("# CUDA's\nset(A 1)\n", f"# CUDA's\n{GIVEN}\nset(A 1)\n"),
+        ("", f"{GIVEN}\n"),
+    ],
+)
+def test_a_file_may_ask_for_the_version_that_another_one_finds(first: str, expected: str) -> None:
+    """As MPPI-Generic's does; a comparison with nothing is an error of CMake's."""
+    asks = 'if(${CUDA_VERSION} VERSION_GREATER "11.2")\nendif()\n'
+    assert translate_cmake(f"{first}{asks}").source == f"{expected}{asks}"
 
 
 def test_headers_of_cuda_are_not_compiled() -> None:

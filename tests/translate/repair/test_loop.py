@@ -36,6 +36,11 @@ def test_errors_are_read_with_their_notes() -> None:
             "typename T::type x;",
         ),
         (
+            "  p->run<kind>(t);",
+            "a.cu:1:6: error: missing 'template' keyword prior to dependent template name 'run'",
+            "  p->template run<kind>(t);",
+        ),
+        (
             "int a[] = {n * 2.5, 1};",
             "a.cu:1:12: error: non-constant-expression cannot be narrowed from type 'double' to"
             " 'int' in initializer list",

@@ -387,3 +387,15 @@ def test_data_types_are_compute_types_where_products_ask_for_one(given: str, tak
     arguments = ", ".join(["h", *("x" for _ in range(16)), given, "CUBLAS_GEMM_DEFAULT"])
     source = f"void f(cudaDataType_t type, int other) {{ cublasGemmEx({arguments}); }}\n"
     assert hip(source).rstrip().endswith(f", {taken}, HIPBLAS_GEMM_DEFAULT); }}")
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["__thrust_exec_check_disable__", "__thrust_hd_warning_disable__", "_CCCL_EXEC_CHECK_DISABLE"],
+)
+def test_what_quiets_nvcc_is_dropped(word: str) -> None:
+    """Macros of Thrust's configuration, which programs use in classes of their own."""
+    source = f"struct Twice {{\n  {word}\n  template <class T> T operator()(T x);\n}};\n"
+    made = ENGINE.translate(source, filename="a.cuh")
+    assert word not in made.source
+    assert not made.findings

@@ -147,3 +147,37 @@ def test_the_hosts_are_of_their_arguments_types() -> None:
 def test_hosts_of_int_alone_need_nothing() -> None:
     assert "CASS" not in ENGINE.translate("int f(int a) { return min(a, 3); }\n").source
     assert "CASS" not in ENGINE.translate("float f(float a) { return std::min(a, a); }\n").source
+
+
+PLAIN = "#include <algorithm>\nusing std::min;\nlong least(long a, long b) { return min(a, b); }\n"
+
+
+@pytest.mark.parametrize(
+    ("filename", "more", "brings"),
+    [
+        # A host's compiler has no path to HIP's headers.
+        ("logging.cc", "", False),
+        ("logging.cpp", "", False),
+        ("logging.cxx", "int barracuda;", False),
+        ("logging.cpp", "// like cudaMalloc", False),
+        ("logging.cpp", "#include <cuda_runtime.h>", True),
+        ("logging.cpp", "#ifdef __CUDACC__\n#endif", True),
+        ("logging.cc", "__global__ void k();", True),
+        ("logging.cu", "", True),
+    ],
+)
+def test_a_file_of_the_hosts_alone_stays_as_it_is(filename: str, more: str, brings: bool) -> None:
+    source = f"{more}\n{PLAIN}"
+    translated = ENGINE.translate(source, filename=filename).source
+    assert ("hip_runtime.h" in translated) == brings
+    assert (translated == source) == (not brings)
+
+
+@pytest.mark.parametrize("filename", ["least.h", "least.hpp", "least.hh"])
+def test_a_header_brings_hips_runtime_to_hips_compiler_alone(filename: str) -> None:
+    """Sources of the host include it as well."""
+    translated = ENGINE.translate(f"#pragma once\n{PLAIN}", filename=filename).source
+    before, _, behind = translated.partition("#include <hip/hip_runtime.h>\n")
+    assert before.endswith("#ifdef __HIPCC__\n")
+    assert behind.startswith("#endif\n")
+    assert "static inline float min(float a, float b)" in behind

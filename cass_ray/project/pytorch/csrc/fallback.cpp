@@ -107,6 +107,20 @@ c10::Device device_of(const torch::jit::Stack& arguments) {
   return {c10::DeviceType::CUDA, c10::cuda::current_device()};
 }
 
+// Whether the first tensor is the CPU's and another one a device's: a number, as in `1 - x`. Then
+// PyTorch's fallback takes it that results are the CPU's too.
+bool begins_with_a_number(const torch::jit::Stack& stack, size_t arguments) {
+  bool begins = false, seen = false, on_device = false;
+  for (size_t index = stack.size() - arguments; index < stack.size(); ++index) {
+    const IValue& value = stack[index];
+    if (!value.isTensor() || !value.toTensor().defined()) continue;
+    begins = seen ? begins : value.toTensor().is_cpu();
+    seen = true;
+    on_device = on_device || value.toTensor().is_cuda();
+  }
+  return begins && on_device;
+}
+
 // Operators that draw random numbers take them from the device's generator, which
 // torch.cuda.manual_seed seeds.
 void give_generator(const c10::FunctionSchema& schema, torch::jit::Stack* stack,
@@ -126,12 +140,16 @@ void give_generator(const c10::FunctionSchema& schema, torch::jit::Stack* stack,
 
 void by_the_cpu(const c10::OperatorHandle& name, torch::jit::Stack* stack) {
   const c10::Device device = device_of(*stack);
+  const bool number_first = begins_with_a_number(*stack, name.schema().arguments().size());
   give_generator(name.schema(), stack, device);
   normalize(name, stack);
   at::native::cpu_fallback(name, stack);
-  const size_t results = name.schema().returns().size();
-  for (auto result = stack->end() - static_cast<std::ptrdiff_t>(results); result != stack->end();
-       ++result) {
+  const auto& returns = name.schema().returns();
+  auto result = stack->end() - static_cast<std::ptrdiff_t>(returns.size());
+  for (size_t index = 0; index < returns.size(); ++index, ++result) {
+    const bool is_made = result->isTensor() && returns[index].alias_info() == nullptr;
+    if (number_first && is_made && result->toTensor().defined() && result->toTensor().is_cpu())
+      *result = result->toTensor().to(device);
     if (is_container(*result) && holds_tensor(*result, c10::DeviceType::CPU))
       *result = moved(*result, device);
   }

@@ -1,5 +1,5 @@
-// Results that CUDA 13 took away from cuFFT, with the values that they had ("cuFFT API Reference" of
-// CUDA 12, cufftResult): no function returns them any more, and programs still name them.
+// Results that CUDA 13 took away from cuFFT, with the values that they had ("cuFFT API Reference"
+// of CUDA 12, cufftResult): no function returns them any more, and programs still name them.
 #pragma once
 #include <cufft.h>
 

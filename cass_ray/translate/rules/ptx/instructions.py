@@ -2,8 +2,8 @@
 
 The subset is what people write in ``asm`` statements: integer and floating-point arithmetic, bit
 fields, carries, special registers, loads and stores with cache hints, atomics, fences, warp
-functions, conversions, synchronous copies and products of matrix fragments. Semantics follow the
-PTX ISA 8.5 manual.
+functions, conversions, scalar video instructions, synchronous copies and products of matrix
+fragments. Semantics follow the PTX ISA 8.5 manual.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from cass_ray.translate.rules.ptx import (
     halves,
     memory,
     numeric,
+    video,
 )
 from cass_ray.translate.rules.ptx.registers import RegisterState, UnknownInstructionError
 
-_GROUPS = (arithmetic, comparisons, numeric, memory, fragments)
+_GROUPS = (arithmetic, comparisons, numeric, memory, fragments, video)
 HANDLERS = {name: each for group in _GROUPS for name, each in group.HANDLERS.items()}
 """Instruction -> its translation."""
 
