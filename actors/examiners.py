@@ -41,7 +41,10 @@ class _Worker:
     ``coordinator`` is the name of the run's :class:`~actors.coordinator.Coordinator`.
     """
 
-    def __init__(self, coordinator: str, cached: bool, architecture: str) -> None:
+    def __init__(
+        self, coordinator: str, tasks: dict[str, BenchTask], cached: bool, architecture: str
+    ) -> None:
+        self._tasks = tasks
         self._coordinator = ray.get_actor(coordinator)
         self._node = ray.get_runtime_context().get_node_id()
         self._cached = cached
@@ -76,12 +79,6 @@ class _Worker:
 class Questioner(_Worker):
     """Items to :class:`Asked`: compiles the CUDA side where assembly is asked about."""
 
-    def __init__(
-        self, coordinator: str, tasks: dict[str, BenchTask], cached: bool, architecture: str
-    ) -> None:
-        super().__init__(coordinator, cached, architecture)
-        self._tasks = tasks
-
     def __call__(self, batch: pa.Table) -> pa.Table:
         def ask(item: Item) -> Asked:
             result = self.examiner().question(self._tasks[item.task], item.kind)
@@ -96,8 +93,7 @@ class Answerer(_Worker):
     def __init__(
         self, coordinator: str, tasks: dict[str, BenchTask], cached: bool, architecture: str
     ) -> None:
-        super().__init__(coordinator, cached, architecture)
-        self._tasks = tasks
+        super().__init__(coordinator, tasks, cached, architecture)
         self._lock = threading.Lock()
         self._systems: dict[str, System] = {}
 
@@ -120,12 +116,6 @@ class Answerer(_Worker):
 
 class Marker(_Worker):
     """``(Item, BenchAnswer)`` to :class:`BenchSample` as JSON. Resource ``amd``."""
-
-    def __init__(
-        self, coordinator: str, tasks: dict[str, BenchTask], cached: bool, architecture: str
-    ) -> None:
-        super().__init__(coordinator, cached, architecture)
-        self._tasks = tasks
 
     def __call__(self, batch: pa.Table) -> pa.Table:
         def mark(work: tuple[Item, BenchAnswer]) -> str:

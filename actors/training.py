@@ -8,7 +8,6 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 import pyarrow as pa
@@ -24,7 +23,6 @@ from cass_ray.train.data.examples import (
     COLUMNS,
     LEVEL_COLUMNS,
     LIFTED,
-    DataError,
     ExampleGenerator,
 )
 from cass_ray.train.data.prepare import (
@@ -193,67 +191,6 @@ class TrainWorker:
                 share.send_curves()
 
         return share, hear
-
-
-def sample_programs(settings: TrainSettings, model: str) -> tuple[int, dict[str, int]]:
-    """Sample ``model`` on its programs and write what ran right as ``out/sampled``, a data set.
-
-    Returns the number of pairs, and samples by outcome. Runs where this is called; as a Ray task
-    (:func:`second_round`) on a node with a GPU where training had one.
-    """
-    from cass_ray.dataset.parquet import PartWriter
-    from cass_ray.dataset.schema import PAIR_SCHEMA
-    from cass_ray.execute.backends.registry import candidate_backend
-    from cass_ray.pipeline.stages.execute import ExecuteStage
-    from cass_ray.toolchain.locate import find_amd
-    from cass_ray.train.data.rejection_sampling import ExecutionJudge, RejectionSampler
-    from cass_ray.translate.engines.model import ModelOptions, ModelTranslator
-
-    rejection = settings.rejection
-    assert rejection is not None
-    options = ModelOptions(
-        temperature=rejection.temperature,
-        seed=settings.seed,
-        max_new_tokens=rejection.max_new_tokens,
-    )
-    judge = ExecutionJudge(find_amd(), ExecuteStage(candidate_backend()))
-    work = RejectionSampler(
-        ModelTranslator(model, options), judge, rejection.samples, settings.data.held_out
-    )
-    programs = read_pairs(pair_files(settings.data.pairs), tuple(PAIR_SCHEMA.names))
-    with PartWriter(settings.out / "sampled" / "pairs", PAIR_SCHEMA) as writer:
-        for row in work.rows(islice(programs, rejection.max_programs)):
-            writer.write(row)
-    return writer.rows, dict(work.outcomes)
-
-
-def second_round(settings: TrainSettings, model: str, say: Callable[[str], None]) -> TrainSettings:
-    """Sample on the cluster; the settings of the round that learns from what was right.
-
-    Raises ``DataError`` when nothing was right.
-    """
-    gpus = 1 if settings.workers.gpus else 0
-    task = ray.remote(num_gpus=gpus, num_cpus=1)(sample_programs)
-    pairs, outcomes = ray.get(task.remote(settings, model))
-    counts = ", ".join(f"{number} {outcome}" for outcome, number in sorted(outcomes.items()))
-    say(f"rejection sampling: {pairs} new pairs ({counts})")
-    if not pairs:
-        raise DataError(f"no sample of {model} is right and new ({counts}): nothing to learn from")
-    assert settings.rejection is not None
-    data = settings.data.model_copy(
-        update={"pairs": [*settings.data.pairs, settings.out / "sampled"]}
-    )
-    return settings.model_copy(
-        update={
-            "name": f"{settings.name}-round-2",
-            "out": settings.out / "round-2",
-            "data": data,
-            "model": settings.model.model_copy(update={"base": model, "fresh": None}),
-            "epochs": settings.rejection.epochs,
-            "rejection": None,
-            "checkpoints": settings.checkpoints.model_copy(update={"url": None}),
-        }
-    )
 
 
 def fit(

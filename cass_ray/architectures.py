@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
+from cass_ray.csv_tables import read_mapping
 from cass_ray.nearest import nearest
 
 
@@ -155,39 +157,13 @@ def known_instead(name: str, known: Iterable[str]) -> str:
     return f"{hint}known: {', '.join(names)}"
 
 
-_CARDS = {
-    "gfx1100": "rx7900xtx rx7900xt rx7900gre w7900 w7800",
-    "gfx1101": "rx7800xt rx7700xt w7700 v710",
-    "gfx1102": "rx7600xt rx7600 w7600 w7500",
-    "gfx1030": "rx6950xt rx6900xt rx6800xt rx6800 w6800 v620",
-    "gfx906": "mi50 mi60 radeonvii",
-    "gfx908": "mi100",
-    "gfx90a": "mi210 mi250 mi250x",
-    "gfx942": "mi300x mi300a mi308x mi325x",
-    "gfx950": "mi350x mi355x",
-    "gfx1200": "rx9060xt rx9060",
-    "gfx1201": "rx9070xt rx9070 rx9070gre r9700",
-    "sm_60": "p100",
-    "sm_61": "p40 gtx1080ti gtx1080",
-    "sm_70": "v100 titanv",
-    "sm_75": "t4 rtx2080ti rtx2080 rtx2070 rtx2060 gtx1660 gtx1650",
-    "sm_80": "a100 a30",
-    "sm_86": "a40 a10 a16 a2 rtx3090ti rtx3090 rtx3080 rtx3070 rtx3060 rtxa6000 rtxa5000 rtxa4000",
-    "sm_87": "orin",
-    "sm_89": "l4 l40 l40s rtx4090 rtx4080 rtx4070 rtx4060 rtx6000ada",
-    "sm_90": "h100 h200 gh200",
-    "sm_100": "b200 gb200",
-    "sm_103": "b300 gb300",
-    "sm_110": "thor",
-    "sm_120": "rtx5090 rtx5080 rtx5070 rtx5060 rtxpro6000",
-    "sm_121": "gb10",
-}
-"""Sources: AMD's "GPU hardware specifications" of ROCm, Nvidia's "CUDA GPU Compute Capability"."""
-
 CARDS: dict[str, str] = {
-    card: architecture for architecture, names in _CARDS.items() for card in names.split()
+    card: architecture
+    for architecture, names in read_mapping(Path(__file__).with_name("cards.csv")).items()
+    for card in names.split()
 }
-"""Card -> its processor, that of older ones too, which no target is."""
+"""Card -> its processor, that of older ones too, which no target is. Sources: AMD's "GPU hardware
+specifications" of ROCm, Nvidia's "CUDA GPU Compute Capability"."""
 
 _ARCHITECTURE = re.compile(r"(gfx|sm|compute|native)")
 _MAKERS = re.compile(r"^(amd|nvidia|radeon|instinct|geforce|tesla|pro|ai)+(?=[a-z]*\d)")
@@ -225,4 +201,4 @@ def architecture_named(name: str) -> str:
 
 def cards_of(architecture: str) -> tuple[str, ...]:
     """Cards with this processor, by the names that :func:`architecture_named` takes."""
-    return tuple(_CARDS.get(architecture, "").split())
+    return tuple(card for card, processor in CARDS.items() if processor == architecture)

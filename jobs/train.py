@@ -33,19 +33,14 @@ def main(settings: TrainSettings, resume: bool) -> dict[str, Any]:
     Raises ``ValueError`` for data, models and settings that cannot be used, and whatever ended
     training.
     """
-    from actors.training import fit, join_cluster, prepare_data, second_round
+    from actors.training import fit, join_cluster, prepare_data
 
     settings.out.mkdir(parents=True, exist_ok=True)
     join_cluster(settings.workers.number)
     if not resume:
         _forget(settings)
     prepare_data(settings, print)
-    summary = fit(settings)
-    if settings.rejection is not None:
-        settings = second_round(settings, summary["model"], print)
-        prepare_data(settings, print)
-        summary = fit(settings)
-    return summary
+    return fit(settings)
 
 
 def _forget(settings: TrainSettings) -> None:

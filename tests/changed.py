@@ -30,7 +30,7 @@ import grimp
 
 from tests.folders import REPOSITORY
 
-ROOTS = ("cass_ray", "actors", "jobs", "serve", "cluster", "benchmarks", "tests")
+ROOTS = ("cass_ray", "actors", "jobs", "serve", "cluster", "benchmarks", "recipes", "tests")
 OF_ALL = ("pyproject.toml", "constraints.txt", "tests/conftest.py")
 """Files that decide how every test runs."""
 COMMAND = "cass"

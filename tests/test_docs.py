@@ -20,7 +20,8 @@ DOCUMENTS = sorted(
     for path in REPOSITORY.glob(pattern)
     if path.parts[-2] not in ("out", "build") and ".venv" not in path.parts
 )
-TOP = ("cass_ray", "jobs", "actors", "serve", "cluster", "benchmarks", "tests", "examples", "docs")
+PYTHON = ("cass_ray", "jobs", "actors", "serve", "cluster", "benchmarks", "recipes")
+TOP = (*PYTHON, "tests", "examples", "docs")
 SUFFIXES = r"(?:py|md|hpp|cpp|inc|hip|csv|yaml|yml|json|toml|sh|cu|cl|xz|jsonl|html)"
 _FOLDERS = "|".join((*TOP, "scripts", r"\.github"))
 _PATH = re.compile(rf"(?<![\w/.:-])((?:{_FOLDERS})/[\w./+-]*[\w/])(?![*\w{{])")
@@ -120,7 +121,7 @@ def test_the_checks_find_what_is_wrong() -> None:
 def packages() -> list[str]:
     """Folders with code, two deep in ``cass_ray``, one deep elsewhere."""
     found = []
-    for top in ("cass_ray", "jobs", "actors", "serve", "cluster", "benchmarks"):
+    for top in PYTHON:
         if top != "cass_ray":
             found.append(top)
         inner = sorted((REPOSITORY / top).iterdir())

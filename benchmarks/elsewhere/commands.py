@@ -1,11 +1,12 @@
 """Commands from lists, on all processors at the lowest priority: standard library alone.
 
-``python benchmarks/elsewhere/commands.py LISTS RESULTS [--spare 6]`` runs what is in the files
-``LISTS/NAME.list``, a command a line with its seconds and a tab in front. An idle processor goes to
-the list with the fewest running commands, so that lists share while all have some. What has ended
-stands in ``RESULTS/log.jsonl`` and is not run again; what it printed in ``RESULTS/out``. With a
-file ``RESULTS/stop`` nothing more is begun. ``--spare``: processors that are left to others, whose
-sessions share evenly with these whatever their nice values are.
+``python benchmarks/elsewhere/commands.py LISTS RESULTS [--spare 6] [--workers 40]`` runs what is in
+the files ``LISTS/NAME.list``, a command a line with its seconds and a tab in front. An idle
+processor goes to the list with the fewest running commands, so that lists share while all have
+some. What has ended stands in ``RESULTS/log.jsonl`` and is not run again; what it printed in
+``RESULTS/out``. With a file ``RESULTS/stop`` nothing more is begun. ``--spare``: processors that
+are left to others, whose sessions share evenly with these whatever their nice values are.
+``--workers``: commands at once, where each is more or less than one processor's work.
 """
 
 from __future__ import annotations
@@ -79,6 +80,7 @@ def main() -> None:
     parser.add_argument("lists", type=Path)
     parser.add_argument("results", type=Path)
     parser.add_argument("--spare", type=int, default=0)
+    parser.add_argument("--workers", type=int)
     given = parser.parse_args()
     (given.results / "out").mkdir(parents=True, exist_ok=True)
     lock = (given.results / "lock").open("w")
@@ -90,7 +92,9 @@ def main() -> None:
     os.sched_setaffinity(0, processors)
     os.nice(19)
     work = Work(given.lists, given.results)
-    workers = [threading.Thread(target=work.run_all) for _ in processors]
+    workers = [
+        threading.Thread(target=work.run_all) for _ in range(given.workers or len(processors))
+    ]
     for worker in workers:
         worker.start()
     for worker in workers:

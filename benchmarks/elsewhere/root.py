@@ -1,10 +1,11 @@
 """A root filesystem of this machine's files: measurements where there is nothing but processors.
 
-``python -m benchmarks.elsewhere.root ROOT [MORE ...]`` copies to the empty folder ROOT what it
-takes to compile, lift and run programs: Python with the modules that these import, the CUDA
+``python -m benchmarks.elsewhere.root ROOT [MORE ...] [--datasets]`` copies to the empty folder ROOT
+what it takes to compile, lift and run programs: Python with the modules that these import, the CUDA
 toolkit, clang with the HIP headers, g++, bubblewrap, the built engine, the caches and the tree as
 it is committed (Debian; about 1 GB, a fifth of it packed). MORE are further files and folders, kept
-at their places.
+at their places. With ``--datasets`` also what :mod:`benchmarks.elsewhere.without_ray` takes: the
+tools that projects are built with, headers that are installed, those of ``cass setup headers``.
 
 There, as root, with the archive unpacked to ROOT::
 
@@ -42,9 +43,19 @@ _PACKAGES = (
     *("libnsl-dev", "libstdc++-12-dev", "libstdc++6", "libtirpc-dev", "linux-libc-dev"),
     *("clang-19", "libclang-common-19-dev", "libclang-cpp19", "libllvm19", "lld-19", "libtbb-dev"),
 )
+_BUILD_TOOLS = (
+    *("bsdutils", "cmake", "cmake-data", "file", "git", "hostname", "libmagic-mgc", "m4", "make"),
+    *("ninja-build", "patch", "perl", "perl-base", "perl-modules-5.36", "libperl5.36"),
+    *("pkg-config", "pkgconf", "pkgconf-bin", "protobuf-compiler", "sensible-utils"),
+    *("libpython3-stdlib", "libpython3.11-minimal", "libpython3.11-stdlib", "python3"),
+    *("python3-minimal", "python3.11", "python3.11-minimal", "python3-distutils"),
+    *("python3-lib2to3", "python3-pkg-resources", "python3-setuptools"),
+)
+_LARGE_LIBRARY = 4 << 20
+_NO_DEVELOPMENT = re.compile(r"^(llvm-|libclang-common-15|libllvm|libicu|manpages|libopenblas)")
 _UNNEEDED = re.compile(
     r"^/usr/share/(doc|man|locale|info|lintian|bug|gdb)/|/gconv/|lto-dump|/lto1$"
-    r"|lib([atu]|hwa)\w*san|/libomptarget|libclang_rt"
+    r"|lib([atu]|hwa)\w*san|/libomptarget|libclang_rt|/usr/lib/git-core/git-(?!remote-https$)"
 )
 _MODULES = (
     *(
@@ -59,16 +70,35 @@ _MODULES = (
     *("packaging", "platformdirs", "pyarrow", "pydantic", "pydantic_core", "tenacity", "tornado"),
     *("typing_extensions.py", "typing_inspection", "annotated_types", "yaml", "_yaml", "zstandard"),
 )
+_DATASET_MODULES = (
+    *(
+        "annotated_doc",
+        "chardet",
+        "click",
+        "filelock",
+        "markdown_it",
+        "mdurl",
+        "psutil",
+        "pygments",
+    ),
+    *("rich", "shellingham", "tqdm", "tree_sitter", "tree_sitter_cuda", "typer", "wcwidth"),
+)
 _UNNEEDED_OF_PYTHON = re.compile(
     r"/(__pycache__|tests?|idlelib|tkinter|ensurepip|lib2to3|config-3[^/]*)(/|$)"
     r"|/nvidia/cu13/(?!(bin/(nvcc|nvdisasm|cuobjdump)$|include(/|$)|bin$))"
-    r"|/pyarrow/(include|src|lib\w*(flight|orc|gandiva)[^/]*)|\.(pyi|a|pxd|pyx)$"
+    r"|/pyarrow/(include|src|(lib|_)\w*(flight|orc|gandiva|substrait|s3|azure|gcs|hdfs)[^/]*)"
+    r"|\.(pyi|a|pxd|pyx)$"
 )
 _CACHES = (
     *("curand", "hip-headers", "hip-libraries", "hip-root", "lift-compiler"),
     *("probes", "resume"),
 )
-_ETC = ("alternatives", "group", "ld.so.conf", "ld.so.conf.d", "localtime", "passwd")
+_DATASET_CACHES = (
+    *("clang-driver", "cuda-link-names", "launcher", "lift-support", "opencl-bitcode"),
+    *("opencl-math", "provided-headers", "provided-headers-hip"),
+)
+_UNNEEDED_OF_CUDA = re.compile(r"/lib(nvperf|cupti|checkpoint|pcsampling|nvvm\.so)[^/]*$")
+_ETC = ("alternatives", "group", "hosts", "ld.so.conf", "ld.so.conf.d", "localtime", "passwd")
 _EMPTY = ("dev", "proc", "sys", "tmp", "var/tmp", "root", "run")
 
 
@@ -136,15 +166,39 @@ def _files_of(packages: Iterable[str]) -> Iterator[Path]:
                 yield path
 
 
+def _development_packages() -> list[str]:
+    """Packages of headers that are installed here: projects' builds find these without asking."""
+    asked = ["dpkg-query", "-W", "-f", "${db:Status-Abbrev}${Package}\\n", "*-dev"]
+    listed = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
+    names = [line[3:].strip() for line in listed.splitlines() if line.startswith("ii")]
+    return [name for name in names if not _NO_DEVELOPMENT.search(name)]
+
+
+def _add_development_files(made: RootFilesystem) -> None:
+    """Headers, CMake's and pkg-config's files, and libraries as far as a build looks for them."""
+    for path in _files_of(_development_packages()):
+        if path.suffix == ".a":
+            continue
+        made.add(path)
+        target = path.resolve()
+        if path.is_symlink() and target.is_file() and target.stat().st_size < _LARGE_LIBRARY:
+            made.add(target)
+
+
 def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("root", type=Path)
     parser.add_argument("more", type=Path, nargs="*")
+    parser.add_argument("--datasets", action="store_true")
     given = parser.parse_args()
+    some = given.datasets
+    packages = (*_PACKAGES, *(_BUILD_TOOLS if some else ()))
+    modules = (*_MODULES, *(_DATASET_MODULES if some else ()))
+    caches = (*_CACHES, *(_DATASET_CACHES if some else ()))
     made, cache = RootFilesystem(given.root.resolve()), default_directory()
     engine, amd, nvidia = build(), find_amd(), find_nvidia()
-    for path in (*_files_of(_PACKAGES), Path("/usr/bin/awk")):  # a link that no package has
+    for path in (*_files_of(packages), Path("/usr/bin/awk")):  # a link that no package has
         made.add(path)
     site = Path(sysconfig.get_paths()["purelib"])
     for prefix in (sys.base_prefix, sys.prefix):
@@ -155,14 +209,20 @@ def main() -> None:
         re.compile(rf"site-packages|{_UNNEEDED_OF_PYTHON.pattern}"),
     )
     made.add(Path(sys.prefix) / "pyvenv.cfg")
-    for name in _MODULES:
+    made.add(Path(sys.prefix) / "bin" / "cass")
+    for path in sorted(site.glob("*.dist-info/*")):  # commands are entry points
+        if path.name in ("METADATA", "entry_points.txt"):
+            made.add(path)
+    for name in modules:
         made.add_tree(site / name, _UNNEEDED_OF_PYTHON)
     folders = [nvidia.home, nvidia.cuobjdump.parent / "cuobjdump", nvidia.nvdisasm, amd.rocm_path]
-    folders += [cache / name for name in _CACHES]
+    folders += [cache / name for name in caches]
     folders += [engine.runtime.parent, engine.engine.parent]
     folders += [Path("/etc") / name for name in _ETC]
     for folder in (*folders, *(each.resolve() for each in given.more)):
-        made.add_tree(folder)
+        made.add_tree(folder, _UNNEEDED_OF_CUDA)
+    if some:
+        _add_development_files(made)
     tree = made.root / REPOSITORY.relative_to("/")
     tree.mkdir(parents=True, exist_ok=True)
     archive = subprocess.run(

@@ -75,7 +75,7 @@ def build_paper_way(
         cuobjdump=nvidia.cuobjdump,
         clang=amd.clang,
         clang_flags=[
-            *code_flags(settings.amd_architectures[0], settings.optimization, 5),
+            *code_flags(settings.amd_architectures[0], settings.optimization),
             *_CLANG_LANGUAGE,
             f"--rocm-path={amd.rocm_path}",
             f"-I{SHIM}",

@@ -47,8 +47,8 @@ SCALING |= {
 }
 
 
-def environment() -> dict[str, Any]:
-    """What the figures were measured with."""
+def environment(out: Path) -> dict[str, Any]:
+    """What the figures were measured with; ``out`` is DIR in the command."""
     from importlib.metadata import distributions
 
     names = ["torch", "transformers", "liger-kernel", "bitsandbytes", "deepspeed", "triton"]
@@ -59,7 +59,8 @@ def environment() -> dict[str, Any]:
         "gpu": "none: a rehearsal" if REHEARSAL else torch.cuda.get_device_name(0),
         "gpus": torch.cuda.device_count(),
         "versions": {name: found[name] for name in names if name in found},
-        "command": "python -m benchmarks.train.gpu " + " ".join(sys.argv[1:]),
+        "command": "python -m benchmarks.train.gpu "
+        + " ".join(sys.argv[1:]).replace(str(out), "DIR"),
         "day": time.strftime("%Y-%m-%d"),
     }
 
@@ -125,7 +126,7 @@ def main() -> None:
         run_part(options.part, options.out, options.deadline)
         return
     options.out.mkdir(parents=True, exist_ok=True)
-    (options.out / "environment.json").write_text(json.dumps(environment(), indent=1))
+    (options.out / "environment.json").write_text(json.dumps(environment(options.out), indent=1))
     deadline = time.time() + options.seconds
     running: list[tuple[str, subprocess.Popen[bytes]]] = []
     names = wanted(options.parts, options.scaling)

@@ -221,6 +221,11 @@ def _large() -> dict[str, Part]:
             replace(ORDINARY, checkpointing=0.4),
             against="7b-every-ordinary",
         ),
+        "7b-every-budget-75": loop(
+            "ordinary loop, the compiler's memory budget of 0.75",
+            replace(ORDINARY, checkpointing=0.75),
+            against="7b-every-ordinary",
+        ),
         "7b-chosen-ours": one("ours", "paged-adamw", against="7b-every-ordinary"),
         "7b-with-fp8": loop(
             "ordinary loop + products in FP8 (ours)",

@@ -42,35 +42,48 @@ packed best-fit.
   `nvidia-cudnn-frontend`, which PyTorch does not reach for examples of several lengths.
 
 "×" is the ratio to the row named beside it, **of the same call, hence the same card**, with moments
-of the same width. The same loop twice in a call differed by 0.6%; cards differ by 2%. The first
-row of the last call, the ordinary loop's at 1.5B, is 2 to 4% below what it gave in the others: the
-1.02 beside it is no gain. Tokens and operations of padding and of
-recomputation do not count. MFU counts six operations a weight and token, causal attention as half
-of the square within each document, the output head where a token is predicted, over 990 TFLOP/s,
-for FP8 too. GiB are the peak of PyTorch's allocator, and the most that the device itself reports at
-the ends of steps (the allocator's reserve, paged moments, kernels). Start-up is from an empty GPU
-to the end of the warm-up; code that an earlier row of the call compiled is taken from the
-compiler's cache.
+of the same width. A part that ran several times in a call, first and last, is shown by its mean.
+The same loop twice in a call differed by 0.6%; cards differ by 2%. The first row of call 4, the
+ordinary loop's at 1.5B, is 2 to 4% below what it gave in the others: the 1.02 beside it is no gain.
 
-The first two calls are of the session before; of them only rows without our loop are shown, since
-that has changed. Between the third call and the fourth our loss on answers was compiled for one
-size (before, for any) and clipping no longer waits for the gradients' norm.
+MFU counts six operations a weight and token, causal attention as **half** of the square within each
+document (torchtitan's log counts the whole square), the output head where a token is predicted,
+over 990 TFLOP/s, for FP8 too. Tokens and operations of padding and of recomputation do not count.
+
+GiB are the peak of PyTorch's allocator, and the most that the device itself reports at the ends of
+steps (the allocator's reserve, paged moments, kernels).
+Start-up is from an empty GPU to the end of the warm-up; code that an earlier row of the call
+compiled is taken from the compiler's cache.
+
+Of the first two calls only rows without our loop are shown, since that has changed since. Between
+the third call and the fourth our loss on answers was compiled for one size (before, for any) and
+clipping no longer waits for the gradients' norm. In the fifth and the sixth the measurements had
+four of the machine's processors, the others were busy at the lowest priority.
 """
 
 LEFT_OUT = """\
-FlashAttention 4 and quack are on neither side. Not measured, because the lent device's time was
-used up:
+FlashAttention 4 and quack are on neither side. Ready to be measured by a part of its own, but the
+lent machine's time ended before (one GPU came instead of two, and was taken back once):
 
-- torchtitan: its repository (August 2026) asks for a nightly PyTorch and for grain,
-  torch_checkpointing and spmd_types, none of which the machine has. It was not tried.
-- vLLM: its wheels are several times what one call can carry. The service's generator beside
-  `model.generate` with a static cache: the compiled `generate` was not ready within 50 seconds, and
-  no row came of it (`python -m benchmarks.serve.gpu --parts static batched`).
-- fp32 masters in the loop as it is now, and DeepSpeed's ZeRO on one GPU. In the session before,
-  fp32 masters and gradients took 2% (1.5B) and 11% (7B, where activations no longer fit).
-- activations that do not fit, in the loop as it is now: it takes the compiler's memory budget, and
-  the row of the ordinary loop with a budget says what that gains.
-- 7B in FP8 on real lengths; the last 200 of FP8's 1,000 steps.
+- torchtitan 0.2.2 (`1.5b-titan`, `1.5b-titan-none`, beside them `1.5b-titan-ours` with fp32 masters
+  and gradients): its own trainer, data loader and fused AdamW on Qwen2.5-Coder's shape, fp32
+  weights by autocast, every token predicted, figures from its own log. Its needs fit torch 2.11,
+  with which a toy of it made forward and backward passes on a CPU here. Release 0.3.0 and the
+  repository ask for torch_checkpointing and spmd_types.
+- fp32 masters and gradients in the loop as it is now (`1.5b-recipe`, `7b-recipe`): in the session
+  before they took 2% (1.5B) and 11% (7B, where activations no longer fit). DeepSpeed's ZeRO on one
+  GPU (`1.5b-zero-2`, `7b-zero-2`), and a recipe by Ray Train on two
+  (`python -m benchmarks.train.recipe_run`; it was tried on a CPU alone).
+- why whole windows are 0.4% slower at 7B (`kernels-7b-ordinary`, `kernels-7b-ours`). It is not the
+  order of the rows: ours ran first in call 6 and last in calls 3 and 4, and had 0.996 each time.
+- the ordinary loop with a budget of 0.75, which our trial chose (`7b-every-budget-75`): what ours
+  gains over the budget of 0.4 is that choice, not a faster loop.
+- generation: vLLM 0.22 without kernels for other GPUs comes to 75 MiB with its needs, and did not
+  get to the machine (`python -m benchmarks.serve.vllm_gpu`). `model.generate` with a static cache
+  was ready 47 s after its start and gave 184 tokens/s for one request of 16,384 + 512 tokens
+  (1.5B); eight at once took over 80 s and were ended. The service's manager asked transformers
+  5.17, which the machine has, for `page_size`, a name that came with a later version: mended, but
+  not measured again. On what is known the service's generator stays.
 """
 
 GONE = """\
@@ -88,13 +101,19 @@ the compiler's memory budget, by trial |
 with a warning |
 | q, k and v, and gate and up, each as one product | 0.97 (1.5B source, same card): products 3% \
 faster, the compiler's code for their gradients slower | not kept |
+| two windows a pass (`batch.micro_batch_size`) | 1.01 (1.5B whole) | kept for the small models, \
+whose recipes set 4 and 8; the others have 1 |
+| Liger's linear loss (`model.liger`) | 1.00 (1.5B whole) | taken beyond 2^31 logits alone, where \
+it saves their memory |
 | replicated engine (ours) | 1.00 | kept: it is not there for speed, but is the loop without \
 DeepSpeed (`zero.stage: 0`), with its checkpoints and fp32 masters |
 """
 
 LINES = """\
-`cass_ray/train` had 8,052 lines before and has 8,346 since: the linear loss and the choice of
-products to keep went, plans for cuDNN's kernels came.
+`cass_ray/train` had 8,370 lines on the morning of 29 November and has 8,211 since. Gone: a second
+round on answers that ran right (`rejection`; `jobs/train_rl.py` learns from them), packings that no
+recipe set, and FlashAttention 2's package, which is PyTorch's own flash attention. What only the
+published small models needed is in `recipes/`.
 """
 
 PROFILE = """\
@@ -121,8 +140,9 @@ A model of Qwen2.5-0.5B's shape with fresh weights learns this repository's text
 same order; AdamW, 3e-4 at its highest, to zero as a cosine over 1,000 steps), four runs at once on
 one card. Loss of 24 held-out rows after so many steps; the second row is the first once more, so
 that what is between them is chance (0.3%). fp32 masters with gradients added up in fp32 end 0.8%
-lower after 500 steps. FP8 never ends a hundred steps more than 0.3% above either run in bf16, and
-0.7% below after 800 steps, where its time was up.
+lower after 500 steps. FP8 ends its 1,000 steps 0.1% above bf16 (the last two rows, of call 6, two
+runs at once on the text as it was then: 653 rows); on the way it is never more than 0.6% above, and
+that in the first 200 steps.
 """
 
 WRONG = """\
@@ -162,7 +182,13 @@ def base_of(row: Row, rows: list[Row]) -> Row | None:
 def _system(row: Row) -> str:
     kept = row.get("recompute", "nothing").split(";")[0]
     partly = "" if kept == "nothing" else f" ({kept})"
-    return f"{row['system']}{partly}"
+    several = f", mean of {row['runs']} runs" if row.get("runs", 1) > 1 else ""
+    return f"{row['system']}{partly}{several}"
+
+
+def _shown(row: Row, key: str, unit: float = 1.0) -> str:
+    """A figure, or a dash: torchtitan's log does not have all."""
+    return f"{row[key] / unit:.0f}" if key in row else "–"
 
 
 def _throughput(calls: list[dict[str, Any]]) -> Iterator[str]:
@@ -183,8 +209,8 @@ def _throughput(calls: list[dict[str, Any]]) -> Iterator[str]:
                 yield (
                     f"| {number} | {_system(row)} | {_system(base) if base else '–'} | "
                     f"{f'**{ratio:.2f}**' if base else '–'} | {row['tokens_per_second']:,.0f} | "
-                    f"{row['mfu']:.1%} | {row['peak_gib']:.0f}, {row['device_gib']:.0f} | "
-                    f"{row['startup_seconds']:.0f} | {row['tokens_per_kwh'] / 1e6:.0f} |"
+                    f"{row['mfu']:.1%} | {row['peak_gib']:.0f}, {_shown(row, 'device_gib')} | "
+                    f"{_shown(row, 'startup_seconds')} | {_shown(row, 'tokens_per_kwh', 1e6)} |"
                 )
         yield ""
 
@@ -258,6 +284,18 @@ def _checks(rows: list[Row]) -> Iterator[str]:
             yield "`pytest -m gpu tests/train`, on the card of the last call: 43 passed."
 
 
+def _kernels(rows: list[Row]) -> Iterator[str]:
+    """Kernels of one row, by kind, each side beside the other."""
+    timed = [row for row in rows if row["system"] == "kernel times"]
+    if timed:
+        yield "| shape | loop | products | attention | compiled code | rest | all |"
+        yield "|---|---|---|---|---|---|---|"
+    for row in timed:
+        kinds = ("products", "attention", "compiled", "rest")
+        shown = " | ".join(f"{row['kinds'].get(kind, 0.0):.1f}" for kind in kinds)
+        yield f"| {row['shape'].upper()} | {row['side']} | {shown} | {row['all']:.1f} |"
+
+
 def _long(rows: list[Row]) -> Iterator[str]:
     steps = sorted({int(step) for row in rows for step in row["held_out"]})
     yield "| | " + " | ".join(f"{step:,}" for step in steps) + " |"
@@ -271,7 +309,22 @@ def _long(rows: list[Row]) -> Iterator[str]:
 def read_call(folder: Path) -> dict[str, Any]:
     """Environment and rows of what lies in ``folder``."""
     rows = [json.loads(line) for line in (folder / "results.jsonl").read_text().splitlines()]
-    return {"environment": json.loads((folder / "environment.json").read_text()), "rows": rows}
+    environment = json.loads((folder / "environment.json").read_text())
+    return {"environment": environment, "rows": merged(rows)}
+
+
+def merged(rows: list[Row]) -> list[Row]:
+    """Runs of one part as one row: the means of its figures, and in ``runs`` how many there are."""
+    parts: dict[str, list[Row]] = {}
+    for row in rows:
+        parts.setdefault(row["part"], []).append(row)
+    return [_mean(same) if len(same) > 1 else same[0] for same in parts.values()]
+
+
+def _mean(same: list[Row]) -> Row:
+    figures = {key for key, value in same[0].items() if isinstance(value, float)}
+    means = {key: sum(row[key] for row in same) / len(same) for key in figures}
+    return {**same[0], **means, "runs": len(same)}
 
 
 def page(data: dict[str, Any]) -> Iterator[str]:
@@ -289,7 +342,7 @@ def page(data: dict[str, Any]) -> Iterator[str]:
     yield from ("## What each piece of ours gains", "", *_pieces(calls), "", GONE, LINES)
     rows = [row for call in calls for row in call["rows"]]
     yield from ("## The same gradients", "", *_checks(rows), "")
-    yield from ("## Where the time goes", "", PROFILE)
+    yield from ("## Where the time goes", "", PROFILE, *_kernels(rows), "")
     yield from ("## Losses of long runs", "", LONG, *_long(data["long"]), "")
     yield from ("## Products and attention alone", "", BOUNDS, *_bounds(data["bounds"]), "")
     yield from ("## Several GPUs", "", SCALING, *_scaling(data["several"]), "")

@@ -21,9 +21,7 @@ def color(field: str, title: str = "", domain: list[str] | None = None) -> alt.C
     return alt.Color(f"{field}:N", title=title or field, scale=scale)
 
 
-def bars(
-    data: pd.DataFrame, name: str, value: str, unit: str, *, by: str = "", height: int = 0
-) -> dict[str, Any]:
+def bars(data: pd.DataFrame, name: str, value: str, unit: str, *, by: str = "") -> dict[str, Any]:
     """Horizontal bars, longest first, of ``value`` for each ``name``; grouped by colour ``by``."""
     chart = alt.Chart(data).mark_bar()
     encoding: dict[str, Any] = {
@@ -35,9 +33,7 @@ def bars(
         encoding["color"] = color(by)
         encoding["yOffset"] = alt.YOffset(f"{by}:N")
     names = data[name].nunique()
-    return finished(
-        chart.encode(**encoding), height=height or 18 * max(1, names) * (2 if by else 1)
-    )
+    return finished(chart.encode(**encoding), height=18 * max(1, names) * (2 if by else 1))
 
 
 def colored_bars(

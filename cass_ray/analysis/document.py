@@ -21,6 +21,11 @@ class Column(StrictModel):
     """After the point; None where the column holds words or whole numbers."""
 
 
+def plain_columns(*names: str) -> list[Column]:
+    """Columns of words or whole numbers."""
+    return [Column(name=name) for name in names]
+
+
 class FigureTable(StrictModel):
     """Rows of cells; ``None`` is a value that is not known."""
 

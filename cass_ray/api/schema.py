@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import binascii
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
@@ -27,26 +28,7 @@ LIFT = "lift"
 ARCHITECTURES = tuple(target.name for target in AMD_TARGETS if target.offered)
 """AMD architectures that a request may name; :class:`TargetInfo` says what becomes of each."""
 
-EXAMPLE = """\
-#include <cstdio>
-
-__global__ void square(const float* in, float* out, int n) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) out[i] = in[i] * in[i];
-}
-
-int main() {
-  float host[4] = {1, 2, 3, 4}, *in, *out;
-  cudaMalloc(&in, sizeof(host));
-  cudaMalloc(&out, sizeof(host));
-  cudaMemcpy(in, host, sizeof(host), cudaMemcpyHostToDevice);
-  square<<<1, 4>>>(in, out, 4);
-  cudaMemcpy(host, out, sizeof(host), cudaMemcpyDeviceToHost);
-  for (float x : host) printf("%g\\n", x);
-  cudaFree(in);
-  cudaFree(out);
-}
-"""
+EXAMPLE = Path(__file__).with_name("example.cu").read_text(encoding="utf-8")
 
 
 class Check(StrEnum):

@@ -34,48 +34,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import yaml
 
 from cass_ray.assembly import rdna3
 from cass_ray.assembly.rdna3 import Rdna3Argument, Rdna3Kernel, Rdna3Line, Rdna3LineKind
+from cass_ray.csv_tables import read_mapping
 
-USUAL = {
-    "user_sgpr_count": "15",
-    "user_sgpr_dispatch_ptr": "0",
-    "user_sgpr_queue_ptr": "0",
-    "user_sgpr_kernarg_segment_ptr": "1",
-    "user_sgpr_dispatch_id": "0",
-    "user_sgpr_private_segment_size": "0",
-    "wavefront_size32": "1",
-    "uses_dynamic_stack": "0",
-    "enable_private_segment": "0",
-    "system_sgpr_workgroup_id_x": "1",
-    "system_sgpr_workgroup_id_y": "0",
-    "system_sgpr_workgroup_id_z": "0",
-    "system_sgpr_workgroup_info": "0",
-    "system_vgpr_workitem_id": "0",
-    "reserve_vcc": "1",
-    "float_round_mode_32": "0",
-    "float_round_mode_16_64": "0",
-    "float_denorm_mode_32": "3",
-    "float_denorm_mode_16_64": "3",
-    "dx10_clamp": "1",
-    "ieee_mode": "0",
-    "fp16_overflow": "0",
-    "workgroup_processor_mode": "1",
-    "memory_ordered": "1",
-    "forward_progress": "0",
-    "shared_vgpr_count": "0",
-    "exception_fp_ieee_invalid_op": "0",
-    "exception_fp_denorm_src": "0",
-    "exception_fp_ieee_div_zero": "0",
-    "exception_fp_ieee_overflow": "0",
-    "exception_fp_ieee_underflow": "0",
-    "exception_fp_ieee_inexact": "0",
-    "exception_int_div_zero": "0",
-}
+USUAL = read_mapping(Path(__file__).with_name("kernel_descriptor.csv"))
 """Fields of the kernel descriptor as clang writes them for most kernels of RDNA3."""
 
 _SIZES = {

@@ -129,19 +129,9 @@ class Rdna3Kernel:
         return self._integer("private_segment_fixed_size", ".private_segment_fixed_size")
 
     @property
-    def kernarg_bytes(self) -> int:
-        """Size of the kernel argument buffer."""
-        return self._integer("kernarg_size", ".kernarg_segment_size")
-
-    @property
     def vgprs(self) -> int:
         """Vector registers that the code uses."""
         return self._integer("next_free_vgpr", ".vgpr_count")
-
-    @property
-    def sgprs(self) -> int:
-        """Scalar registers that the code uses, VCC not counted."""
-        return self._integer("next_free_sgpr", ".sgpr_count")
 
     @property
     def wavefront_size(self) -> int:

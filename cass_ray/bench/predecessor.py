@@ -23,7 +23,7 @@ _OUTPUT_COLUMNS = ("output", "expected_output", "stdout", "cuda_output")
 _REQUIRED = ("cuda_source", "hip_source")
 
 
-def load_predecessor(source: str = PREDECESSOR, split: str = "train") -> list[BenchTask]:
+def load_predecessor(source: str = PREDECESSOR) -> list[BenchTask]:
     """Tasks of a data set on the hub, or of a local Parquet file or folder.
 
     Raises :class:`TaskError` when it cannot be reached or lacks a column.
@@ -34,7 +34,7 @@ def load_predecessor(source: str = PREDECESSOR, split: str = "train") -> list[Be
         if source.endswith(".parquet"):
             rows = load_dataset("parquet", data_files=source, split="train")
         else:
-            rows = load_dataset(source, split=split)
+            rows = load_dataset(source, split="train")
     except Exception as error:  # the library raises what its back ends raise
         raise TaskError(f"{source}: cannot be loaded: {type(error).__name__}: {error}") from None
     for column in _REQUIRED:

@@ -70,6 +70,14 @@ def plans(root: Path, foreign: tuple[str, ...] = ()) -> Iterator[BuildCommands]:
             yield BuildCommands("setup.py", folder, ("python3 /cass/python/run_setup.py setup.py",))
 
 
+def protocol_buffers(root: Path) -> BuildCommands | None:
+    """What writes the headers of ``.proto`` files, where there are some: the last, for builds write
+    most of theirs."""
+    if next(root.rglob("*.proto"), None) is None:
+        return None
+    return BuildCommands("protoc", ".", ("python3 /cass/python/run_protoc.py",))
+
+
 def _folders(root: Path, foreign: tuple[str, ...]) -> list[str]:
     """Folders with a build file and CUDA sources below, outer ones first."""
     found: dict[str, None] = {}

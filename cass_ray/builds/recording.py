@@ -20,7 +20,7 @@ from types import MappingProxyType
 from pydantic import BaseModel, ConfigDict
 
 from cass_ray.builds.commands import UnitCommand, is_cuda, read_record
-from cass_ray.builds.plans import BuildCommands, plans
+from cass_ray.builds.plans import BuildCommands, plans, protocol_buffers
 from cass_ray.builds.system_view import HOST, PACKAGES, merge_system
 from cass_ray.temporary import temporary_prefix
 from cass_ray.toolchain.provided.packages_table import WHEEL, HeaderPackage
@@ -117,6 +117,8 @@ class BuildRecorder:
                 if not _leaves_something(plan, wanted - result.units.keys()):
                     continue
                 self._run(plan, rooms, tree, view, result)
+            if (plan_of_headers := protocol_buffers(tree)) is not None:
+                self._run(plan_of_headers, rooms, tree, view, result)
         result.generated = dict(_generated(tree, before))
         result.seconds = time.monotonic() - began
         return result

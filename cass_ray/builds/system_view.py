@@ -18,13 +18,13 @@ _LIBRARY = "/* stands for a library whose package is not unpacked */\n"
 _SKIPPED = frozenset({"share/doc", "share/man", "share/locale", "share/info"})
 
 
-def merge_system(target: Path, packages: Sequence[Path], host: Path = Path("/usr")) -> None:
-    """Fill ``target`` with links such that it shows ``host`` and each package's ``usr``.
+def merge_system(target: Path, packages: Sequence[Path]) -> None:
+    """Fill ``target`` with links such that it shows ``/usr`` and each package's ``usr``.
 
     A file of the host goes before a package's. The links are right where the host is seen at
     :data:`HOST` and the packages below :data:`PACKAGES`.
     """
-    layers = [(host, HOST)]
+    layers = [(Path("/usr"), HOST)]
     layers += [(root / "usr", PACKAGES / root.name / "usr") for root in packages]
     layers = [layer for layer in layers if layer[0].is_dir()]
     _merge(target, layers, "", [real for real, _ in layers])

@@ -18,7 +18,7 @@ from cass_ray.architectures import (
     known_instead,
 )
 from cass_ray.commands.output import Overwrite
-from cass_ray.commands.program_options import unit_of
+from cass_ray.commands.program_options import Definitions, IncludeFolders, SourceTree, unit_of
 from cass_ray.commands.tool_errors import tool_errors
 from cass_ray.commands.waiting import waiting
 from cass_ray.overwriting import check_outputs, remember, write_output
@@ -71,14 +71,9 @@ def compile_file(
             f" [default: {DEFAULT_NVIDIA_ARCHITECTURE}; {DEFAULT_AMD_ARCHITECTURE}]"
         ),
     ] = None,
-    include: Annotated[
-        list[str] | None, typer.Option("-I", help="Include folder, relative to --root.")
-    ] = None,
-    define: Annotated[list[str] | None, typer.Option("-D", help="NAME or NAME=VALUE.")] = None,
-    root: Annotated[
-        Path | None,
-        typer.Option(help="Source tree that the compiler may read. [default: the file's folder]"),
-    ] = None,
+    include: IncludeFolders = None,
+    define: Definitions = None,
+    root: SourceTree = None,
     optimization: Annotated[str, typer.Option("-O", help="Level: 0, 1, 2, 3 or s.")] = "3",
     cudart: Annotated[
         Cudart,

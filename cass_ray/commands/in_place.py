@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from cass_ray.git_command import GitError, run_git
 from cass_ray.temporary import temporary_prefix
 from cass_ray.translate.project.tree import STATE, source_files
 from cass_ray.whole_file import write_whole
@@ -98,15 +98,7 @@ class InPlace:
             raise InPlaceError(f"the branch {self._branch} is there: give another name")
 
     def _git(self, *arguments: str) -> str:
-        command = ["git", "-C", str(self._root), *arguments]
         try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, timeout=_TIMEOUT, check=False
-            )
-        except FileNotFoundError as error:
-            raise InPlaceError("--branch needs git: install it, or use --in-place") from error
-        except subprocess.TimeoutExpired as error:
-            raise InPlaceError(f"git {arguments[0]} took longer than {_TIMEOUT:.0f} s") from error
-        if done.returncode:
-            raise InPlaceError(f"git {arguments[0]}: {done.stderr.strip() or done.stdout.strip()}")
-        return done.stdout
+            return run_git(arguments, self._root, seconds=_TIMEOUT, hooks=True)
+        except GitError as error:
+            raise InPlaceError(f"--branch: {arguments[0]}: {error}") from error

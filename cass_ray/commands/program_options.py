@@ -51,6 +51,15 @@ StandardInput = Annotated[
     ),
 ]
 
+IncludeFolders = Annotated[
+    list[str] | None, typer.Option("-I", help="Include folder, relative to --root.")
+]
+Definitions = Annotated[list[str] | None, typer.Option("-D", help="NAME or NAME=VALUE.")]
+SourceTree = Annotated[
+    Path | None,
+    typer.Option(help="Source tree that the compiler may read. [default: the file's folder]"),
+]
+
 MEMORY_GIB, FILES_MIB = 8.0, 256
 """Limits of a program where nothing is said."""
 Memory = Annotated[

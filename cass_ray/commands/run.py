@@ -18,9 +18,12 @@ from cass_ray.architectures import (
 from cass_ray.commands.program_options import (
     FILES_MIB,
     MEMORY_GIB,
+    Definitions,
     FileSize,
+    IncludeFolders,
     InputFiles,
     Memory,
+    SourceTree,
     StandardInput,
     file_bytes,
     memory_bytes,
@@ -85,14 +88,9 @@ def run(
     counters: Annotated[
         Path | None, typer.Option(help="Write execution counters of each kernel to this file.")
     ] = None,
-    include: Annotated[
-        list[str] | None, typer.Option("-I", help="Include folder, relative to --root.")
-    ] = None,
-    define: Annotated[list[str] | None, typer.Option("-D", help="NAME or NAME=VALUE.")] = None,
-    root: Annotated[
-        Path | None,
-        typer.Option(help="Source tree that the compiler may read. [default: the file's folder]"),
-    ] = None,
+    include: IncludeFolders = None,
+    define: Definitions = None,
+    root: SourceTree = None,
     inputs: InputFiles = None,
     stdin: StandardInput = None,
     seconds: Annotated[

@@ -57,7 +57,8 @@ class CardFacts:
     """The number of pairs without a HIP source."""
 
 
-def _size_category(rows: int) -> str:
+def size_category(rows: int) -> str:
+    """The hub's name for a number of rows."""
     return next((name for limit, name in SIZES if rows < limit), "1M<n<10M")
 
 
@@ -91,7 +92,7 @@ configs:
 - config_name: rejects
   data_files: rejects/*.parquet
 tags: [cuda, hip, sass, rdna3, code-translation]
-size_categories: [{_size_category(facts.pairs)}]
+size_categories: [{size_category(facts.pairs)}]
 ---
 # Aligned CUDA / HIP programs
 

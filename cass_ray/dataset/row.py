@@ -52,6 +52,7 @@ class Reason(StrEnum):
     TOO_LARGE = "too_large"  # bytes
     EMPTY = "empty"
     BINARY = "binary"
+    FRAGMENT = "fragment"  # a part of a unit, which includes it
     # filter
     TOO_LONG = "too_long"  # lines
     TOO_SHORT = "too_short"  # lines
@@ -106,6 +107,11 @@ DIAGNOSTIC_CHARACTERS = 4000
 
 _INCLUDED_FROM = re.compile(r"^ *(?:In file included )?from [^\n]*[:,]\n", re.MULTILINE)
 
+_WARNING = re.compile(
+    r"^\S[^\n]*\(\d+\): warning #[^\n]*\n(?:[ \t]+[^\n]*\n|\n|Remark: [^\n]*\n)*", re.MULTILINE
+)
+"""A warning of nvcc's front end: the line, and the text that it points at."""
+
 
 class Toolchain(BaseModel):
     """Name, version and flags of the compiler that made one side of a row."""
@@ -154,15 +160,16 @@ class Evidence(BaseModel):
 def clip_diagnostic(text: str, limit: int = DIAGNOSTIC_CHARACTERS) -> str:
     """``text`` cut to ``limit`` characters; head and tail are kept, the cut is marked.
 
-    Of a text that is too long the chains of includes go first: they can be longer than what a
-    compiler says behind them.
+    Of a text that is too long the chains of includes go first, then nvcc's warnings: they can be
+    longer than the error behind them.
     """
     text = text.strip()
     if len(text) <= limit:
         return text
-    text = _INCLUDED_FROM.sub("", text)
-    if len(text) <= limit:
-        return text
+    for unneeded in (_INCLUDED_FROM, _WARNING):
+        text = unneeded.sub("", text)
+        if len(text) <= limit:
+            return text
     marker = "\n[… cut …]\n"
     head = (limit - len(marker)) * 2 // 3
     tail = limit - len(marker) - head

@@ -94,9 +94,9 @@ def runtime_library(cache: Path | None = None) -> Path:
     return build(cache).runtime
 
 
-def engine_library(cache: Path | None = None) -> Path:
+def engine_library() -> Path:
     """The engine with its C interface for Python; raises what :func:`runtime_library` does."""
-    return _Build(cache or default_directory()).engine()
+    return _Build(default_directory()).engine()
 
 
 def build(cache: Path | None = None) -> EngineBuild:

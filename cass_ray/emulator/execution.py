@@ -20,7 +20,6 @@ from cass_ray.emulator.variables import emulator_variable
 from cass_ray.toolchain.amd import compiler_driver
 from cass_ray.toolchain.amd.toolchain import (
     DEFAULT_ARCHITECTURE,
-    DEFAULT_CODE_OBJECT_VERSION,
     SHIM,
     AmdToolchain,
     code_flags,
@@ -193,7 +192,7 @@ def _assembly(
 ) -> str:
     """Assembly of one side (``host``, ``device``) of a unit that holds no kernel."""
     with private_folder() as folder:
-        flags = code_flags(architecture, optimization, DEFAULT_CODE_OBJECT_VERSION, unit.standard)
+        flags = code_flags(architecture, optimization, unit.standard)
         command: list[str | Path] = [toolchain.clang, *flags, f"--cuda-{side}-only", "-w", "-S"]
         command += [f"--rocm-path={toolchain.rocm_path}", f"-I{SHIM}"]
         command += ["-include", forced_header(unit), *unit.preprocessor_arguments()]

@@ -72,9 +72,8 @@ def accepted_lists(
     default_output: bytes,
     try_reference: Callable[[Inputs], bytes | None],
     secret: str = "",
-    wanted: int = LISTS,
 ) -> list[Inputs]:
-    """The first ``wanted`` lists on which ``try_reference`` succeeds with new output."""
+    """The first :data:`LISTS` lists on which ``try_reference`` succeeds with new output."""
     seen = {default_output}
     found = []
     for arguments in candidate_lists(source, secret):
@@ -83,6 +82,6 @@ def accepted_lists(
         if output is not None and output not in seen:
             seen.add(output)
             found.append(inputs)
-        if len(found) == wanted:
+        if len(found) == LISTS:
             break
     return found

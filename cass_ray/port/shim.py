@@ -45,7 +45,7 @@ class _Library:
     flags: Sequence[str] = ()
 
 
-def shim_library(version: int, hip_runtime: Path, cache: Path | None = None) -> Path:
+def shim_library(version: int, hip_runtime: Path) -> Path:
     """``libcudart.so.VERSION`` that calls ``hip_runtime`` (a libamdhip64.so).
 
     Raises :class:`~cass_ray.emulator.build.BuildFailed` with the compiler's message, and
@@ -58,10 +58,10 @@ def shim_library(version: int, hip_runtime: Path, cache: Path | None = None) -> 
         SOURCES / "exports.map",
         (f"-DCASS_CUDA_VERSION={version}",),
     )
-    return _built(library, hip_runtime, cache or default_directory())
+    return _built(library, hip_runtime, default_directory())
 
 
-def driver_library(hip_runtime: Path, cache: Path | None = None) -> Path:
+def driver_library(hip_runtime: Path) -> Path:
     """``libcuda.so.1`` that calls ``hip_runtime``. Raises what :func:`shim_library` does."""
     library = _Library(
         DRIVER_NAME,
@@ -69,7 +69,7 @@ def driver_library(hip_runtime: Path, cache: Path | None = None) -> Path:
         (*_files(DRIVER_SOURCES), *_files(SOURCES), *_files(COMMON_SOURCES)),
         DRIVER_SOURCES / "exports.map",
     )
-    return _built(library, hip_runtime, cache or default_directory())
+    return _built(library, hip_runtime, default_directory())
 
 
 def _sources(folder: Path) -> tuple[Path, ...]:

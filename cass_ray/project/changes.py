@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -20,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_USAGE
+from cass_ray.git_command import GitError, run_git
 from cass_ray.printable import printable
 from cass_ray.translate.defects import defects
 from cass_ray.translate.defects.syntax import MAXIMUM_BYTES
@@ -73,15 +73,15 @@ def compare(before: Sequence[Finding], after: Sequence[Finding]) -> tuple[Findin
 def check(root: Path, paths: Sequence[str], base: str, translator: Translator) -> list[Change]:
     """The changes in ``paths``, which count from ``root``; without a ``base`` all is new."""
     changes = []
-    start = _git(root, "merge-base", base, "HEAD").decode().strip() if base else ""
+    start = _git(root, "merge-base", base, "HEAD").strip() if base else ""
     for path in paths:
         data = (root / path).read_bytes()
         if len(data) > MAXIMUM_BYTES:
             changes.append(Change(path, (), skipped=f"larger than {MAXIMUM_BYTES >> 20} MiB"))
             continue
         after = findings_of(data.decode("utf-8", "replace"), path, translator)
-        old = _at(root, start, path) if start else b""
-        before = findings_of(old.decode("utf-8", "replace"), path, translator) if old else ()
+        old = _at(root, start, path) if start else ""
+        before = findings_of(old, path, translator) if old else ()
         new = compare(before, after)
         changes.append(Change(path, new, len(after) - len(new)))
     return changes
@@ -90,23 +90,24 @@ def check(root: Path, paths: Sequence[str], base: str, translator: Translator) -
 def changed_paths(root: Path, base: str) -> list[str]:
     """Sources below ``root`` that differ from where this branch left ``base``."""
     listed = _git(root, "diff", "--name-only", "--diff-filter=d", "-z", "--relative", f"{base}...")
-    names = [name.decode("utf-8", "surrogateescape") for name in listed.split(b"\0")]
+    names = listed.split("\0")
     return [name for name in names if name and is_source(name) and (root / name).is_file()]
 
 
-def _at(root: Path, revision: str, path: str) -> bytes:
+def _at(root: Path, revision: str, path: str) -> str:
     """The file as of ``revision``; empty where it was not there."""
     try:
-        return _git(root, "show", f"{revision}:./{path}")
+        text = _git(root, "show", f"{revision}:./{path}")
     except ChangesError:
-        return b""
+        return ""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def _git(root: Path, *arguments: str) -> bytes:
-    done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, check=False)
-    if done.returncode:
-        raise ChangesError(done.stderr.decode("utf-8", "replace").strip())
-    return done.stdout
+def _git(root: Path, *arguments: str) -> str:
+    try:
+        return run_git(arguments, root)
+    except GitError as error:
+        raise ChangesError(str(error)) from error
 
 
 def summary(changes: Sequence[Change]) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from cass_ray.git_command import GitError, run_git
 from cass_ray.translate.project.tree import STATE
 
 
@@ -52,14 +52,7 @@ def _files(tree: Path) -> Iterator[Path]:
 
 
 def _git(arguments: list[str], folder: Path | None = None, given: str = "") -> str:
-    command = ["git", "-c", "core.hooksPath=/dev/null", "-c", "core.autocrlf=false", *arguments]
-    text = given.encode("utf-8", "surrogateescape")
     try:
-        done = subprocess.run(
-            command, cwd=folder, input=text, capture_output=True, check=False, timeout=600
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise PatchError(f"git: {error}") from error
-    if done.returncode != 0:
-        raise PatchError(f"git: {done.stderr.decode('utf-8', 'replace').strip()[-400:]}")
-    return done.stdout.decode("utf-8", "surrogateescape")
+        return run_git(["-c", "core.autocrlf=false", *arguments], folder, given)
+    except GitError as error:
+        raise PatchError(str(error)) from error

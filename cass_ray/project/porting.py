@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -13,6 +12,7 @@ from pathlib import Path
 
 from cass_ray.cache import digest
 from cass_ray.corpus.reading.filetree import SKIPPED_FOLDERS
+from cass_ray.git_command import GitError, run_git
 from cass_ray.project.build_system import (
     BUILD_FOLDER,
     BuildPlan,
@@ -264,17 +264,12 @@ def checkout(source: str, work: Path) -> Path:
     if root.is_dir():
         return root
     work.mkdir(parents=True, exist_ok=True)
-    command = ["git", "-c", "core.hooksPath=/dev/null", "-c", "protocol.ext.allow=never"]
-    command += ["clone", "--quiet", "--depth=1", "--", source, str(root)]
+    clone = ["-c", "protocol.ext.allow=never", "clone", "--quiet", "--depth=1", "--"]
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, check=False, timeout=_CLONE_SECONDS
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise ProjectError(f"git clone {source}: {error}") from error
-    if done.returncode != 0:
+        run_git([*clone, source, str(root)], seconds=_CLONE_SECONDS)
+    except GitError as error:
         shutil.rmtree(root, ignore_errors=True)
-        raise ProjectError(f"git clone {source}: {done.stderr.strip()[-400:]}")
+        raise ProjectError(f"git clone {source}: {error}") from error
     return root
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from cass_ray.dataset.card import COLUMNS, SIZES
+from cass_ray.dataset.card import COLUMNS, size_category
 from cass_ray.dataset.schema import PAIR_SCHEMA
 from cass_ray.printable import printable
 from cass_ray.publish.dataset import SPLITS, PublishedRows
@@ -100,11 +100,6 @@ def bench_card(settings: PublishSettings, systems: list[str]) -> str:
 `report.html` shows the scores, `scores.json` holds them, `samples.jsonl` every answer with its
 verdict on visible and hidden inputs.
 """
-
-
-def size_category(rows: int) -> str:
-    """The hub's name for a number of rows."""
-    return next((name for limit, name in SIZES if rows < limit), "1M<n<10M")
 
 
 def _license(made: PublishedRows) -> str | list[str]:

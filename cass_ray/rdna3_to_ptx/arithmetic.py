@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from cass_ray.assembly.mnemonic_patterns import expand
+from cass_ray.csv_tables import read_mapping
 from cass_ray.rdna3_to_ptx.operands import Literal, Rdna3Operand
 from cass_ray.rdna3_to_ptx.table import Rdna3Instruction, translates
 from cass_ray.rdna3_to_ptx.vector import write_comparison
@@ -23,27 +26,8 @@ _SIMPLE = {
     "floor": "cvt.rmi.{k}.{k} {d}, {0}",
     "rndne": "cvt.rni.{k}.{k} {d}, {0}",
 }
-_APPROXIMATE = {
-    "v_rcp_f32": "rcp.approx.f32 {d}, {0}",
-    "v_rcp_iflag_f32": "rcp.approx.f32 {d}, {0}",
-    "v_rsq_f32": "rsqrt.approx.f32 {d}, {0}",
-    "v_sqrt_f32": "sqrt.approx.f32 {d}, {0}",
-    "v_exp_f32": "ex2.approx.f32 {d}, {0}",
-    "v_log_f32": "lg2.approx.f32 {d}, {0}",
-    "v_rcp_f64": "rcp.rn.f64 {d}, {0}",
-    "v_sqrt_f64": "sqrt.rn.f64 {d}, {0}",
-    "v_rsq_f64": "rsqrt.approx.f64 {d}, {0}",
-}
-_CONVERSIONS = {
-    "v_cvt_f32_i32": "cvt.rn.f32.s32", "v_cvt_f32_u32": "cvt.rn.f32.u32",
-    "v_cvt_f64_i32": "cvt.rn.f64.s32", "v_cvt_f64_u32": "cvt.rn.f64.u32",
-    "v_cvt_i32_f32": "cvt.rzi.s32.f32", "v_cvt_u32_f32": "cvt.rzi.u32.f32",
-    "v_cvt_i32_f64": "cvt.rzi.s32.f64", "v_cvt_u32_f64": "cvt.rzi.u32.f64",
-    "v_cvt_f64_f32": "cvt.f64.f32", "v_cvt_f32_f64": "cvt.rn.f32.f64",
-    "v_cvt_f32_f16": "cvt.f32.f16", "v_cvt_f16_f32": "cvt.rn.f16.f32",
-    "v_cvt_f16_u16": "cvt.rn.f16.u16", "v_cvt_f16_i16": "cvt.rn.f16.s16",
-    "v_cvt_u16_f16": "cvt.rzi.u16.f16", "v_cvt_i16_f16": "cvt.rzi.s16.f16",
-}  # fmt: skip
+_APPROXIMATE = read_mapping(Path(__file__).with_name("approximate.csv"))
+_CONVERSIONS = read_mapping(Path(__file__).with_name("conversions.csv"))
 _KINDS = {"f16": "b16", "f32": "f32", "f64": "f64"}
 
 

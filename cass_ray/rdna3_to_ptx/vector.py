@@ -2,56 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from cass_ray.assembly.mnemonic_patterns import expand
+from cass_ray.csv_tables import read_mapping
 from cass_ray.rdna3_to_ptx.operands import Rdna3Operand, Rdna3Register
 from cass_ray.rdna3_to_ptx.table import Rdna3Instruction, translates
 from cass_ray.rdna3_to_ptx.wave import Wave
 
-_THREE = {
-    "v_add3_u32": ("add.u32", "add.u32"),
-    "v_xor3_b32": ("xor.b32", "xor.b32"),
-    "v_or3_b32": ("or.b32", "or.b32"),
-    "v_and_or_b32": ("and.b32", "or.b32"),
-    "v_lshl_add_u32": ("shl.b32", "add.u32"),
-    "v_lshl_or_b32": ("shl.b32", "or.b32"),
-    "v_add_lshl_u32": ("add.u32", "shl.b32"),
-    "v_xad_u32": ("xor.b32", "add.u32"),
-    "v_max3_i32": ("max.s32", "max.s32"),
-    "v_max3_u32": ("max.u32", "max.u32"),
-    "v_min3_i32": ("min.s32", "min.s32"),
-    "v_min3_u32": ("min.u32", "min.u32"),
-    "v_maxmin_i32": ("max.s32", "min.s32"),
-    "v_maxmin_u32": ("max.u32", "min.u32"),
-    "v_minmax_i32": ("min.s32", "max.s32"),
-    "v_minmax_u32": ("min.u32", "max.u32"),
-}
-_SIMPLE = {
-    "v_mov_b32": "mov.b32 {d}, {0}",
-    "v_not_b32": "not.b32 {d}, {0}",
-    "v_bfrev_b32": "brev.b32 {d}, {0}",
-    "v_add_nc_u32": "add.u32 {d}, {0}, {1}",
-    "v_add_nc_i32": "add.s32 {d}, {0}, {1}",
-    "v_sub_nc_u32": "sub.u32 {d}, {0}, {1}",
-    "v_sub_nc_i32": "sub.s32 {d}, {0}, {1}",
-    "v_subrev_nc_u32": "sub.u32 {d}, {1}, {0}",
-    "v_and_b32": "and.b32 {d}, {0}, {1}",
-    "v_or_b32": "or.b32 {d}, {0}, {1}",
-    "v_xor_b32": "xor.b32 {d}, {0}, {1}",
-    "v_xnor_b32": "lop3.b32 {d}, {0}, {1}, 0, 0xC3",
-    "v_mul_lo_u32": "mul.lo.u32 {d}, {0}, {1}",
-    "v_mul_hi_u32": "mul.hi.u32 {d}, {0}, {1}",
-    "v_mul_hi_i32": "mul.hi.s32 {d}, {0}, {1}",
-    "v_mul_u32_u24": "mul24.lo.u32 {d}, {0}, {1}",
-    "v_mul_i32_i24": "mul24.lo.s32 {d}, {0}, {1}",
-    "v_mad_u32_u24": "mad24.lo.u32 {d}, {0}, {1}, {2}",
-    "v_mad_i32_i24": "mad24.lo.s32 {d}, {0}, {1}, {2}",
-    "v_min_u32": "min.u32 {d}, {0}, {1}",
-    "v_min_i32": "min.s32 {d}, {0}, {1}",
-    "v_max_u32": "max.u32 {d}, {0}, {1}",
-    "v_max_i32": "max.s32 {d}, {0}, {1}",
-    "v_bfi_b32": "lop3.b32 {d}, {0}, {1}, {2}, 0xCA",
-    "v_sad_u32": "sad.u32 {d}, {0}, {1}, {2}",
-}
+_THREE = read_mapping(Path(__file__).with_name("vector_pairs.csv"))
+"""Mnemonic -> two PTX instructions, of which the second takes the first's result."""
+_SIMPLE = read_mapping(Path(__file__).with_suffix(".csv"))
+"""Mnemonic -> the PTX instruction that does the same with its operands."""
 _ORDERS = {"eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge"}
 
 
@@ -88,7 +50,7 @@ def three(wave: Wave, i: Rdna3Instruction) -> None:
     """Two PTX instructions, one after the other; shifts take five bits."""
     i.allow()
     one, two, third = sources(wave, i)
-    first, second = _THREE[i.mnemonic]
+    first, second = _THREE[i.mnemonic].split()
     if first == "shl.b32":
         two = wave.result("b32", f"and.b32 {{d}}, {two}, 31")
     if second == "shl.b32":

@@ -32,6 +32,8 @@ Attention = Literal["auto", "cudnn", "flash", "flash-attn", "math"]
 class DataSettings(StrictModel):
     """Which pairs become which examples."""
 
+    REMOVED = {"packing": "it is gone: windows are always packed, the best fit first"}
+
     pairs: list[Location] = Field(min_length=1)
     """Data sets of ``cass build-dataset`` (folders or URLs that hold ``pairs/*.parquet``)."""
     tasks: list[str] = Field(default=["source"], min_length=1)
@@ -51,10 +53,9 @@ class DataSettings(StrictModel):
     """Share of the programs that are kept for evaluation, chosen by their id."""
     window: int = Field(default=16384, ge=64)
     """Tokens of a window, and the longest example."""
-    packing: Literal["best-fit", "length-grouped", "none"] = "best-fit"
     seed: int = 0
     recipe: RecipeSettings | None = None
-    """Examples made as they are drawn; then ``window``, ``packing`` and ``tasks`` say nothing."""
+    """Examples made as they are drawn; then ``window`` and ``tasks`` say nothing."""
 
     @field_validator("tasks")
     @classmethod
@@ -193,7 +194,7 @@ class ModelSettings(StrictModel):
     rope: RopeSettings | None = None
     precision: Literal["bf16", "fp32"] = "bf16"
     attention: Attention = "auto"
-    """``flash-attn``: the package, version 2, 3 or 4 (``pip install --pre flash-attn-4``, which on
+    """``flash-attn``: the package, version 3 or 4 (``pip install --pre flash-attn-4``, which on
     Hopper is the fastest); ``auto`` takes the fastest that runs."""
     liger: bool = True
     """Liger's kernels, where there is a GPU."""
@@ -409,22 +410,13 @@ class LoggingSettings(StrictModel):
     every: int = Field(default=1, ge=1)
 
 
-class RejectionSettings(StrictModel):
-    """A second round on the model's own translations that ran right (source level)."""
-
-    RENAMED = {"programs": "max_programs", "longest": "max_new_tokens"}
-
-    samples: int = Field(default=4, ge=1)
-    """Translations asked of each program; the first that is right and new is kept."""
-    temperature: float = Field(default=0.8, gt=0)
-    max_programs: int | None = Field(default=None, ge=1)
-    max_new_tokens: int = Field(default=4096, ge=16)
-    epochs: int = Field(default=1, ge=1)
-    """Epochs of the second round."""
-
-
 class TrainSettings(StrictModel):
     """One training job, from pairs to an exported model."""
+
+    REMOVED = {
+        "rejection": "it is gone: a model learns from its own right translations by "
+        "`jobs/train_rl.py` (docs/rewards.md)"
+    }
 
     name: str = Field(pattern=r"^[A-Za-z0-9._-]+$")
     out: Path
@@ -446,7 +438,6 @@ class TrainSettings(StrictModel):
     evaluation: EvaluationSettings = EvaluationSettings()
     guard: GuardSettings = GuardSettings()
     logging: LoggingSettings = LoggingSettings()
-    rejection: RejectionSettings | None = None
     seed: int = 0
 
     @model_validator(mode="after")
@@ -456,8 +447,6 @@ class TrainSettings(StrictModel):
             raise ValueError("`optimizer.kind: muon` needs whole matrices: `zero.stage: 0`")
         if self.data.recipe is not None and self.steps is None:
             raise ValueError("`data.recipe` makes examples without end: set `steps`")
-        if self.share is not None and self.rejection is not None:
-            raise ValueError("`rejection` needs an `out` that every node sees, without `share`")
         if self.zero.stage and not self.optimizer.master_weights:
             raise ValueError("`optimizer.master_weights: false` needs `zero.stage: 0`")
         if self.model.fresh is not None and self.model.rope is None:

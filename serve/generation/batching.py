@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from serve.generation import attention
 
 if TYPE_CHECKING:
     from serve.settings import GenerationSettings
+
+
+def page_name(config: type) -> str:
+    """What transformers calls the tokens of a page: ``block_size`` up to 5.17."""
+    return "page_size" if "page_size" in signature(config).parameters else "block_size"
 
 
 def make_manager(
@@ -31,7 +37,7 @@ def make_manager(
     )
     flash = "flash" in model.config._attn_implementation
     batching = ContinuousBatchingConfig(
-        page_size=settings.block_size,
+        **{page_name(ContinuousBatchingConfig): settings.block_size},
         num_blocks=settings.num_blocks,
         max_batch_tokens=settings.max_batch_tokens,
         # Beyond it a request leaves the kernel over pages for one over copies of the cache.

@@ -29,6 +29,10 @@ _PLAIN = re.compile(r"[^\w. +-]")
 
 JobId = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$")]
 
+_OF_A_DONE_JOB: dict[int | str, dict[str, Any]] = {
+    **PROBLEMS,
+    409: {"model": PROBLEMS[400]["model"], "description": "The job is not done"},
+}
 _BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -96,47 +100,31 @@ async def cancel(job: JobId, services: ServicesOf, client: Authenticated) -> Job
     "/{job}/result",
     response_class=Response,
     responses={
-        **PROBLEMS,
+        **_OF_A_DONE_JOB,
         200: {"content": {"application/zip": {}}},
-        409: {"model": PROBLEMS[400]["model"], "description": "The job is not done"},
     },
 )
 async def result(job: JobId, services: ServicesOf, client: Admitted) -> Response:
     """The translated tree as a zip archive, with ``cass-report.json``."""
     data = await services.jobs.result(job, client.name)
-    return Response(
-        data,
-        media_type="application/zip",
-        headers={"Content-Disposition": f'attachment; filename="translated-{job[:8]}.zip"'},
-    )
+    return _file(data, "application/zip", f"translated-{job[:8]}.zip")
 
 
 @router.get(
     "/{job}/patch",
     response_class=Response,
     responses={
-        **PROBLEMS,
+        **_OF_A_DONE_JOB,
         200: {"content": {"text/x-diff": {}}},
-        409: {"model": PROBLEMS[400]["model"], "description": "The job is not done"},
     },
 )
 async def patch(job: JobId, services: ServicesOf, client: Admitted) -> Response:
     """What was changed, as a patch for ``git apply`` in the folder that was sent."""
     data = await services.jobs.patch(job, client.name)
-    return Response(
-        data,
-        media_type="text/x-diff",
-        headers={"Content-Disposition": f'attachment; filename="translated-{job[:8]}.patch"'},
-    )
+    return _file(data, "text/x-diff", f"translated-{job[:8]}.patch")
 
 
-@router.get(
-    "/{job}/file",
-    responses={
-        **PROBLEMS,
-        409: {"model": PROBLEMS[400]["model"], "description": "The job is not done"},
-    },
-)
+@router.get("/{job}/file", responses=_OF_A_DONE_JOB)
 async def file(
     job: JobId,
     services: ServicesOf,
@@ -145,6 +133,11 @@ async def file(
 ) -> JobFileTexts:
     """One file as it came and as it is now; at most a MiB of each."""
     return await services.jobs.texts(job, client.name, path)
+
+
+def _file(data: bytes, kind: str, name: str) -> Response:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(data, media_type=kind, headers=headers)
 
 
 def _suffix(data: bytes) -> str:

@@ -38,7 +38,6 @@ def test_kernels_with_their_metadata() -> None:
         (16, 4, "by_value"),
     ]
     assert visible[0].address_space == "global"
-    assert scale.kernarg_bytes == 280
     assert scale.wavefront_size == 32
     exchange = kernels["_Z8exchangePi"]
     assert exchange.lds_bytes == 256 * 4

@@ -474,3 +474,53 @@ library('demo', 'src/a.cu', include_directories: 'include', cpp_args: '-DHOST',
     assert "HOST" not in unit.definitions
     assert b"#define N 7" in made.generated["cass-build/config.h"]
     assert "cass-build" in unit.include_directories
+
+
+MESSAGE = 'syntax = "proto3";\n{imports}package p;\nmessage {name} {{ int32 n = 1; {rest} }}\n'
+
+
+@pytest.mark.parametrize("folder", ["", "core/", "src/lib/", "a/b/c/d/", "third/proto/"])
+def test_headers_of_protocol_buffers_that_no_build_wrote(
+    recording: BuildRecorder, tmp_path: Path, folder: str
+) -> None:
+    """Nothing configures this project; its files are included as its sources name them."""
+    needs("protoc")
+    named = "" if folder == "src/lib/" else folder
+    files = {
+        f"{folder}one.proto": MESSAGE.format(imports="", name="One", rest=""),
+        f"{folder}two.proto": MESSAGE.format(
+            imports=f'import "{named}one.proto";\nimport "google/protobuf/any.proto";\n',
+            name="Two",
+            rest="One one = 2; google.protobuf.Any any = 3;",
+        ),
+        f"{folder}lost.proto": MESSAGE.format(
+            imports='import "nowhere/lost.proto";\n', name="Lost", rest=""
+        ),
+        "CMakeLists.txt": "project(p)\nmessage(FATAL_ERROR no)\n",
+        "src/a.cu": KERNEL,
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+
+    made = recording.record(tmp_path, [])
+
+    assert f"{folder}one.pb.h" in made.generated
+    assert f'#include "{named}one.pb.h"' in made.generated[f"{folder}two.pb.h"].decode()
+    assert f"{folder}lost.pb.h" not in made.generated
+    assert f"{folder}lost.proto: a file that it imports is missing" in made.log[-1]
+
+
+def test_headers_that_a_build_wrote_are_not_written_again(
+    recording: BuildRecorder, tmp_path: Path
+) -> None:
+    needs("protoc")
+    needs("make")
+    makefile = "all:\n\tmkdir -p out\n\techo '// of the build' > out/one.pb.h\n\tnvcc -c a.cu\n"
+    (tmp_path / "Makefile").write_text(makefile)
+    (tmp_path / "a.cu").write_text(KERNEL)
+    (tmp_path / "one.proto").write_text(MESSAGE.format(imports="", name="One", rest=""))
+
+    made = recording.record(tmp_path, [])
+
+    assert [path for path in made.generated if path.endswith(".pb.h")] == ["out/one.pb.h"]

@@ -121,6 +121,19 @@ def test_chains_of_includes_are_the_first_to_go() -> None:
     assert clip_diagnostic(chain + said[:22]) == (chain + said[:22]).strip()
 
 
+def test_warnings_of_nvcc_do_not_hide_the_error() -> None:
+    warning = (
+        'DenseStorage.h(223): warning #20012-D: __host__ annotation is ignored on "DenseStorage"\n'
+        "     __attribute__((host)) __attribute__((device)) \n                    ^\n\n"
+        'Remark: The warnings can be suppressed with "-diag-suppress <warning-number>"\n\n'
+    )
+    error = 'a.cu(3): error: identifier "nothing" is undefined\n    nothing;\n    ^\n\n'
+    end = "1 error detected in the compilation of a.cu."
+    text = clip_diagnostic(warning * 30 + error + warning * 30 + end)
+    assert text == error + end
+    assert clip_diagnostic(warning + error + end) == warning + error + end
+
+
 def written_in_steps(path: Path, steps: list[int]) -> bytes:
     rows = 2 * LINES_PER_GROUP + 7
     table = pa.table({"id": [f"{number:08}" for number in range(rows)], "n": range(rows)})

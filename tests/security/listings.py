@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from cass_ray.assembly import host, rdna3, sass
+from cass_ray.assembly import rdna3, sass
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend.code import CubinCode
 from cass_ray.lift.frontend.listing import cubin_of
@@ -76,12 +76,6 @@ def _metadata(text: str) -> object:
     return [(each.arguments, each.lds_bytes) for each in module.kernels.values()]
 
 
-def _host(text: str) -> object:
-    module = host.parse(".type f,@function\nf:\n" + text)
-    normal = host.normalize(text, keep_comments=False)
-    return module.functions, module.variables, module.registration, normal
-
-
 def _inline(text: str) -> object:
     quoted = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return _RULES.translate(f'__device__ void f() {{ asm("{quoted}"); }}', filename="a.cu")
@@ -95,7 +89,6 @@ SCANNERS: dict[str, Callable[[str], object]] = {
     "metadata": _refused(_metadata),
     "RDNA3 to PTX": _refused(lambda text: to_ptx(kernel(text))),
     "data to PTX": _refused(lambda text: to_ptx(kernel(data=text))),
-    "host assembly": _refused(_host),
     "inline PTX": _inline,
     "operands of inline PTX": lambda text: _RULES.translate(
         f'__device__ void f() {{ asm("nop;" : {text}); }}', filename="a.cu"

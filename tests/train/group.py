@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,8 @@ from cass_ray.train.distributed import DistributedContext
 
 
 def _worker(rank: int, size: int, folder: str, run: Callable[..., Any], arguments: Any) -> None:
+    # These are workers on CPUs: where there is a GPU, DeepSpeed would take it for all of them.
+    os.environ |= {"CUDA_VISIBLE_DEVICES": "", "DS_ACCELERATOR": "cpu"}
     torch.set_num_threads(1)
     # Of one worker, too: Ray Train gives every run a process group.
     dist.init_process_group(

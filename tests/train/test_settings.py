@@ -65,6 +65,8 @@ def values(**changes):
         ),
         ({"batch": {"windows": 4}}, "`batch.windows`; it is called `global_batch_size` now"),
         ({"batch": {"at_once": 4}}, "it is called `micro_batch_size` now"),
+        ({"rejection": {}}, "`rejection`; it is gone.*jobs/train_rl.py"),
+        ({"data": {"pairs": ["x"], "packing": "none"}}, "always packed"),
         ({"model": {"base": "x", "fused_mlp": True}}, "`model.fused_mlp`; it gained less than 2%"),
         ({"model": {"base": "m", "recompute": "all"}}, "called `activation_checkpointing` now"),
     ],

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from cass_ray.config import SettingsError
 from cass_ray.train.curves import read_metrics
 from cass_ray.train.run_files import RunFiles
 from cass_ray.train.settings import TrainSettings
@@ -77,5 +76,3 @@ def test_checkpoints_are_where_all_see_them(tmp_path: Path, pairs_folder: Path) 
     assert tiny_settings(tmp_path, pairs_folder, share="s3://a/b").checkpoint_url == (
         "s3://a/b/checkpoints"
     )
-    with pytest.raises(SettingsError, match="without `share`"):
-        tiny_settings(tmp_path, pairs_folder, share="s3://a/b", rejection={})

@@ -66,7 +66,7 @@ def output_on_wavefronts_of_64(source: str, folder: Path) -> dict[str, str]:
     text = (amd.rocm_path / header).read_text()
     (folder / header).write_text(text.replace("#error HIP is not supported", "// HIP"))
     clang: list[str | Path] = [amd.clang, f"--ld-path={amd.linker}"]
-    common = [*clang, *code_flags(DEFAULT_ARCHITECTURE, "-O2", 5), "-mwavefrontsize64", "-w"]
+    common = [*clang, *code_flags(DEFAULT_ARCHITECTURE, "-O2"), "-mwavefrontsize64", "-w"]
     common += ["-I", folder / "include", f"--rocm-path={amd.rocm_path}", folder / "program.hip"]
     device, host = folder / "device.co", folder / "host.s"
     _run([*common, "--cuda-device-only", "--no-gpu-bundle-output", "-o", device])

@@ -18,6 +18,8 @@ from cass_ray.config import StrictModel
 _CASS = [sys.executable, "-m", "cass_ray.cli"]
 _REPORT = "report.json"
 _WHY_SHOWN = 6
+_NO_UNITS = ("no_device_code", "fragment")
+"""Reasons of files that are no units with device code."""
 NOT_REACHED = "not reached"
 _ENDING_SECONDS = 60
 _LINE = re.compile(r"(?:^|· )rows (\d+)(?:/(\d+))?[^·]*· pairs (\d+)(.*)$", re.MULTILINE)
@@ -125,7 +127,7 @@ def of_report(report: dict[str, Any]) -> dict[str, Any]:
         "rows": report["rows"],
         "own_command": sum(each["configured"] for each in steps),
         "no_device_code": sum(
-            each["rows"] for each in report["rejects"] if each["reason"] == "no_device_code"
+            each["rows"] for each in report["rejects"] if each["reason"] in _NO_UNITS
         ),
         "duplicates": sum(report["duplicates"].values()),
         "pairs": report["pairs"],
@@ -143,7 +145,7 @@ def of_progress(said: str) -> dict[str, Any]:
         return {}
     done, total, pairs, rest = lines[-1]
     reasons = {reason: int(rows) for reason, rows in _REASON.findall(rest)}
-    no_code = reasons.pop("no_device_code", 0)
+    no_code = sum(reasons.pop(reason, 0) for reason in _NO_UNITS)
     duplicates = [reason for reason in reasons if "duplicate" in reason]
     return {
         "rows": int(total or done),

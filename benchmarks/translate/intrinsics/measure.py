@@ -139,7 +139,7 @@ def _checked_by_clang(sides: Sides, side: str) -> None:
     """Leave the functions out whose calls clang refuses, against HIP's own headers alone."""
     amd = find_amd()
     (sides.folder / MAIN).write_text(sides.hip)
-    flags = code_flags(DEFAULT_AMD_ARCHITECTURE, "-O1", 5)
+    flags = code_flags(DEFAULT_AMD_ARCHITECTURE, "-O1")
     command: list[str | Path] = [amd.clang, *flags, f"--cuda-{side}-only", "-fsyntax-only", "-w"]
     command += ["-ferror-limit=0", f"--rocm-path={amd.rocm_path}", MAIN]
     done = run_process(command, cwd=sides.folder, limits=_LIMITS)

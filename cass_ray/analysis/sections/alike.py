@@ -6,7 +6,7 @@ import pandas as pd
 
 from cass_ray.analysis import charts
 from cass_ray.analysis.collected import Collected
-from cass_ray.analysis.document import Column, Figure, FigureTable, Section
+from cass_ray.analysis.document import Cell, Column, Figure, FigureTable, Section, plain_columns
 
 _MEASURES = ("chrf", "edit")
 _TITLES = {"chrf": "chrF", "edit": "edit similarity"}
@@ -23,7 +23,7 @@ def alike(data: Collected, characters: int) -> Section:
         f"0 to 100; of the first {characters:,} characters of both texts, first architectures; "
         f"N = {sampled:,} of {data.pairs:,} pairs, chosen by a hash of their ids."
     )
-    rows: list[list[str | int | float | None]] = []
+    rows: list[list[Cell]] = []
     drawn = []
     for (level, origin), group in found.groupby(["level", "origin"], sort=True):
         values: list[str | int | float | None] = [str(level), str(origin), len(group)]
@@ -33,7 +33,7 @@ def alike(data: Collected, characters: int) -> Section:
         quantiles = [float(x) for x in group["chrf"].quantile(list(_QUANTILES.values()))]
         named = dict(zip(_QUANTILES, quantiles, strict=True))
         drawn.append({"level": level, "origin": origin, **named})
-    columns = [Column(name="level"), Column(name="origin"), Column(name="N")]
+    columns = plain_columns("level", "origin", "N")
     for measure in _MEASURES:
         name = _TITLES[measure]
         columns += [

@@ -6,7 +6,7 @@ import pandas as pd
 
 from cass_ray.analysis import charts
 from cass_ray.analysis.collected import Collected
-from cass_ray.analysis.document import Column, Figure, FigureTable, Section
+from cass_ray.analysis.document import Cell, Column, Figure, FigureTable, Section
 
 _MOST = 25
 
@@ -43,7 +43,7 @@ def composition(data: Collected) -> Section:
                 spec=charts.bars(counts, "domain", "pairs", "pairs", by="origin"),
             )
         )
-    numbers: dict[str, str | int | float | None] = {
+    numbers: dict[str, Cell] = {
         "pairs": data.pairs,
         "kernels": int(rows["kernels"].sum()),
         "repositories": int(rows.loc[rows["repository"] != "", "repository"].nunique()),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from cass_ray.analysis.collected import Collected
-from cass_ray.analysis.document import Column, FigureTable, Section
+from cass_ray.analysis.document import Column, FigureTable, Section, plain_columns
 from cass_ray.dataset.row import DUPLICATE_REASONS
 
 _MOST = 20
@@ -40,14 +40,14 @@ def duplicates(data: Collected) -> Section:
                 title="Sizes of groups",
                 caption="A group is a kept row with its duplicates; "
                 f"N = {len(groups):,} groups of two or more.",
-                columns=[Column(name="rows in the group"), Column(name="groups")],
+                columns=plain_columns("rows in the group", "groups"),
                 rows=[[size + 1, number] for size, number in sorted(sizes.items())],
             ),
             FigureTable(
                 key="largest-groups",
                 title="Largest groups",
                 caption=f"The {_MOST} rows with the most duplicates.",
-                columns=[Column(name="id"), Column(name="file"), Column(name="duplicates")],
+                columns=plain_columns("id", "file", "duplicates"),
                 rows=[[str(one), kept.get(one, ""), number] for one, number in largest],
                 folded=True,
             ),

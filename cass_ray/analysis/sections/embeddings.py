@@ -8,7 +8,7 @@ import pandas as pd
 
 from cass_ray.analysis import charts
 from cass_ray.analysis.collected import Collected
-from cass_ray.analysis.document import Column, Figure, FigureTable, Section
+from cass_ray.analysis.document import Cell, Column, Figure, FigureTable, Section, plain_columns
 from cass_ray.analysis.embedding import project, vectors
 from cass_ray.analysis.settings import AnalysisSettings
 
@@ -75,10 +75,10 @@ def _map(drawn: pd.DataFrame, field: str) -> dict[str, object]:
 
 def _neighbours(
     points: np.ndarray[tuple[int, int], np.dtype[np.float64]], base: pd.DataFrame, ids: list[str]
-) -> tuple[FigureTable, dict[str, str | int | float | None]]:
+) -> tuple[FigureTable, dict[str, Cell]]:
     """Share of listings whose nearest other listing of the same target has the same class."""
-    rows: list[list[str | int | float | None]] = []
-    numbers: dict[str, str | int | float | None] = {}
+    rows: list[list[Cell]] = []
+    numbers: dict[str, Cell] = {}
     for target, group in base.groupby("target", sort=True):
         index = group.index.to_numpy()
         if len(index) < 3:
@@ -94,7 +94,7 @@ def _neighbours(
             values += [share, float((counts**2).sum())]
             numbers[f"nearest has the same {field}, {target}"] = share
         rows.append(values)
-    columns = [Column(name="target"), Column(name="N")]
+    columns = plain_columns("target", "N")
     for field in ("domain", "origin"):
         columns.append(Column(name=f"nearest has the same {field}", unit="%", digits=1))
         columns.append(Column(name="by chance", unit="%", digits=1))

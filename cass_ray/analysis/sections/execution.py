@@ -6,7 +6,7 @@ import pandas as pd
 
 from cass_ray.analysis import charts
 from cass_ray.analysis.collected import Collected
-from cass_ray.analysis.document import Column, Figure, FigureTable, Section
+from cass_ray.analysis.document import Cell, Column, Figure, FigureTable, Section, plain_columns
 from cass_ray.emulator.launches import Launch, parse_launch
 
 _MOST = 15
@@ -28,7 +28,7 @@ def execution(data: Collected) -> Section:
             title="How far equivalence was checked",
             caption=f"none, compiled (both sides), executed (both ran and agree); "
             f"N = {data.pairs:,} pairs.",
-            columns=[Column(name="level"), Column(name="origin"), Column(name="pairs")],
+            columns=plain_columns("level", "origin", "pairs"),
             rows=[
                 [str(level), str(origin), int(pairs)]
                 for level, origin, pairs in levels.itertuples(index=False)
@@ -44,7 +44,7 @@ def execution(data: Collected) -> Section:
     if len(counted):
         tables.append(_dynamic_table(counted))
     executed = int((rows["verified"] == "executed").sum())
-    numbers: dict[str, str | int | float | None] = {
+    numbers: dict[str, Cell] = {
         "executed": executed,
         "share executed": executed / data.pairs if data.pairs else None,
         "median coverage of kernels' code": (
@@ -86,12 +86,7 @@ def _launch_table(launches: list[tuple[str, Launch]]) -> FigureTable:
         title="Launch configurations",
         caption=f"The {_MOST} block sizes that most programs use; N = {of_rows:,} executed "
         f"programs, {len(frame):,} configurations.",
-        columns=[
-            Column(name="block"),
-            Column(name="threads"),
-            Column(name="programs"),
-            Column(name="launches"),
-        ],
+        columns=plain_columns("block", "threads", "programs", "launches"),
         rows=[
             [str(block), int(threads), int(programs), int(launches)]
             for block, threads, programs, launches in used[:_MOST].itertuples(index=False)
@@ -124,7 +119,7 @@ def _block_figure(launches: list[tuple[str, Launch]]) -> Figure:
 
 
 def _dynamic_table(counted: pd.DataFrame) -> FigureTable:
-    rows: list[list[str | int | float | None]] = []
+    rows: list[list[Cell]] = []
     for origin, group in counted.groupby("origin", sort=True):
         total = float(group["executed_instructions"].sum())
         values: list[str | int | float | None] = [str(origin), len(group), int(total)]
@@ -132,7 +127,7 @@ def _dynamic_table(counted: pd.DataFrame) -> FigureTable:
             used = int((group[f"executed_{name}"] > 0).sum())
             values += [float(group[f"executed_{name}"].sum()) / total, used / len(group)]
         rows.append(values)
-    columns = [Column(name="origin"), Column(name="programs"), Column(name="wave instructions")]
+    columns = plain_columns("origin", "programs", "wave instructions")
     for title in _DYNAMIC.values():
         columns += [
             Column(name=f"{title}, of instructions", unit="%", digits=2),

@@ -13,7 +13,7 @@ import pandas as pd
 import cass_ray.emulator
 from cass_ray.analysis import charts
 from cass_ray.analysis.collected import Collected
-from cass_ray.analysis.document import Column, Figure, FigureTable, Section
+from cass_ray.analysis.document import Cell, Column, Figure, FigureTable, Section, plain_columns
 from cass_ray.analysis.row_features import CLASSES
 from cass_ray.assembly.opcodes import InstructionSet, category
 
@@ -43,7 +43,7 @@ def instructions(data: Collected) -> Section:
     mix = ten_classes(data.texts)
     totals = by_target(data)
     coverage = _coverage(totals)
-    numbers: dict[str, str | int | float | None] = {
+    numbers: dict[str, Cell] = {
         f"mnemonics, {target}": len(counts) for (_, target), counts in totals.items()
     }
     numbers |= {f"entropy, {target}": entropy(counts) for (_, target), counts in totals.items()}
@@ -90,8 +90,7 @@ def _mix_table(mix: pd.DataFrame) -> FigureTable:
         caption="Share of static instructions. Special functions count as floating point, "
         "operations across lanes as synchronisation, as there are ten.",
         columns=[
-            Column(name="text"),
-            Column(name="instructions"),
+            *plain_columns("text", "instructions"),
             *(Column(name=name, unit="%", digits=1) for name in TEN_CLASSES),
         ],
         rows=[
@@ -144,7 +143,7 @@ def _top_figures(totals: dict[tuple[str, str], Counter[str]]) -> list[Figure]:
 
 
 def _top_table(totals: dict[tuple[str, str], Counter[str]]) -> FigureTable:
-    rows: list[list[str | int | float | None]] = [
+    rows: list[list[Cell]] = [
         [_named(kind, target), name, number, number / counts.total()]
         for (kind, target), counts in totals.items()
         for name, number in counts.most_common(100)
@@ -154,9 +153,7 @@ def _top_table(totals: dict[tuple[str, str], Counter[str]]) -> FigureTable:
         title="Most frequent mnemonics",
         caption="The first hundred of each text; N as in the figures.",
         columns=[
-            Column(name="text"),
-            Column(name="mnemonic"),
-            Column(name="instructions"),
+            *plain_columns("text", "mnemonic", "instructions"),
             Column(name="share", unit="%", digits=2),
         ],
         rows=rows,
@@ -169,7 +166,7 @@ def _named(kind: str, target: str) -> str:
 
 
 def _coverage(totals: dict[tuple[str, str], Counter[str]]) -> FigureTable:
-    rows: list[list[str | int | float | None]] = []
+    rows: list[list[Cell]] = []
     for (kind, target), counts in totals.items():
         known = known_operations(kind, target)
         met = {operation(kind, name) for name in counts}
@@ -190,10 +187,9 @@ def _coverage(totals: dict[tuple[str, str], Counter[str]]) -> FigureTable:
         "list: what LLVM's disassembler knows of the set, graphics included; SASS has no "
         "published list by architecture.",
         columns=[
-            Column(name="text"),
-            Column(name="mnemonics that occur"),
-            Column(name="operations that occur"),
-            Column(name="operations of the set"),
+            *plain_columns(
+                "text", "mnemonics that occur", "operations that occur", "operations of the set"
+            ),
             Column(name="share", unit="%", digits=1),
         ],
         rows=rows,

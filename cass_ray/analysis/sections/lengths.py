@@ -10,7 +10,7 @@ import pandas as pd
 
 from cass_ray.analysis import charts
 from cass_ray.analysis.collected import Collected
-from cass_ray.analysis.document import Column, Figure, FigureTable, Section
+from cass_ray.analysis.document import Cell, Column, Figure, FigureTable, Section, plain_columns
 
 _DRAWN = 1_500
 _QUANTILES = {"low": 0.05, "q1": 0.25, "median": 0.5, "q3": 0.75, "high": 0.95}
@@ -33,7 +33,7 @@ def lengths(data: Collected) -> Section:
     fits, figures = _growth(texts)
     tables = [_table(texts), _fit_table(fits), _ratio_table(texts)]
     figures = [_ranges(texts), *figures]
-    numbers: dict[str, str | int | float | None] = {
+    numbers: dict[str, Cell] = {
         f"slope, {side}, {origin}": fit.slope for (side, origin), fit in fits.items()
     }
     return Section(
@@ -69,7 +69,7 @@ def _quantiles(values: pd.Series[float]) -> list[float]:
 
 
 def _table(texts: pd.DataFrame) -> FigureTable:
-    rows: list[list[str | int | float | None]] = []
+    rows: list[list[Cell]] = []
     for (side, origin), group in texts.groupby(["side", "origin"], sort=True):
         for unit in ("lines", "tokens", "instructions"):
             if unit == "instructions" and group["level"].iloc[0] == "source":
@@ -155,8 +155,7 @@ def _fit_table(fits: dict[tuple[str, str], Fit]) -> FigureTable:
         title="Growth of device assembly with source",
         caption="instructions = a × (lines of source)^slope, least squares on logarithms.",
         columns=[
-            Column(name="text"),
-            Column(name="origin"),
+            *plain_columns("text", "origin"),
             Column(name="slope", digits=3),
             Column(name="a", digits=2),
             Column(name="R²", digits=3),
@@ -172,7 +171,7 @@ def _fit_table(fits: dict[tuple[str, str], Fit]) -> FigureTable:
 def _ratio_table(texts: pd.DataFrame) -> FigureTable:
     """Instructions of AMD's device assembly for one of Nvidia's, by pair of targets."""
     device = texts[texts["level"] == "device"]
-    rows: list[list[str | int | float | None]] = []
+    rows: list[list[Cell]] = []
     cuda, hip = device[device["vendor"] == "CUDA"], device[device["vendor"] == "HIP"]
     both = cuda.merge(hip, on=["row", "origin"], suffixes=("_cuda", "_hip"))
     both = both[both["instructions_cuda"] > 0]
@@ -189,7 +188,7 @@ def _ratio_table(texts: pd.DataFrame) -> FigureTable:
         title="AMD's instructions for one of Nvidia's",
         caption="Device assembly of the same program.",
         columns=[
-            *(Column(name=name) for name in titles),
+            *plain_columns(*titles),
             *(Column(name=name, digits=2) for name in measures),
         ],
         rows=rows,

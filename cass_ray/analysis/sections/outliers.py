@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from cass_ray.analysis.collected import Collected
-from cass_ray.analysis.document import Cell, Column, FigureTable, Section
+from cass_ray.analysis.document import Cell, Column, FigureTable, Section, plain_columns
 
 _EACH = 5
 
@@ -31,8 +31,7 @@ def outliers(data: Collected) -> Section:
                 columns=[
                     Column(name="measure"),
                     Column(name="value", digits=2),
-                    Column(name="file"),
-                    Column(name="id"),
+                    *plain_columns("file", "id"),
                 ],
                 rows=rows,
             )

@@ -9,7 +9,7 @@ import pandas as pd
 
 from cass_ray.analysis import charts
 from cass_ray.analysis.collected import Collected
-from cass_ray.analysis.document import Column, Figure, FigureTable, Section
+from cass_ray.analysis.document import Cell, Column, Figure, FigureTable, Section, plain_columns
 from cass_ray.analysis.row_features import CLASSES
 from cass_ray.dataset.row import Origin
 
@@ -86,7 +86,7 @@ def jensen_shannon(
 def _table(
     data: Collected, texts: pd.DataFrame, kind: pd.Series[str], present: list[str]
 ) -> FigureTable:
-    rows: list[list[str | int | float | None]] = []
+    rows: list[list[Cell]] = []
     for name in present:
         values: list[str | int | float | None] = [name, int((kind == name).sum())]
         values.append(float(data.rows.loc[kind == name, "kernels"].mean()))
@@ -105,8 +105,7 @@ def _table(
         title="Written and generated",
         caption="Medians of a program; vocabulary: different SASS mnemonics with modifiers.",
         columns=[
-            Column(name="programs"),
-            Column(name="N"),
+            *plain_columns("programs", "N"),
             Column(name="kernels, mean", digits=2),
             *(Column(name=f"{title}, median", digits=0) for _, title in _MEASURES.values()),
             Column(name="SASS vocabulary"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from cass_ray.analysis.collected import Collected
-from cass_ray.analysis.document import Column, FigureTable, Section
+from cass_ray.analysis.document import Column, FigureTable, Section, plain_columns
 from cass_ray.analysis.learned_domains import learn
 
 
@@ -41,8 +41,7 @@ def subjects(data: Collected) -> Section:
                 caption=f"Programs; N = {len(frame):,} of {data.pairs:,}, chosen by a hash of "
                 "their ids.",
                 columns=[
-                    Column(name="learned category"),
-                    Column(name="programs"),
+                    *plain_columns("learned category", "programs"),
                     *(Column(name=str(name).replace("_", " ")) for name in table.columns),
                 ],
                 rows=[

@@ -10,7 +10,7 @@ import pandas as pd
 
 from cass_ray.analysis import charts
 from cass_ray.analysis.collected import Collected
-from cass_ray.analysis.document import Column, Figure, FigureTable, Section
+from cass_ray.analysis.document import Cell, Column, Figure, FigureTable, Section
 from cass_ray.dataset.row import DUPLICATE_REASONS, Stage
 
 _GAP = 0.02
@@ -55,7 +55,7 @@ def yields(data: Collected) -> Section:
         )
         spec = _flow(data.pairs, reasons)
         figures = [Figure(key="flow", title="Yield", caption=caption, spec=spec)]
-    numbers: dict[str, str | int | float | None] = {
+    numbers: dict[str, Cell] = {
         "rows read": total,
         "pairs": data.pairs,
         "duplicates": int(duplicates.sum()),

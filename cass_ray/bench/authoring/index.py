@@ -18,6 +18,7 @@ from cass_ray.bench.programs import Compilers
 from cass_ray.bench.task import BenchTask
 from cass_ray.config import StrictModel
 from cass_ray.execute.programs import rdna3_instructions, sass_instructions
+from cass_ray.whole_file import write_whole
 
 INDEX_FILE = Path(__file__).parents[1] / "index.json"
 SASS_ARCHITECTURES = ("sm_80", "sm_89", "sm_90", "sm_120")
@@ -61,16 +62,16 @@ def line_count(listing: str) -> int:
     return len(sass.normalize(listing).splitlines())
 
 
-def read_index(path: Path = INDEX_FILE) -> BenchIndex:
+def read_index() -> BenchIndex:
     """The stored index; an empty one without a file."""
-    return BenchIndex.model_validate_json(path.read_text()) if path.exists() else BenchIndex()
+    if not INDEX_FILE.exists():
+        return BenchIndex()
+    return BenchIndex.model_validate_json(INDEX_FILE.read_text())
 
 
-def write_index(index: BenchIndex, path: Path = INDEX_FILE) -> None:
+def write_index(index: BenchIndex) -> None:
     """Write ``index``, whole or not at all."""
-    part = path.with_suffix(".part")
-    part.write_text(index.model_dump_json(indent=1) + "\n")
-    part.replace(path)
+    write_whole(INDEX_FILE, f"{index.model_dump_json(indent=1)}\n".encode())
 
 
 @functools.cache

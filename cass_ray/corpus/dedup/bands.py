@@ -23,11 +23,11 @@ _RECALL = 0.995
 Keys = npt.NDArray[np.uint64]
 
 
-def band_shape(threshold: float, bins: int = BINS) -> tuple[int, int]:
+def band_shape(threshold: float) -> tuple[int, int]:
     """(bands, rows a band): the longest rows that find a pair at the threshold with 99.5%."""
-    best = (bins, 1)
-    for rows in range(1, bins + 1):
-        bands = bins // rows
+    best = (BINS, 1)
+    for rows in range(1, BINS + 1):
+        bands = BINS // rows
         if 1 - (1 - threshold**rows) ** bands >= _RECALL:
             best = (bands, rows)
     return best

@@ -82,11 +82,6 @@ def hash_sets(texts: Sequence[Sequence[str]], shingle_tokens: int = SHINGLE_TOKE
     return sets
 
 
-def shingle_hashes(source: str, shingle_tokens: int = SHINGLE_TOKENS) -> Hashes:
-    """:func:`hash_sets` of one source text."""
-    return hash_sets([source_tokens(source)], shingle_tokens)[0]
-
-
 def jaccard(first: Hashes, second: Hashes) -> float:
     """Similarity of two sets of :func:`hash_sets`: common hashes over all hashes."""
     together = np.concatenate((first, second))

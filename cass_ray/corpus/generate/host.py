@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from cass_ray.corpus.generate import memory
 from cass_ray.corpus.generate.kernels import GeneratedKernel
@@ -12,34 +13,10 @@ from cass_ray.corpus.generate.memory import FORMATS, Array
 from cass_ray.corpus.generate.types import DOUBLE, HALF, ScalarKind, Values
 
 _CHECKS = {
-    "macro": [
-        "#define CHECK(call) \\",
-        "    do { \\",
-        "        cudaError_t status = (call); \\",
-        "        if (status != cudaSuccess) { \\",
-        '            fprintf(stderr, "%s:%d: %s\\n", __FILE__, __LINE__, '
-        "cudaGetErrorString(status)); \\",
-        "            exit(1); \\",
-        "        } \\",
-        "    } while (0)",
-    ],
-    "function": [
-        "static void CHECK(cudaError_t status) {",
-        "    if (status != cudaSuccess) {",
-        '        std::printf("error: %s\\n", cudaGetErrorName(status));',
-        "        std::exit(2);",
-        "    }",
-        "}",
-    ],
-    "inline": [
-        "inline void check_call(cudaError_t code, int line) {",
-        "    if (code == cudaSuccess) return;",
-        '    fprintf(stderr, "line %d: %s\\n", line, cudaGetErrorString(code));',
-        "    exit(EXIT_FAILURE);",
-        "}",
-        "#define CHECK(x) check_call((x), __LINE__)",
-    ],
+    path.stem: path.read_text(encoding="utf-8").splitlines()
+    for path in (Path(__file__).parent / "checks").glob("*.inc")
 }
+"""Ways to write the check of CUDA's results."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from cass_ray.corpus.reading.system_headers import is_standard_header, is_system_header
+from cass_ray.corpus.reading.system_headers import (
+    is_standard_header,
+    is_system_header,
+    standard_headers,
+)
 
 
 class Include(NamedTuple):
@@ -291,18 +295,30 @@ class _ClosureWalk:
             if candidate is not None and self._is_file(candidate):
                 self._used.add(directory)
                 return candidate
-        return self._resolve_by_search(includer, name)
+        return self._resolve_by_search(includer, include)
 
-    def _resolve_by_search(self, includer: str, name: str) -> str | None:
+    def _resolve_by_search(self, includer: str, include: Include) -> str | None:
+        """The file that ``include`` names somewhere in the tree, whose folder is used from now on.
+
+        In ``<>`` no file names itself, and no folder is used for it that has a header of the
+        toolchain's name: a compiler would take that one for the toolchain's.
+        """
+        name = include.name
         if is_system_header(name) and "/" not in name:
             return None
         directory = self._search.search(name, includer)
         found = join_inside(directory, name) if directory is not None else None
         if directory is None or found is None or not self._is_file(found):
             return None
+        if not include.quoted and (found == includer or self._hides_a_header(directory)):
+            return None
         self._directories().append(directory)
         self._used.add(directory)
         return found
+
+    def _hides_a_header(self, directory: str) -> bool:
+        paths = (join_inside(directory, name) for name in standard_headers())
+        return any(path is not None and self._is_file(path) for path in paths)
 
     def _directories(self) -> list[str]:
         if self._configured is None:

@@ -9,6 +9,7 @@ import traceback
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import PurePosixPath
 
 from cass_ray.builds.commands import UnitCommand
@@ -19,6 +20,7 @@ from cass_ray.corpus.parsing.normalize import program_id, source_digest
 from cass_ray.corpus.program import Program, Provenance, ReadReject
 from cass_ray.corpus.reading.encoding import BinaryFileError, decode
 from cass_ray.corpus.reading.filetree import FileProblemError, FileTree, Listed
+from cass_ray.corpus.reading.fragments import fragments
 from cass_ray.corpus.reading.include_paths import HEADER_SUFFIXES, IncludePaths
 from cass_ray.corpus.reading.includes import (
     Closure,
@@ -133,7 +135,19 @@ class ProgramReader:
             return self._reject(path, Reason.BINARY, f"{path}: {error}")
         if not decoded.text.strip():
             return self._reject(path, Reason.EMPTY, f"{path}: {size} bytes, none of them text")
+        if includer := self._fragments.get(path):
+            message = f"{path}: a part of {includer}; the project's build does not compile it alone"
+            return self._reject(path, Reason.FRAGMENT, message)
         return self._close(path, decoded.text, decoded.encoding)
+
+    @cached_property
+    def _fragments(self) -> Mapping[str, str]:
+        """Files that are compiled as parts of others by the project's own build."""
+        commands = self._units.commands
+        if not commands:
+            return {}
+        folders = {each for command in commands.values() for each in command.include_directories}
+        return fragments(self._tree, commands, self._limits.source_bytes, sorted(folders))
 
     def _reject(self, path: str, reason: Reason, message: str) -> ReadReject:
         return ReadReject(self._provenance, printable(path), reason, message)

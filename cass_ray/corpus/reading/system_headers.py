@@ -29,6 +29,11 @@ def _known() -> tuple[frozenset[str], tuple[str, ...], tuple[str, ...]]:
     return names, tuple(table.prefixes), tuple(table.c_library_folders)
 
 
+def standard_headers() -> frozenset[str]:
+    """The headers that are in every installation by exactly these names, of no folder."""
+    return _known()[0]
+
+
 def is_standard_header(name: str) -> bool:
     """Whether ``name`` is a header of exactly this name in every installation (``math.h``).
 

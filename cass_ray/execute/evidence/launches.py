@@ -60,6 +60,6 @@ def recording(*, skip: bool, check: bool) -> Iterator[LaunchRecording]:
         yield LaunchRecording(library, record, place, environment)
 
 
-def recorder_library(cache: Path, compiler: str = "cc") -> Path:
+def recorder_library(cache: Path) -> Path:
     """The preloadable library. Raises :class:`~cass_ray.toolchain.errors.ToolMissing`."""
-    return preloadable(RECORDER_SOURCE, cache, compiler)
+    return preloadable(RECORDER_SOURCE, cache)

@@ -100,13 +100,9 @@ class SelfTest(StrictModel):
             row[mutant.fate.value] = row.get(mutant.fate.value, 0) + 1
         return counts
 
-    def kill_rate(self, fault: Fault | None = None) -> float:
+    def kill_rate(self) -> float:
         """Share caught by any verdict, of all mutants that are ones; 1 if there are none."""
-        counted = [
-            mutant
-            for mutant in self.mutants
-            if mutant.fate in _COUNTED and fault in (None, mutant.fault)
-        ]
+        counted = [mutant for mutant in self.mutants if mutant.fate in _COUNTED]
         caught = sum(mutant.fate is not Fate.SURVIVED for mutant in counted)
         return caught / len(counted) if counted else 1.0
 

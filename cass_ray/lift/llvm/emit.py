@@ -153,7 +153,7 @@ def _support_library(toolchain: AmdToolchain, architecture: str) -> Path:
     library = toolchain.cache / "lift-support" / f"{key}.bc"
     if library.exists():
         return library
-    flags = code_flags(architecture, "-O3", _CODE_OBJECT_VERSION)
+    flags = code_flags(architecture, "-O3")
     command: list[str | Path] = [toolchain.clang, *flags, f"--rocm-path={toolchain.rocm_path}"]
     command += ["--cuda-device-only", "-emit-llvm", "-c", "-fgpu-rdc", "-w"]
     with private_folder() as folder:

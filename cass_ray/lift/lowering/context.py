@@ -30,7 +30,7 @@ from cass_ray.lift.llvm.builder import (
 from cass_ray.lift.lowering.constant_banks import ConstantBanks
 from cass_ray.lift.lowering.environment import KernelEnvironment
 from cass_ray.lift.lowering.handles import HandleWords
-from cass_ray.lift.lowering.known_values import Carries, FloatValues, KnownComparisons
+from cass_ray.lift.lowering.known_values import FloatValues, LowComparison, LowSum
 from cass_ray.lift.lowering.registers import RegisterFile
 from cass_ray.lift.lowering.scheduling.lane_scheduler import LaneScheduler
 from cass_ray.lift.lowering.scheduling.warp_scheduler import WarpScheduler
@@ -78,8 +78,10 @@ class LoweringContext:
         )
         self.terminators = Terminators(self.ir, self.registers, self.scheduler)
         self.banks = ConstantBanks(environment, self.ir, self.handles)
-        self.carries = Carries()
-        self.comparisons = KnownComparisons()
+        self.carries: dict[Value, LowSum] = {}
+        """Carry of a sum of words -> that sum."""
+        self.comparisons: dict[Value, LowComparison] = {}
+        """Result of a comparison of words -> that comparison."""
         self.floats = FloatValues()
         self._mask_groups: dict[str, MaskGroups] = {}
         """By section of code."""

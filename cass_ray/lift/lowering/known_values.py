@@ -32,21 +32,6 @@ class LowSum:
     result: Value
 
 
-class Carries:
-    """Which sums of words carries are of."""
-
-    def __init__(self) -> None:
-        self._sums: dict[Value, LowSum] = {}
-
-    def remember(self, carry: Value, low: LowSum) -> None:
-        """Note of which sum ``carry`` is the carry."""
-        self._sums[carry] = low
-
-    def sum_of(self, carry: Value) -> LowSum | None:
-        """The sum of which ``carry`` is the carry; None for another condition."""
-        return self._sums.get(carry)
-
-
 @dataclass(frozen=True)
 class LowComparison:
     """A comparison of words: SASS's condition (``LT``), unsigned, and what is compared."""
@@ -54,21 +39,6 @@ class LowComparison:
     condition: str
     left: Value
     right: Value
-
-
-class KnownComparisons:
-    """Which words the results of comparisons are of."""
-
-    def __init__(self) -> None:
-        self._found: dict[Value, LowComparison] = {}
-
-    def remember(self, result: Value, comparison: LowComparison) -> None:
-        """Note of which comparison ``result`` is the result."""
-        self._found[result] = comparison
-
-    def of(self, result: Value) -> LowComparison | None:
-        """The comparison of which ``result`` is the result; None for another condition."""
-        return self._found.get(result)
 
 
 class FloatValues:

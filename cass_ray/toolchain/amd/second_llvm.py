@@ -156,9 +156,7 @@ def with_second_compiler(
     return SecondToolchain(**settings, codegen=codegen)
 
 
-def find_codegen_clang(
-    oldest: int, search_paths: SearchPaths, cache: Path | None = None
-) -> CodegenClang:
+def find_codegen_clang(oldest: int, search_paths: SearchPaths) -> CodegenClang:
     """The first clang for AMD GPUs that is newer than LLVM ``oldest``, whose IR it must read.
 
     Tried are ``$CASS_SECOND_CLANG``, those on the ``PATH``, the Python package ``ziglang``.
@@ -167,7 +165,7 @@ def find_codegen_clang(
     answers = []
     for program in _candidates(search_paths):
         try:
-            codegen = _codegen_clang_at(program, cache or default_directory())
+            codegen = _codegen_clang_at(program, default_directory())
         except ToolMissing as error:
             answers.append(f"{program}: {error}")
             continue

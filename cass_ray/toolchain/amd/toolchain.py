@@ -42,7 +42,7 @@ from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Completed, Limits
 from cass_ray.toolchain.unit import CompileFailure, Unit, classify, forbidden_read
 
 DEFAULT_ARCHITECTURE = DEFAULT_AMD_ARCHITECTURE
-DEFAULT_CODE_OBJECT_VERSION = 5
+CODE_OBJECT_VERSION = 5
 
 SOURCE_TREE = Path("/cass/source")
 """Where compilers see the source tree, on every machine."""
@@ -130,7 +130,6 @@ class AmdToolchain:
         architecture: str = DEFAULT_ARCHITECTURE,
         *,
         optimization: str = "-Os",
-        code_object_version: int = DEFAULT_CODE_OBJECT_VERSION,
         limits: Limits = COMPILE_LIMITS,
         at_once: bool = False,
     ) -> AmdOutput:
@@ -142,7 +141,7 @@ class AmdToolchain:
         Raises :class:`~cass_ray.toolchain.unit.CompileFailure`; its reason is ``NO_DEVICE_CODE``
         where the unit compiles but holds no kernel.
         """
-        flags = code_flags(architecture, optimization, code_object_version, unit.standard)
+        flags = code_flags(architecture, optimization, unit.standard)
         both = partial(
             self._both_sides, architecture=architecture, optimization=optimization,
             flags=flags, limits=limits, at_once=at_once,
@@ -173,7 +172,6 @@ class AmdToolchain:
         architecture: str = DEFAULT_ARCHITECTURE,
         *,
         optimization: str = "-Os",
-        code_object_version: int = DEFAULT_CODE_OBJECT_VERSION,
         limits: Limits = COMPILE_LIMITS,
         line_tables: bool = False,
     ) -> AmdOutput:
@@ -184,7 +182,7 @@ class AmdToolchain:
         Of another architecture's compilation the host side serves: there is nothing in it, and no
         macro that it sees, that tells architectures apart.
         """
-        flags = code_flags(architecture, optimization, code_object_version, unit.standard)
+        flags = code_flags(architecture, optimization, unit.standard)
         flags = (*flags, *(("-gline-tables-only",) if line_tables else ()))
         device = partial(
             self._device_side, architecture=architecture, optimization=optimization,
@@ -223,16 +221,15 @@ class AmdToolchain:
         architecture: str = DEFAULT_ARCHITECTURE,
         *,
         optimization: str = "-Os",
-        limits: Limits = COMPILE_LIMITS,
     ) -> str:
         """What clang makes of one side in one run, without comments: to be compared, not to be run.
 
         Nothing is done about what this clang makes wrong (:meth:`compile_device` does). Raises
         :class:`~cass_ray.toolchain.unit.CompileFailure`, as :meth:`compile` does.
         """
-        flags = code_flags(architecture, optimization, DEFAULT_CODE_OBJECT_VERSION, unit.standard)
+        flags = code_flags(architecture, optimization, unit.standard)
         flags = (*flags, *self.workarounds, *_UNCOMMENTED)
-        text = self._assembly(unit, side, flags, limits).stdout_text
+        text = self._assembly(unit, side, flags, COMPILE_LIMITS).stdout_text
         if side is CompilationSide.DEVICE:
             _must_hold_a_kernel(text)
         return text
@@ -466,9 +463,7 @@ def _must_hold_a_kernel(device_assembly: str) -> None:
         raise CompileFailure(Reason.NO_DEVICE_CODE, "no kernel in the device code", "clang")
 
 
-def code_flags(
-    architecture: str, optimization: str, code_object_version: int, standard: str = ""
-) -> tuple[str, ...]:
+def code_flags(architecture: str, optimization: str, standard: str = "") -> tuple[str, ...]:
     """The flags that determine the generated code, beside a compiler's workarounds.
 
     ``standard`` is that of C++; clang's own is C++17.
@@ -479,7 +474,7 @@ def code_flags(
         "-x",
         "hip",
         f"--offload-arch={architecture}",
-        f"-mcode-object-version={code_object_version}",
+        f"-mcode-object-version={CODE_OBJECT_VERSION}",
         "-fuse-cuid=none",
         "-D__HIP_PLATFORM_AMD__=1",
         optimization,

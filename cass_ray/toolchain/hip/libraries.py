@@ -12,15 +12,15 @@ it do not compile.
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from cass_ray.cache import default_directory, digest
+from cass_ray.csv_tables import read_rows
+from cass_ray.git_command import GitError, run_git
 from cass_ray.toolchain.hip.packages import unpack_once
 from cass_ray.toolchain.hip.repairs import repair_radix_sort
 
@@ -49,36 +49,7 @@ class Library:
     """Below ``include/<name>``; made from the ``.in`` file of that name in ``folder``."""
 
 
-LIBRARIES = (
-    Library(
-        "rocprim",
-        "https://github.com/ROCm/rocPRIM.git",
-        "93501cfa2eb9c78bb03307fb0d6b7cbe31d1f60a",
-        "rocprim/include/rocprim",
-        "rocprim_version.hpp",
-    ),
-    Library(
-        "hipcub",
-        "https://github.com/ROCm/hipCUB.git",
-        "1875530e7d48c5768f45ac4299fa86ce39275533",
-        "hipcub/include/hipcub",
-        "hipcub_version.hpp",
-    ),
-    Library(
-        "thrust",
-        "https://github.com/ROCm/rocThrust.git",
-        "6f47412b99e64a1d4681d9e0312132e4ad6042ec",
-        "thrust",
-        "rocthrust_version.hpp",
-    ),
-    Library(
-        "rocwmma",
-        "https://github.com/ROCm/rocWMMA.git",
-        "677b441c6eea9eeb36458d80a14f9a1e54094f73",
-        "library/include/rocwmma",
-        "rocwmma-version.hpp",
-    ),
-)
+LIBRARIES = tuple(Library(**row) for row in read_rows(Path(__file__).with_suffix(".csv")))
 
 
 class FetchError(RuntimeError):
@@ -142,21 +113,10 @@ def _write_version(library: Library, cmake: str, folder: Path) -> None:
 
 def _git(library: Library, repository: Path | None, *arguments: str) -> str:
     where = ["--git-dir", str(repository)] if repository else []
-    command = ["git", "-c", "core.hooksPath=/dev/null", *where, *arguments]
     try:
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=_FETCH_SECONDS,
-            env={**os.environ, "GIT_TERMINAL_PROMPT": "0"},
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise FetchError(f"{library.url}: {error}") from error
-    if done.returncode != 0:
-        raise FetchError(f"{library.url}: git {arguments[0]}: {done.stderr.strip()[-400:]}")
-    return done.stdout
+        return run_git([*where, *arguments], seconds=_FETCH_SECONDS)
+    except GitError as error:
+        raise FetchError(f"{library.url}: {arguments[0]}: {error}") from error
 
 
 def main() -> int:

@@ -34,11 +34,11 @@ _REMEDY = (
 )
 
 
-def hip_nvidia_include(cache: Path | None = None, *, fetch: bool = True) -> Path:
+def hip_nvidia_include() -> Path:
     """The folder for ``-isystem``.
 
     Raises :class:`~cass_ray.toolchain.errors.ToolMissing` where there is none and none can be
-    fetched (or ``fetch`` is false and none was before).
+    fetched.
     """
     named = os.environ.get(INCLUDE_VARIABLE)
     prefixes = [Path("/opt/rocm"), *sorted(Path("/opt").glob("rocm-*")), Path("/usr")]
@@ -48,15 +48,15 @@ def hip_nvidia_include(cache: Path | None = None, *, fetch: bool = True) -> Path
             return include
     if named:
         raise ToolMissing("HIP's headers for Nvidia", _REMEDY, f"nothing in {named}")
-    return _debian_include(cache or default_directory(), fetch)
+    return _debian_include(default_directory())
 
 
-def _debian_include(cache: Path, fetch: bool) -> Path:
+def _debian_include(cache: Path) -> Path:
     folder = cache / "hip-nvidia"
     folders = sorted(folder.glob("*/hip"))
     if folders:
         return folders[-1].parent
-    if not fetch or not (shutil.which("apt-get") and shutil.which("dpkg-deb")):
+    if not (shutil.which("apt-get") and shutil.which("dpkg-deb")):
         raise ToolMissing("HIP's headers for Nvidia", _REMEDY)
 
     def fill(target: Path) -> None:

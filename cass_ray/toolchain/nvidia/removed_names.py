@@ -29,6 +29,9 @@ _NEEDED = {
         r"error: identifier \"__shfl(?:_up|_down|_xor)?\" is undefined"
         r"|Instruction 'vote' without '\.sync'"
     ),
+    "cass_removed_cufft.h": re.compile(
+        r"error: identifier \"CUFFT_(?:INCOMPLETE_PARAMETER_LIST|PARSE_ERROR|LICENSE_ERROR)\""
+    ),
     "cass_removed_driver.h": re.compile(
         r"error: (?:argument of type [^\n]+ is incompatible with parameter of type"
         r" \"CUctxCreateParams \*\""

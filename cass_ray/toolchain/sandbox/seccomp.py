@@ -12,6 +12,9 @@ import errno
 import functools
 import struct
 from dataclasses import dataclass
+from pathlib import Path
+
+from cass_ray.csv_tables import read_rows
 
 AUDIT_ARCH_X86_64 = 0xC000003E
 _X32_BIT = 0x4000_0000
@@ -25,61 +28,13 @@ _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0
 # Offsets in struct seccomp_data; of an argument the low word, little-endian.
 _NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16
 
-FORBIDDEN: dict[str, int] = {
-    "ptrace": 101,
-    "acct": 163,
-    "settimeofday": 164,
-    "mount": 165,
-    "umount2": 166,
-    "swapon": 167,
-    "swapoff": 168,
-    "reboot": 169,
-    "sethostname": 170,
-    "setdomainname": 171,
-    "iopl": 172,
-    "ioperm": 173,
-    "init_module": 175,
-    "delete_module": 176,
-    "quotactl": 179,
-    "clock_settime": 227,
-    "kexec_load": 246,
-    "add_key": 248,
-    "request_key": 249,
-    "keyctl": 250,
-    "unshare": 272,
-    "perf_event_open": 298,
-    "open_by_handle_at": 304,
-    "clock_adjtime": 305,
-    "setns": 308,
-    "process_vm_readv": 310,
-    "process_vm_writev": 311,
-    "finit_module": 313,
-    "kexec_file_load": 320,
-    "bpf": 321,
-    "userfaultfd": 323,
-    "open_tree": 428,
-    "move_mount": 429,
-    "fsopen": 430,
-    "fsconfig": 431,
-    "fsmount": 432,
-    "fspick": 433,
-    "pidfd_getfd": 438,
-    "mount_setattr": 442,
-    "pivot_root": 155,
-    "chroot": 161,
-    "adjtimex": 159,
+_CALLS = read_rows(Path(__file__).with_name("system_calls.csv"))
+FORBIDDEN = {
+    row["name"]: int(row["number"]) for row in _CALLS if row["answer"] == "ends the process"
 }
 """Numbers of the x86-64 system calls that end the process (the kernel's syscall_64.tbl)."""
 
-ABSENT: dict[str, int] = {
-    "shmget": 29,
-    "semget": 64,
-    "msgget": 68,
-    "mq_open": 240,
-    "io_uring_setup": 425,
-    "io_uring_enter": 426,
-    "io_uring_register": 427,
-}
+ABSENT = {row["name"]: int(row["number"]) for row in _CALLS if row["answer"] == "ENOSYS"}
 """Answered with ENOSYS: System V segments and queues, memory that outlives its process; io_uring,
 whose operations no filter sees, and without which libuv (CMake 4, Node) does the same by calls."""
 

@@ -9,15 +9,12 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 Window = tuple[int, ...]
 """Numbers of the examples in one window, in order."""
-
-PackingKind = Literal["best-fit", "length-grouped", "none"]
 
 
 def best_fit(lengths: Sequence[int], order: Sequence[int], capacity: int) -> list[Window]:
@@ -47,20 +44,6 @@ def best_fit(lengths: Sequence[int], order: Sequence[int], capacity: int) -> lis
     return [tuple(window) for window in windows]
 
 
-def length_grouped(lengths: Sequence[int], order: Sequence[int], capacity: int) -> list[Window]:
-    """Windows of examples of about one length; padded to the longest, one fits ``capacity``."""
-    windows: list[Window] = []
-    current: list[int] = []
-    for example in sorted(order, key=lambda index: -lengths[index]):
-        if current and (len(current) + 1) * int(lengths[current[0]]) > capacity:
-            windows.append(tuple(current))
-            current = []
-        current.append(example)
-    if current:
-        windows.append(tuple(current))
-    return windows
-
-
 def fill_rate(windows: Sequence[Window], lengths: Sequence[int], capacity: int) -> float:
     """Share of the windows' tokens that are tokens of examples."""
     used = sum(int(lengths[example]) for window in windows for example in window)
@@ -75,7 +58,6 @@ class PackingPlan:
     weights: npt.NDArray[np.float64]
     """How often an epoch shows each example, on average."""
     capacity: int
-    kind: PackingKind
     batch: int
     """Windows of one step."""
     seed: int
@@ -86,12 +68,7 @@ class PackingPlan:
         times = np.floor(self.weights + random.random(len(self.weights))).astype(np.int64)
         order = random.permutation(np.repeat(np.arange(len(self.lengths)), times))
         sizes = self.lengths.tolist()
-        if self.kind == "best-fit":
-            windows = best_fit(sizes, order.tolist(), self.capacity)
-        elif self.kind == "length-grouped":
-            windows = length_grouped(sizes, order.tolist(), self.capacity)
-        else:
-            windows = [(int(example),) for example in order]
+        windows = best_fit(sizes, order.tolist(), self.capacity)
         return [windows[index] for index in random.permutation(len(windows))]
 
     def steps(self, epochs: int) -> int:

@@ -114,7 +114,7 @@ def token_inputs(settings: TrainSettings, files: list[str]) -> dict[str, Any]:
     sizes = [(name, *file_version(name)) for name in files]
     return {
         "files": hashlib.sha256(json.dumps(sizes).encode()).hexdigest(),
-        "data": settings.data.model_dump(mode="json", exclude={"seed", "packing"}),
+        "data": settings.data.model_dump(mode="json", exclude={"seed"}),
         "base": settings.model.base,
         "fresh": settings.model.fresh.vocab_size if settings.model.fresh else None,
     }

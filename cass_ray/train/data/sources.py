@@ -65,7 +65,6 @@ def make_plan(settings: TrainSettings, store: TokenStore) -> PackingPlan:
         lengths=store.lengths,
         weights=store.weights,
         capacity=settings.data.window,
-        kind=settings.data.packing,
         batch=settings.batch.global_batch_size,
         seed=settings.data.seed,
     )

@@ -304,9 +304,7 @@ def choose(
     order = [wanted] if wanted != "auto" else ["cudnn", "flash", "math"]
     package = flash_package()
     if wanted == "auto" and package is not None:
-        hopper = torch.cuda.get_device_capability(device) >= (9, 0)
-        # FlashAttention 2 is slower than cuDNN on Hopper and faster before it.
-        order.insert(1 if hopper and package.version == 2 else 0, "flash-attn")
+        order.insert(0, "flash-attn")
     problems: list[str] = []
     for name in order:
         problem = (

@@ -1,4 +1,4 @@
-"""FlashAttention's packages: 3 and 4 for Hopper and later, 2 for what was before.
+"""FlashAttention's packages 3 and 4, for Hopper and later; version 2 is in PyTorch itself.
 
 All have one function for several examples of different lengths, which takes tensors by token, as
 models make them.
@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-_MODULES = {3: "flash_attn_interface", 4: "flash_attn.cute", 2: "flash_attn"}
+_MODULES = {3: "flash_attn_interface", 4: "flash_attn.cute"}
 """By version, the fastest first."""
 
 

@@ -81,7 +81,7 @@ _SLACK = 64
 """Tokens that an answer may have beyond ``beyond_reference``."""
 _LONGEST_GREEDY, _BEYOND_QUESTION = 3000, 500
 """Tokens of a likeliest answer, at most, and how many more than its question has: those of the
-measurements outside a run (``benchmarks.train.small_answers``)."""
+measurements outside a run (``recipes.small.answers``)."""
 _GREEDY_ROWS = 160
 
 _Drawn = tuple[EditQuestion, list[Sampled]] | RolloutsLost

@@ -84,18 +84,21 @@ def separable_compilation(command: str, body: str, headers: frozenset[str] = fro
     asked = _SEPARABLE.search(text)
     if asked is None or asked[1].strip('"').upper() in _OFF:
         return ""
-    if command == "set_target_properties" and "PROPERTIES" in words:
-        targets = words[: words.index("PROPERTIES")]
-    elif command == "set_property" and words[:1] == ["TARGET"] and "PROPERTY" in words:
-        targets = [word for word in words[1 : words.index("PROPERTY")] if word != "APPEND"]
-    else:
-        return ""
     return "".join(
         f"\ntarget_compile_options({target} PRIVATE {_COMPILE})"
         f"\ntarget_link_options({target} PUBLIC {_LINK})"
-        for target in targets
+        for target in targets_of(command, words)
         if target not in headers
     )
+
+
+def targets_of(command: str, words: list[str]) -> list[str]:
+    """The targets whose properties ``command`` with these words sets; none of other commands."""
+    if command == "set_target_properties" and "PROPERTIES" in words:
+        return words[: words.index("PROPERTIES")]
+    if command == "set_property" and words[:1] == ["TARGET"] and "PROPERTY" in words:
+        return [word for word in words[1 : words.index("PROPERTY")] if word != "APPEND"]
+    return []
 
 
 def downloads(text: str) -> list[tuple[str, str]]:

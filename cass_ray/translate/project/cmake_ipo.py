@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from cass_ray.translate.project.cmake_features import targets_of
+
 _ON = {"ON", "YES", "TRUE", "Y", "1"}
 _COMMENT = re.compile(r"#[^\n]*")
 _RESULT = re.compile(r"\bRESULT\s+(\w+)")
@@ -35,11 +37,7 @@ def without_gcc(command: str, body: str, checked: bool) -> str:
         return _unless_clang(f"set({words[0]} OFF)")
     if checked or _PROPERTY not in words or not _is_on(_after(words, _PROPERTY)):
         return ""
-    if command == "set_target_properties" and "PROPERTIES" in words:
-        targets = words[: words.index("PROPERTIES")]
-    elif command == "set_property" and words[:1] == ["TARGET"] and "PROPERTY" in words:
-        targets = [word for word in words[1 : words.index("PROPERTY")] if word != "APPEND"]
-    else:
+    if not (targets := targets_of(command, words)):
         return ""
     return _unless_clang(f"set_target_properties({' '.join(targets)} PROPERTIES {_PROPERTY} OFF)")
 

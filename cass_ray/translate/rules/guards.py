@@ -25,6 +25,26 @@ VERSION_MACROS = {
     "__CUDACC_VER_BUILD__": "89",
     "__CUDA_API_VERSION": "11080",
     "CUB_VERSION": "200000",
+    # Of the libraries of CUDA 11.8 ("CUDA 11.8 Release Notes", component versions), as their
+    # headers put them together.
+    "CUBLAS_VERSION": "111103",
+    "CUBLAS_VER_MAJOR": "11",
+    "CUBLAS_VER_MINOR": "11",
+    "CUBLAS_VER_PATCH": "3",
+    "CUSPARSE_VERSION": "11705",
+    "CUSPARSE_VER_MAJOR": "11",
+    "CUSPARSE_VER_MINOR": "7",
+    "CUSPARSE_VER_PATCH": "5",
+    "CUSOLVER_VERSION": "11401",
+    "CUSOLVER_VER_MAJOR": "11",
+    "CUSOLVER_VER_MINOR": "4",
+    "CUSOLVER_VER_PATCH": "1",
+    "CUFFT_VERSION": "10900",
+    "CUFFT_VER_MAJOR": "10",
+    "CUFFT_VER_MINOR": "9",
+    "CUFFT_VER_PATCH": "0",
+    "CURAND_VER_MAJOR": "10",
+    "CURAND_VER_MINOR": "3",
 }
 
 _OF_HEADERS = ("CUDART_VERSION", "CUDA_VERSION")

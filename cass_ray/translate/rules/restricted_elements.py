@@ -25,7 +25,4 @@ def drop_restricted_elements(unit: Rewrite) -> None:
             behind_a_pointer = _POINTER.search(code, max(0, offset - _LOOK_BACK), offset)
             if behind_a_pointer or not _ARRAY.match(code, end):
                 continue
-            while code[end : end + 1] in {" ", "\t"}:
-                end += 1
-            unit.edits.replace(offset, end, "")
-            unit.converted(offset)
+            unit.drop(offset, end)

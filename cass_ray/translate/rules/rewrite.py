@@ -152,6 +152,13 @@ class Rewrite:
         self.edits.replace(offset, offset + len(old), new)
         self.converted(offset)
 
+    def drop(self, start: int, end: int) -> None:
+        """Remove ``[start, end)`` and the blanks behind; counted as converted."""
+        while self.source.code[end : end + 1] in {" ", "\t"}:
+            end += 1
+        self.edits.replace(start, end, "")
+        self.converted(start)
+
     def converted(self, offset: int) -> None:
         """Count the construct at ``offset`` as converted."""
         self.handled.add(offset)

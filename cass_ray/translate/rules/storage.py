@@ -31,10 +31,7 @@ def move_alignments(unit: Rewrite) -> None:
         end = call[2] + 1
         words = unit.edits.within(unit.source.text, offset, end)
         unit.edits.insert(before.start(), f"{words} ")
-        while code[end : end + 1] in {" ", "\t"}:
-            end += 1
-        unit.edits.replace(offset, end, "")
-        unit.converted(offset)
+        unit.drop(offset, end)
 
 
 def drop_register(unit: Rewrite) -> None:
@@ -47,7 +44,4 @@ def drop_register(unit: Rewrite) -> None:
         end = offset + len("register")
         if _IN_A_REGISTER.match(code, end):
             continue
-        while code[end : end + 1] in {" ", "\t"}:
-            end += 1
-        unit.edits.replace(offset, end, "")
-        unit.converted(offset)
+        unit.drop(offset, end)

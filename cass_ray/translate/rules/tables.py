@@ -46,19 +46,19 @@ class CallMapping:
 
 
 @dataclass(frozen=True, slots=True)
-class DeviceFunction:
-    """What a CUDA device function is called; ``snippet`` defines it where HIP does not."""
+class Replacement:
+    """What a CUDA function is called; ``snippet`` defines it where HIP does not."""
 
     hip: str
     snippet: str
 
 
 @dataclass(frozen=True, slots=True)
-class Image:
-    """What a function of textures, surfaces or arrays is called where they are in software."""
+class Substitute:
+    """``names`` of a header become a snippet's, in files that have one of ``triggers``."""
 
-    hip: str
-    snippet: str
+    triggers: set[str]
+    names: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +94,6 @@ def names() -> dict[str, str]:
 
 
 @cache
-def hip_names() -> frozenset[str]:
-    """Every HIP name of the table."""
-    return frozenset(names().values())
-
-
-@cache
 def unsupported() -> frozenset[str]:
     """CUDA names that HIP has no counterpart for."""
     return frozenset(row["cuda"] for row in _rows("unsupported.csv"))
@@ -131,15 +125,15 @@ def types() -> dict[str, str]:
 
 
 @cache
-def device_functions() -> dict[str, DeviceFunction]:
+def device_functions() -> dict[str, Replacement]:
     """CUDA device function -> what replaces it."""
-    return {row["cuda"]: DeviceFunction(row["hip"], row["snippet"]) for row in _rows("device.csv")}
+    return {row["cuda"]: Replacement(row["hip"], row["snippet"]) for row in _rows("device.csv")}
 
 
 @cache
-def images() -> dict[str, Image]:
+def images() -> dict[str, Replacement]:
     """CUDA function of textures, surfaces or arrays -> what replaces it without texture units."""
-    return {row["cuda"]: Image(row["hip"], row["snippet"]) for row in _rows("images.csv")}
+    return {row["cuda"]: Replacement(row["hip"], row["snippet"]) for row in _rows("images.csv")}
 
 
 @cache
@@ -152,6 +146,18 @@ def dropped() -> tuple[str, ...]:
 def casts() -> dict[str, Cast]:
     """CUDA function -> the argument to cast."""
     return {row["function"]: Cast(int(row["argument"]), row["cast"]) for row in _rows("casts.csv")}
+
+
+@cache
+def substitutes() -> dict[str, Substitute]:
+    """Snippet -> the names that it stands for."""
+    found: dict[str, Substitute] = {}
+    for row in _rows("substitutes.csv"):
+        substitute = found.setdefault(row["snippet"], Substitute(set(), {}))
+        substitute.names[row["cuda"]] = row["hip"]
+        if row["triggers"]:
+            substitute.triggers.add(row["cuda"])
+    return found
 
 
 @cache

@@ -56,7 +56,7 @@ def rewrite_textures(unit: Rewrite) -> None:
         _report_missing(unit)
 
 
-def _counterparts(unit: Rewrite) -> dict[str, tables.Image]:
+def _counterparts(unit: Rewrite) -> dict[str, tables.Replacement]:
     """The names that change in this file."""
     table = tables.images()
     if not unit.wave64:
@@ -76,7 +76,7 @@ def _has_references(unit: Rewrite) -> bool:
     )
 
 
-def _call_software(unit: Rewrite, offset: int, word: str, image: tables.Image) -> None:
+def _call_software(unit: Rewrite, offset: int, word: str, image: tables.Replacement) -> None:
     if _is_of_another(unit, offset) or _fetches_from_reference(unit, offset, word):
         return
     qualifier = _GLOBAL.search(unit.source.code, max(0, offset - 8), offset)

@@ -77,7 +77,8 @@ def test_long_runs_stand_beside_each_other(tmp_path: Path) -> None:
 def test_every_part_is_compared_with_one_that_there_is() -> None:
     assert base_of(row("a", 1), []) is None
     names = wanted(["1.5b-ours", "7b-every"], False)
-    assert names == ["1.5b-ours", "7b-every-ordinary", "7b-every-budget", "7b-every-plain"]
+    every = ["ordinary", "budget", "budget-75", "plain"]
+    assert names == ["1.5b-ours", *(f"7b-every-{name}" for name in every)]
     assert set(names) <= set(PARTS)
 
 
@@ -86,3 +87,34 @@ def test_borders_end_in_empty_examples() -> None:
     assert borders((3, 2), torch.device("cpu")).tolist() == [0, 3, 5]
     with pytest.raises(ValueError, match="at most 2"):
         borders((1, 1, 1), torch.device("cpu"), 3)
+
+
+def test_runs_of_one_part_are_one_row_with_their_mean(tmp_path: Path) -> None:
+    call = written(
+        tmp_path / "a", row("base", 100.0), row("ours", 100.0, "base"), row("base", 110.0)
+    )
+    assert [(each["part"], each["tokens_per_second"]) for each in call["rows"]] == [
+        ("base", 105.0),
+        ("ours", 100.0),
+    ]
+    text = "\n".join(page({"calls": [call], "several": [], "bounds": [], "long": []}))
+    assert "| 1 | ours | base, mean of 2 runs | **0.95** | 100 |" in text
+
+
+def test_figures_that_a_log_lacks_are_dashes(tmp_path: Path) -> None:
+    bare = row("base", 100.0)
+    for key in ("device_gib", "startup_seconds", "tokens_per_kwh"):
+        del bare[key]
+    call = written(tmp_path / "a", bare)
+    text = "\n".join(page({"calls": [call], "several": [], "bounds": [], "long": []}))
+    assert "| 1 | base | – | – | 100 | 40.0% | 1, – | – | – |" in text
+
+
+def test_kernels_stand_by_their_kind(tmp_path: Path) -> None:
+    times = {
+        "part": "kernels-7b-ours", "system": "kernel times", "shape": "7b", "side": "ours",
+        "kinds": {"products": 700.0, "rest": 0.25}, "all": 700.25, "largest": [],
+    }  # fmt: skip
+    call = written(tmp_path / "a", row("base", 100.0), times)
+    text = "\n".join(page({"calls": [call], "several": [], "bounds": [], "long": []}))
+    assert "| 7B | ours | 700.0 | 0.0 | 0.0 | 0.2 | 700.2 |" in text

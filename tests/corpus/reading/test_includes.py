@@ -130,6 +130,46 @@ def test_a_header_named_like_a_standard_one_does_not_shadow_it(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
+    ("folder", "header", "beside"),
+    [
+        ("vendors", "musa.h", "cuda.h"),
+        ("vendors", "musa.h", "cuda_runtime.h"),
+        ("compat", "port.h", "string.h"),
+        ("windows", "port.h", "unistd.h"),
+        ("src/shim", "other.h", "nvml.h"),
+    ],
+)
+def test_a_folder_that_hides_headers_of_the_toolchain_is_not_searched(
+    tmp_path: Path, folder: str, header: str, beside: str
+) -> None:
+    """For ``<>`` a compiler would take ``beside`` from there, too."""
+    texts = {
+        "main.cu": f"#include <{header}>\n",
+        f"{folder}/{header}": "",
+        f"{folder}/{beside}": "",
+    }
+    found = closure(write(tmp_path / "angle", texts), "main.cu")
+    assert (found.files, found.directories) == ((), ())
+    quoted = texts | {"main.cu": f'#include "{header}"\n'}
+    found = closure(write(tmp_path / "quoted", quoted), "main.cu")
+    assert (found.files, found.directories) == ((f"{folder}/{header}",), (folder,))
+    alone = {name: text for name, text in texts.items() if not name.endswith(beside)}
+    found = closure(write(tmp_path / "alone", alone), "main.cu")
+    assert (found.files, found.directories) == ((f"{folder}/{header}",), (folder,))
+
+
+def test_a_wrapper_does_not_wrap_itself(tmp_path: Path) -> None:
+    """``vendors/musa.h`` means the vendor's header, which is not here."""
+    files = {
+        "src/main.cu": '#include "vendors/musa.h"\n',
+        "src/vendors/musa.h": "#include <musa.h>\n",
+    }
+    found = closure(write(tmp_path, files), "src/main.cu")
+    assert (found.files, found.directories) == (("src/vendors/musa.h",), ())
+    assert "musa.h" in found.unresolved
+
+
+@pytest.mark.parametrize(
     ("build_file", "text"),
     [
         ("app/Makefile", "TOP = ..\nFLAGS := -O2 -I$(TOP)/deps/x -DA\n"),

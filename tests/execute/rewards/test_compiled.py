@@ -1,15 +1,10 @@
 """The judge that compiles alone."""
 
-import os
-import signal
-from functools import partial
-
 import pytest
 
-from benchmarks.train.reward_processes import ProcessRewards
 from cass_ray.cache import ContentCache
 from cass_ray.execute.rewards.compiled import CompileCredit, CompileJudge, without_origin
-from cass_ray.execute.rewards.verdicts import Outcome, RewardItem, RewardVerdict
+from cass_ray.execute.rewards.verdicts import Outcome, RewardItem
 from cass_ray.translate.rules import RulesTranslator
 from tests.execute.conftest import HONEST
 from tests.execute.rewards.test_judge import BROKEN, QUESTION
@@ -166,28 +161,6 @@ def test_a_verdict_is_made_once(judge, monkeypatch):
     first = judge.of(QUESTION, HONEST)
     monkeypatch.setattr(CompileJudge, "_compiled", None)
     assert judge.of(QUESTION, HONEST).outcome is first.outcome
-
-
-class Fatal:
-    """A judge that one answer kills."""
-
-    def judge(self, item):
-        if item.answer == "fatal":
-            os.kill(os.getpid(), signal.SIGKILL)
-        return RewardVerdict(reward=len(item.answer) / 10, outcome=Outcome.RIGHT)
-
-
-def test_a_judge_that_dies_costs_its_batch_only():
-    def items(*answers):
-        return [RewardItem(question="q", answer=answer) for answer in answers]
-
-    rewards = ProcessRewards(partial(Fatal), 1)
-    try:
-        found = rewards.rewards(items("a", "fatal", "a"))
-        assert found[1].outcome is Outcome.UNDECIDED
-        assert [each.reward for each in rewards.rewards(items("a", "abc", "a"))] == [0.1, 0.3, 0.1]
-    finally:
-        rewards.close()
 
 
 def test_what_answers_are_compared_with_can_be_compiled_ahead(backend, tmp_path, monkeypatch):

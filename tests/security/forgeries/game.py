@@ -4,6 +4,7 @@ python -m tests.security.forgeries.game [--tasks 8] [--seed 0] [--only TRICK] [-
 python -m tests.security.forgeries.game --every 4 --each 4 [--journal FILE]
 python -m tests.security.forgeries.game --honest tasks|shipped|generated|self-checks [--every 5]
 python -m tests.security.forgeries.game --honest folder --folder DIR
+python -m tests.security.forgeries.game --every 1 --each 4 --part 3/30 [--journal FILE]
 
 A journal has a line of JSON for each move. What it holds is not played again.
 """
@@ -64,6 +65,25 @@ class Move:
     def wrong(self) -> bool:
         """A trick that was not caught, or an honest port that was refused."""
         return self.played and self.caught == (self.trick == HONEST)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Every ``parts``-th program from ``number`` on: what one of several machines plays."""
+
+    number: int
+    parts: int
+
+    @classmethod
+    def parse(cls, text: str) -> Part:
+        """``K/N``, K from 0 to N - 1; ValueError."""
+        number, parts = map(int, text.split("/"))
+        if not 0 <= number < parts:
+            raise ValueError(f"{text}: K of K/N is from 0 to N - 1")
+        return cls(number, parts)
+
+
+WHOLE = Part(0, 1)
 
 
 class Player:
@@ -166,14 +186,18 @@ def play(
     seed: int = 0,
     known: Sequence[Move] = (),
     each: int = 0,
+    part: Part = WHOLE,
 ) -> Iterator[Move]:
     """The honest port of each program, then tricks on it, without what is ``known``.
 
     ``each`` tricks on one program, the next ones on the next; 0: all of them. Programs whose
-    original cannot be lifted have no moves but one that says so.
+    original cannot be lifted have no moves but one that says so. Of programs that are not in
+    ``part`` there is nothing.
     """
     lifted, engine = make_backend("lifted", threads=1), make_backend("rdna3", threads=1)
     for number, subject in enumerate(subjects):
+        if number % part.parts != part.number:
+            continue
         chosen = turn(tricks, number, each)
         done = {move.trick for move in known if move.task == subject.name}
         left = [] if NO_FAULT in done else [trick for trick in chosen if trick not in done]
@@ -246,6 +270,7 @@ def main() -> int:
     parser.add_argument("--only", action="append", choices=list(TRICKS))
     parser.add_argument("--honest", choices=list(ORIGINS), help="Right ports alone, from there.")
     parser.add_argument("--folder", type=Path, help="With CUDA programs, for --honest folder.")
+    parser.add_argument("--part", type=Part.parse, default=WHOLE, metavar="K/N")
     parser.add_argument("--journal", type=Path)
     chosen = parser.parse_args()
     tricks = [] if chosen.honest else chosen.only or list(TRICKS)
@@ -254,7 +279,7 @@ def main() -> int:
     if chosen.honest:
         subjects = islice(ORIGINS[chosen.honest](chosen.folder), 0, None, chosen.every or 1)
     moves = journal_of(chosen.journal)
-    for move in play(subjects, tricks, chosen.seed, moves[:], chosen.each):
+    for move in play(subjects, tricks, chosen.seed, moves[:], chosen.each, chosen.part):
         moves.append(move)
         if move.wrong or not move.played:
             print(f"{move.task}: {move.trick}: {move.grade}: {move.reason}", flush=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ __all__ = ["nvidia"]
 
 KERNEL = "__global__ void k(int* p) { *p = 1; }\n"
 DRIVER = "#include <cuda.h>\n"
+VALUES = {"INCOMPLETE_PARAMETER_LIST": 10, "PARSE_ERROR": 12, "LICENSE_ERROR": 15}
 RUNTIME_FLAG, DRIVER_FLAG = "-include cass_removed_runtime.h", "-include cass_removed_driver.h"
 
 
@@ -96,6 +98,28 @@ def test_what_no_release_had_is_the_compilers_error(
     with pytest.raises(CompileFailure) as failed:
         nvidia.compile(unit(tmp_path, source + KERNEL))
     assert failed.value.reason is Reason.COMPILE_ERROR
+
+
+def test_results_of_cufft_that_were_taken_away_have_their_old_values(
+    nvidia: NvidiaToolchain, tmp_path: Path
+) -> None:
+    """Of a header that stands for CUDA 13's, which has none of them ("cuFFT API Reference" of CUDA
+    12, cufftResult: 10, 12 and 15)."""
+    (tmp_path / "cufft.h").write_text(
+        "#pragma once\nenum cufftResult { CUFFT_SUCCESS, CUFFT_NO_WORKSPACE = 13 };\n"
+    )
+    cases = (
+        "case CUFFT_INCOMPLETE_PARAMETER_LIST: case CUFFT_PARSE_ERROR: case CUFFT_LICENSE_ERROR:"
+    )
+    for name in ("INCOMPLETE_PARAMETER_LIST", "PARSE_ERROR", "LICENSE_ERROR"):
+        source = (
+            "#include <cufft.h>\n"
+            f'const char* f(cufftResult r) {{ switch (r) {{ {cases} return "old";'
+            " default: return 0; } }\n"
+            f'static_assert(CUFFT_{name} == CUFFT_NO_WORKSPACE + {VALUES[name] - 13}, "");\n'
+        )
+        given = replace(unit(tmp_path, source + KERNEL), system_directories=(tmp_path,))
+        assert nvidia.compile(given).flags.endswith("-include cass_removed_cufft.h")
 
 
 @pytest.mark.parametrize(

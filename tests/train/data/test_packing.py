@@ -12,7 +12,6 @@ from cass_ray.train.data.packing import (
     PackingPlan,
     best_fit,
     fill_rate,
-    length_grouped,
     worker_windows,
 )
 from tests.folders import REPOSITORY
@@ -20,9 +19,9 @@ from tests.folders import REPOSITORY
 LENGTHS = json.loads((REPOSITORY / "benchmarks/train/lengths.json").read_text())
 
 
-@given(st.lists(st.integers(1, 100), max_size=60), st.sampled_from([best_fit, length_grouped]))
-def test_every_example_is_packed_once_and_fits(lengths, pack):
-    windows = pack(lengths, range(len(lengths)), 100)
+@given(st.lists(st.integers(1, 100), max_size=60))
+def test_every_example_is_packed_once_and_fits(lengths):
+    windows = best_fit(lengths, range(len(lengths)), 100)
     assert sorted(example for window in windows for example in window) == list(range(len(lengths)))
     assert all(sum(lengths[example] for example in window) <= 100 for window in windows)
 
@@ -61,7 +60,6 @@ def make_plan(**changes) -> PackingPlan:
         "lengths": lengths,
         "weights": np.ones(57),
         "capacity": 100,
-        "kind": "best-fit",
         "batch": 6,
         "seed": 3,
     }

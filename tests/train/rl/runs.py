@@ -8,6 +8,8 @@ import torch
 
 from cass_ray.llm.pretrained import load_tokenizer
 from cass_ray.llm.translation_format import TranslationFormat
+from cass_ray.train.distributed import DistributedContext
+from cass_ray.train.rl.learner import Learner, PolicyModel, policy_engine
 from cass_ray.train.rl.rollouts import DecoderRollouts, EditQuestion
 from cass_ray.train.rl.settings import RlSettings, SamplingSettings
 from cass_ray.translate.rules.tables import snippets
@@ -37,3 +39,12 @@ def load(folder: Path):
 def make_rollouts(folder: Path) -> DecoderRollouts:
     model, form = load(folder)
     return DecoderRollouts(model.eval(), form, SAMPLING, longest=100)
+
+
+def learner_of(folder, settings=SETTINGS):
+    torch.manual_seed(0)
+    model, form = load(folder)
+    policy = PolicyModel(model, settings, form.end)
+    context = DistributedContext(0, 1, torch.device("cpu"))
+    engine = policy_engine(policy, settings, context)
+    return Learner(policy, engine, form, settings, context)

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import threading
-from functools import partial
 
 import pytest
 import torch
 
-from benchmarks.train.rollout_process import RolloutProcess
 from cass_ray.execute.rewards.verdicts import Outcome, RewardVerdict, undecided
 from cass_ray.train.distributed import DistributedContext
-from cass_ray.train.rl.learner import JudgedGroup, Learner, PolicyModel, policy_engine
+from cass_ray.train.rl.learner import JudgedGroup, Learner, PolicyModel
 from cass_ray.train.rl.questions import QuestionChooser
 from cass_ray.train.rl.records import read_answers
-from cass_ray.train.rl.rollouts import DecoderRollouts, EditQuestion, Rollout, SharedRollouts
+from cass_ray.train.rl.rollouts import DecoderRollouts, EditQuestion, Rollout
 from cass_ray.train.rl.rollouts_lost import RolloutsLost
 from cass_ray.train.rl.trainer import RlTrainer, fenced, judge_group
-from tests.train.rl.runs import QUESTIONS, SAMPLING, SETTINGS, load, make_rollouts
+from tests.train.rl.runs import (
+    QUESTIONS,
+    SAMPLING,
+    SETTINGS,
+    learner_of,
+    load,
+    make_rollouts,
+)
 
 
 class Unchanged:
@@ -31,15 +34,6 @@ class Unchanged:
             RewardVerdict(reward=float(item.answer == fenced(item.question)), outcome=Outcome.RIGHT)
             for item in items
         ]
-
-
-def learner_of(folder, settings=SETTINGS):
-    torch.manual_seed(0)
-    model, form = load(folder)
-    policy = PolicyModel(model, settings, form.end)
-    context = DistributedContext(0, 1, torch.device("cpu"))
-    engine = policy_engine(policy, settings, context)
-    return Learner(policy, engine, form, settings, context)
 
 
 def trainer_of(folder, out, maker, rewards, settings=SETTINGS):
@@ -182,46 +176,6 @@ def test_rollouts_that_always_fail_end_the_run(folder, tmp_path):
 
     with pytest.raises(RolloutsLost, match="no memory"):
         trainer_of(folder, tmp_path, Broken(), Unchanged()).run()
-
-
-def test_a_process_that_is_killed_costs_what_was_asked_and_is_started_again(folder):
-    maker = RolloutProcess(partial(make_rollouts, folder))
-    try:
-        learner = learner_of(folder)
-        weights = {name: tensor.clone() for name, tensor in learner.weights().items()}
-        maker.use_weights(weights)
-        first = list(maker.rollouts(QUESTIONS))
-        assert [len(group) for group in first] == [SAMPLING.group] * 2
-        os.kill(maker.pid, signal.SIGSTOP)  # so that it is killed before it can answer
-        lost = maker.rollouts(QUESTIONS)
-        os.kill(maker.pid, signal.SIGKILL)
-        with pytest.raises(RolloutsLost, match="died"):
-            list(lost)
-        maker.use_weights(weights)  # for the one that comes next
-        again = list(maker.rollouts(QUESTIONS))
-        assert {group[0].question.id for group in again} == {question.id for question in QUESTIONS}
-    finally:
-        maker.close()
-
-
-@pytest.mark.slow  # the merging of streams by itself: test_one_thread.py
-def test_a_process_of_several_costs_its_share_only(folder):
-    makers = [RolloutProcess(partial(make_rollouts, folder)) for _ in range(2)]
-    shared = SharedRollouts(makers)
-    try:
-        assert len(list(shared.rollouts(QUESTIONS))) == 2
-        os.kill(makers[0].pid, signal.SIGSTOP)
-        drawn = shared.rollouts(QUESTIONS)
-        kept = next(drawn)  # both were asked; one cannot answer
-        os.kill(makers[0].pid, signal.SIGKILL)
-        assert list(drawn) == []
-        alone = [answer.tokens for answer in makers[1].greedy(QUESTIONS)]
-        assert [answer.tokens for answer in shared.greedy(QUESTIONS)] == alone
-        assert [answer.question for answer in shared.greedy(QUESTIONS)] == QUESTIONS
-        assert kept[0].question in QUESTIONS
-    finally:
-        for maker in makers:
-            maker.close()
 
 
 def test_likeliest_answers_are_drawn_within_a_run_with_weights_of_their_own(folder):

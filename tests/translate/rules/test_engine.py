@@ -126,7 +126,7 @@ def test_every_row_of_the_table_is_applied() -> None:
 
 
 def test_no_hip_name_is_a_cuda_name() -> None:
-    assert not (tables.hip_names() & tables.unsupported())
+    assert not (set(tables.names().values()) & tables.unsupported())
 
 
 @pytest.mark.parametrize(
@@ -316,6 +316,25 @@ def test_hip_sources_stay() -> None:
         ("#if __CUDA_ARCH__ >= 600\n#endif", "#if (__HIP_DEVICE_COMPILE__ * 900) >= 600\n#endif"),
         ("#ifdef __CUDACC__\n#endif", "#ifdef __HIPCC__\n#endif"),
         ("#if CUDART_VERSION < 9000\n#endif", "#if 11080 /* CUDART_VERSION */ < 9000\n#endif"),
+        # Components of CUDA 11.8, by its release notes: cuBLAS 11.11.3, cuSPARSE 11.7.5,
+        # cuSOLVER 11.4.1, cuFFT 10.9.0.
+        (
+            "#if CUBLAS_VERSION >= 12000\n#endif",
+            "#if 111103 /* CUBLAS_VERSION */ >= 12000\n#endif",
+        ),
+        (
+            "#if CUBLAS_VER_MAJOR > 11 || CUBLAS_VER_MINOR > 4\n#endif",
+            "#if 11 /* CUBLAS_VER_MAJOR */ > 11 || 11 /* CUBLAS_VER_MINOR */ > 4\n#endif",
+        ),
+        (
+            "#if CUSPARSE_VERSION < 11600\n#endif",
+            "#if 11705 /* CUSPARSE_VERSION */ < 11600\n#endif",
+        ),
+        (
+            "#if CUSOLVER_VER_MAJOR < 12\n#endif",
+            "#if 11 /* CUSOLVER_VER_MAJOR */ < 12\n#endif",
+        ),
+        ("int v = CUFFT_VERSION;", "int v = 10900 /* CUFFT_VERSION */;"),
         ("#ifndef CUDA_VERSION\n#endif", "#if 0 /* CUDA_VERSION */\n#endif"),
         # What the host reads of a kernel is what the kernel read.
         ("int a = attr.ptxVersion;", "int a = 90 /* attr.ptxVersion */;"),

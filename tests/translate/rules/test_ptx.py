@@ -37,6 +37,9 @@ def translate(source: str) -> Translation:
             "r = __shfl_down((unsigned int)(a), 4u, 8);",
         ),
         ('asm("cp.async.commit_group;");', "(void)0;"),
+        # PTX 8.5: no operation unless the grid was launched as a dependent of the one before.
+        ('asm volatile("griddepcontrol.wait;" ::: "memory");', "(void)0;"),
+        ('asm volatile("griddepcontrol.launch_dependents;");', "(void)0;"),
         (
             'asm("fma.rn.f32 %0, %1, %1, 0f3F800000;" : "=f"(y) : "f"(x));',
             "y = fmaf((x), (x), __uint_as_float(0x3F800000u));",

@@ -28,44 +28,12 @@ _DS = (
 )
 
 _MEMORY = re.compile(r"^(s|s_buffer|buffer|flat|global|scratch)_(load|store)_(?!format|lds)(\w+)$")
-_WIDTHS = {
-    "dword": "b32",
-    "dwordx2": "b64",
-    "dwordx3": "b96",
-    "dwordx4": "b128",
-    "dwordx8": "b256",
-    "dwordx16": "b512",
-    "ubyte_d16": "d16_u8",
-    "ubyte_d16_hi": "d16_hi_u8",
-    "sbyte_d16": "d16_i8",
-    "sbyte_d16_hi": "d16_hi_i8",
-    "byte_d16_hi": "d16_hi_b8",
-    "ubyte": "u8",
-    "sbyte": "i8",
-    "ushort": "u16",
-    "sshort": "i16",
-    "byte": "b8",
-    "short": "b16",
-}
+_WIDTHS = read_mapping(Path(__file__).with_name("widths.csv"))
 _SHORT_D16 = {"short_d16": "d16_b16", "short_d16_hi": "d16_hi_b16"}
 _FORMAT_D16 = re.compile(r"^(t?buffer_(?:load|store))_format_d16(_hi)?_(x|xy|xyz|xyzw)$")
 
 _ATOMIC = re.compile(r"^(buffer|flat|global)_atomic_(\w+?)(_x2)?$")
-_ATOMIC_TYPES = {
-    "swap": "swap_b",
-    "cmpswap": "cmpswap_b",
-    "add": "add_u",
-    "sub": "sub_u",
-    "smin": "min_i",
-    "umin": "min_u",
-    "smax": "max_i",
-    "umax": "max_u",
-    "and": "and_b",
-    "or": "or_b",
-    "xor": "xor_b",
-    "inc": "inc_u",
-    "dec": "dec_u",
-}
+_ATOMIC_TYPES = read_mapping(Path(__file__).with_name("atomics.csv"))
 
 # gfx90a writes no separator before the type, and does not say how many blocks there are.
 _OLD_MATRIX = re.compile(r"v_mfma_(f32|i32|f64)_(\d+)x(\d+)x(\d+)_?(f32|f16|bf16_1k|bf16|i8|f64)")

@@ -68,7 +68,7 @@ def add_low(
         low, carry = _two_terms(ctx, present)
         ctx.write(target, low)
         ctx.write_predicate(carries_out[0], carry)
-        ctx.carries.remember(carry, LowSum(present, target, low))
+        ctx.carries[carry] = LowSum(present, target, low)
         return
     total = i64(0)
     for term in present:
@@ -101,7 +101,7 @@ def add_high(
     None where the carries are of no sum that fits; then nothing is written.
     """
     carries = _taken(ctx, carries_in)
-    low = ctx.carries.sum_of(carries[0]) if len(carries) == 1 else None
+    low = ctx.carries.get(carries[0]) if len(carries) == 1 else None
     if low is None or any(term.scale for term in low.terms):
         return None
     high = [term for term in terms if not _is_zero(term)]
@@ -412,7 +412,7 @@ def _as_wide_sum(
 ) -> bool:
     """Write both halves at once where the carry is that of the scaled low words."""
     carries = _taken(ctx, carries_in)
-    low = ctx.carries.sum_of(carries[0]) if len(carries) == 1 else None
+    low = ctx.carries.get(carries[0]) if len(carries) == 1 else None
     if low is None or len(low.terms) != 2:
         return False
     scaled, added = low.terms

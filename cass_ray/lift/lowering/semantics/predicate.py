@@ -49,7 +49,7 @@ def compare_integers(ctx: LoweringContext, i: DecodedInstruction) -> None:
     result = compare(ctx, i, left, right)
     condition = i.one_of(*_MIRRORED)
     if condition in ("EQ", "NE") or (condition and i.has("U32")):
-        ctx.comparisons.remember(result, LowComparison(condition, left, right))
+        ctx.comparisons[result] = LowComparison(condition, left, right)
     write_pair(ctx, i, result, ctx.predicate(i.operands[4]))
 
 
@@ -73,7 +73,7 @@ def wide_comparison(
 ) -> Value:
     """Whether the wide integers compare, given the result ``below`` for their low words."""
     condition = i.one_of(*_MIRRORED)
-    low = ctx.comparisons.of(below)
+    low = ctx.comparisons.get(below)
     if low is not None and low.condition == condition:
         return compare(ctx, i, ctx.ir.pair(low.left, left), ctx.ir.pair(low.right, right))
     if low is not None and low.condition == _MIRRORED[condition]:  # ptxas swaps one half's words

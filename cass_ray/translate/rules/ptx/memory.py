@@ -220,6 +220,8 @@ HANDLERS: dict[str, Handler] = {
     "prefetchu": _nothing,
     "discard": _nothing,
     "pmevent": _nothing,
+    # Without a launch that may overlap with the one before, which HIP lacks, both do nothing.
+    "griddepcontrol": _nothing,
     "trap": _trap,
     "brkpt": _trap,
     "nanosleep": _sleep,

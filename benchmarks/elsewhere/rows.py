@@ -1,0 +1,54 @@
+"""What became of each row of data sets, finished or ended: no code, only reasons.
+
+``python -m benchmarks.elsewhere.rows FOLDER OUT.jsonl`` writes a line for each data set
+FOLDER/OWNER+NAME: ``name``, ``report`` (null where it was not finished) and ``rows`` (path, stage,
+reason and the first words of the diagnostic; the reason of a pair is null).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+_COLUMNS = ["path", "stage", "reason", "diagnostic"]
+_CHARACTERS = 900
+
+
+def rows_of(data_set: Path) -> list[dict[str, Any]]:
+    """The rows that builds of ``data_set`` committed, each once."""
+    found: dict[str, dict[str, Any]] = {}
+    for path in sorted(data_set.glob(".work/blocks-*/**/*.parquet")):
+        try:
+            table = pq.read_table(path, columns=_COLUMNS)
+        except (OSError, pa.ArrowInvalid):
+            continue  # being written
+        for row in table.to_pylist():
+            row["diagnostic"] = (row["diagnostic"] or "")[:_CHARACTERS]
+            found[row["path"]] = row
+    return list(found.values())
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("out", type=Path)
+    given = parser.parse_args()
+    with given.out.open("w", encoding="utf-8") as out:
+        for data_set in sorted(given.folder.iterdir()):
+            report = data_set / "report.json"
+            line = {
+                "name": data_set.name,
+                "report": json.loads(report.read_text("utf-8")) if report.exists() else None,
+                "rows": rows_of(data_set),
+            }
+            out.write(json.dumps(line) + "\n")
+
+
+if __name__ == "__main__":
+    main()

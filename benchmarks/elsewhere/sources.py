@@ -1,0 +1,79 @@
+"""Sources and build files of repositories, to be built on a machine that can fetch nothing.
+
+``python -m benchmarks.elsewhere.sources FOLDER OWNER/NAME ... --clones DIR`` copies what the newest
+commit of each DIR/OWNER+NAME/repo holds of sources, build files and licences to
+FOLDER/OWNER+NAME. ``build-dataset`` reads a repository: make one of each folder there, by ``git
+init``, ``git add --force --all`` and ``git commit``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from cass_ray.corpus.program import SourceError
+from cass_ray.corpus.reading.filetree import FileProblemError
+from cass_ray.corpus.reading.git import GitTree, find_git_directory, resolve_revision
+
+MOST_BYTES = 1 << 20
+"""What is larger is data, whatever its name ends in."""
+
+_SOURCES = re.compile(
+    r"\.(cu|cuh|cl|c|cc|cpp|cxx|h|hh|hpp|hxx|hu|inl|inc|ipp|tpp|tcc|impl|def|in|am|ac|m4|mk|make|"
+    r"cmake|ninja|bazel|bzl|proto|fbs|pyx|pxd|py|toml|cfg|sh|pl|pc|template|jinja|j2|hip|"
+    r"gn|gni|example|sample|thrust|dox|ptx)$"
+)
+_NAMES = re.compile(
+    r"^(CMakeLists\.txt|GNUmakefile|[Mm]akefile.*|configure.*|meson\.build|meson_options\.txt|"
+    r"BUILD|WORKSPACE|config\.(guess|sub|rpath)|install-sh|missing|depcomp|compile|ltmain\.sh|"
+    r"version.*|VERSION.*|requirements.*\.txt|(UN)?LICEN[CS]E.*|COPYING.*|COPYRIGHT.*|NOTICE.*|"
+    r"MANIFEST\.in|\.gitmodules|INSTALL\.py|bootstrap.*|AUTHORS|NEWS|README|ChangeLog|README\.md)$",
+    re.IGNORECASE,
+)
+_NOT_BUILT = re.compile(
+    r"(^|/)(docs?|documentation|website|node_modules|notebooks?|javascript|android|ios|java)/"
+)
+_WITH_KERNELS = re.compile(r"\.(cu|cuh|cl)$")
+
+
+def sources_of(directory: Path) -> Iterator[tuple[str, bytes]]:
+    """Path and content of the newest commit's sources and build files; SourceError."""
+    git_directory = find_git_directory(directory)
+    with GitTree(git_directory, resolve_revision(git_directory, "HEAD")) as tree:
+        for listed in tree.walk():
+            name = listed.path.rpartition("/")[2]
+            wanted = _SOURCES.search(name) or _NAMES.search(name)
+            aside = _NOT_BUILT.search(listed.path) and not _WITH_KERNELS.search(name)
+            if listed.problem is not None or aside or not wanted:
+                continue
+            try:
+                if tree.size(listed.path) <= MOST_BYTES:
+                    yield listed.path, tree.read(listed.path)
+            except FileProblemError:
+                continue  # a link out of the tree, or an object that the clone lacks
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("names", nargs="+", metavar="OWNER/NAME")
+    parser.add_argument("--clones", type=Path, required=True)
+    given = parser.parse_args()
+    for name in given.names:
+        folder, written = name.replace("/", "+"), 0
+        try:
+            for path, content in sources_of(given.clones / folder / "repo"):
+                target = given.folder / folder / path
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(content)
+                written += len(content)
+        except SourceError as error:
+            print(f"{name}: {error}")
+        print(f"{written / 1e6:8.1f} MB  {name}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Runs that trained the published small models, with the commands of each."""

@@ -1,0 +1,1 @@
+"""Judging many answers, also on a machine without compilers."""

@@ -1,0 +1,1 @@
+"""Reinforcement learning of the small model on one machine."""

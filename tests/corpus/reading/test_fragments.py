@@ -1,0 +1,74 @@
+"""CUDA files that are compiled as parts of others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from cass_ray.builds.commands import UnitCommand
+from cass_ray.corpus.program import Program, Provenance, ReadReject
+from cass_ray.corpus.reading.filetree import DirectoryTree
+from cass_ray.corpus.reading.fragments import fragments
+from cass_ray.corpus.reading.programs import ProgramReader
+from cass_ray.corpus.reading.trees import PackedTree
+from cass_ray.corpus.reading.units import TreeUnits
+from cass_ray.dataset.row import Origin, Reason
+from tests.corpus.conftest import write_files
+
+KERNEL = "__global__ void k(Int *x) { *x = 1; }\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "compiled", "parts"),
+    [
+        # SparseConvNet: setup.py compiles cuda.cu, which includes the files of a folder.
+        ({"cuda.cu": '#include "CUDA/a.cu"\n', "CUDA/a.cu": KERNEL}, ["cuda.cu"], {"CUDA/a.cu"}),
+        # A test includes a unit of its own: the test is not compiled.
+        ({"test.cu": '#include "a.cu"\n', "a.cu": KERNEL}, ["b.cu"], set()),
+        ({"test.cu": '#include "a.cu"\n', "a.cu": KERNEL}, ["a.cu", "test.cu"], set()),
+        (
+            {"m.cpp": '# include "a.cu"\n', "a.cu": "#include <b.cu>\n", "src/b.cu": KERNEL},
+            ["m.cpp"],
+            {"a.cu", "src/b.cu"},
+        ),
+        ({"m.cu": '// #include "x"\n#include "a.cu"\n#include "../o.cu"\n'}, ["m.cu"], set()),
+        (
+            {"m.cu": '#include "m.cu"\n#include "n.cu"\n', "n.cu": '#include "m.cu"\n'},
+            ["m.cu"],
+            {"n.cu"},
+        ),
+    ],
+)
+def test_parts(tmp_path: Path, files: dict[str, str], compiled: list[str], parts: set[str]) -> None:
+    write_files(tmp_path, dict(files))
+    assert set(fragments(DirectoryTree(tmp_path), compiled, 1 << 20, ["src"])) == parts
+
+
+class _Nowhere:
+    """A store that keeps nothing."""
+
+    def has(self, digest: str) -> bool:
+        return True
+
+    def put(self, tree: PackedTree) -> None:
+        raise AssertionError(tree.digest)
+
+
+def _read(root: Path, commands: Mapping[str, UnitCommand]) -> dict[str, Program | ReadReject]:
+    units = TreeUnits(commands=dict(commands))
+    reader = ProgramReader(DirectoryTree(root), Provenance(Origin.LOCAL), _Nowhere(), units=units)
+    return {item.path: item for item in reader.read_all()}
+
+
+def test_a_part_is_a_reject_that_names_its_unit(tmp_path: Path) -> None:
+    write_files(tmp_path, {"cuda.cu": '#include "CUDA/a.cu"\n', "CUDA/a.cu": KERNEL})
+    items = _read(tmp_path, {"cuda.cu": UnitCommand(source="cuda.cu", compiler="nvcc")})
+    part = items["CUDA/a.cu"]
+    assert isinstance(part, ReadReject)
+    assert part.reason is Reason.FRAGMENT
+    assert "cuda.cu" in part.message
+    assert isinstance(items["cuda.cu"], Program)
+    # Without the project's commands nothing is known of units: every file is tried.
+    assert all(isinstance(item, Program) for item in _read(tmp_path, {}).values())
