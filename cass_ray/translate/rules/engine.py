@@ -23,6 +23,7 @@ from cass_ray.translate.rules import (
     names,
     old_pytorch,
     overloads,
+    own_enumerations,
     own_functions,
     printing,
     random_numbers,
@@ -188,6 +189,11 @@ PASSES: tuple[Pass, ...] = (
         "compute types",
         compute_types.name_compute_types,
         "before the names, which would make a data type of the argument",
+    ),
+    Pass(
+        "own enumerations",
+        own_enumerations.keep_enumerators,
+        "before the names and those that HIP lacks",
     ),
     Pass(
         "names",

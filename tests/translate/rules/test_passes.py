@@ -30,6 +30,7 @@ ORDER = [
     "extremes",
     "stand-ins",
     "compute types",
+    "own enumerations",
     "names",
     "headers of Thrust",
     "pragmas in macros",
