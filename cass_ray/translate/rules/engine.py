@@ -18,6 +18,7 @@ from cass_ray.translate.rules import (
     image_kinds,
     launch_bounds,
     launches,
+    macros_of_hip,
     managed,
     min_max,
     names,
@@ -189,6 +190,11 @@ PASSES: tuple[Pass, ...] = (
         "compute types",
         compute_types.name_compute_types,
         "before the names, which would make a data type of the argument",
+    ),
+    Pass(
+        "macros of HIP",
+        macros_of_hip.free_names,
+        "behind the includes: adds lines in front of others",
     ),
     Pass(
         "own enumerations",

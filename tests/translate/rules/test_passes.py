@@ -30,6 +30,7 @@ ORDER = [
     "extremes",
     "stand-ins",
     "compute types",
+    "macros of HIP",
     "own enumerations",
     "names",
     "headers of Thrust",
