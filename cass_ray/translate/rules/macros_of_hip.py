@@ -27,7 +27,9 @@ def free_names(unit: Rewrite) -> None:
     if unit.is_hip:
         return
     code = unit.source.code
-    for offset in unit.words.get(_DEPRECATED, ())[:1]:
+    deprecated = unit.words.get(_DEPRECATED)
+    if deprecated is not None:
+        offset = deprecated[0]
         if _ASKED.search(code, max(0, offset - _LOOK_BACK), offset):
             # hip_runtime_api.h defines both: where the other one is, this one is HIP's.
             lines = (
@@ -38,7 +40,7 @@ def free_names(unit: Rewrite) -> None:
             )
             _insert(unit, offset, *lines)
     for name in _NAMES:
-        offsets = unit.words.get(name, ())
+        offsets = unit.words.get(name) or []
         defines = any(_DEFINE.search(code, max(0, at - _LOOK_BACK), at) for at in offsets)
         if not defines and any(_is_declared(code, at) for at in offsets):
             _insert(unit, offsets[0], f"#undef {name}")
