@@ -37,6 +37,14 @@ class Diagnostic:
         """All words of its texts, in lower case."""
         return frozenset(re.findall(r"\w+", f"{self.title} {self.why} {self.how}".lower()))
 
+    def is_about(self, word: str) -> bool:
+        """Whether its texts have ``word``, or its title one that begins with it."""
+        if {word, f"{word}s", word.removesuffix("s")} & self.words:
+            return True
+        return len(word) > 2 and any(
+            each.startswith(word) for each in re.findall(r"\w+", self.title.lower())
+        )
+
 
 _TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 OTHER, *_OTHERS = (Diagnostic(**entry) for entry in _TABLE["diagnostic"])
@@ -59,7 +67,9 @@ def diagnostic_numbered(code: str) -> Diagnostic:
 
 
 def diagnostics_about(asked: str) -> list[Diagnostic]:
-    """The kind with the number ``asked``, else those whose text has its words, each as a whole.
+    """The kind with the number ``asked``, else those whose text has its words.
+
+    A word stands for its plural and singular too, and in titles for what begins with it.
 
     Raises ``ValueError`` where there is none; the message says what is like it.
     """
@@ -67,7 +77,7 @@ def diagnostics_about(asked: str) -> list[Diagnostic]:
         return [diagnostic_numbered(asked)]
     every = (OTHER, *DIAGNOSTICS)
     words = re.findall(r"\w+", asked.lower())
-    matching = [item for item in every if words and set(words) <= item.words]
+    matching = [item for item in every if words and all(map(item.is_about, words))]
     if not matching:
         raise ValueError(f"no finding is about {asked!r}: give a number or a word of its message")
     return matching

@@ -194,3 +194,10 @@ def _rewrite_property(unit: Rewrite, offset: int) -> None:
     if not before.endswith((".", "->", "::", "&", ")", "]")):
         unit.edits.replace(found.start(), end, "32")
         unit.converted(offset)
+        unit.report(
+            offset,
+            "warpSize",
+            Severity.NOTE,
+            "warpSize of the properties is 64 on CDNA: 32 is written, the width of warps here",
+            "leave it where the program is to know the card's own width",
+        )

@@ -944,3 +944,16 @@ def test_a_macro_that_a_program_defines_keeps_its_name(cuda: str, hip: str) -> N
 )
 def test_fragments_of_single_bits_are_errors(source: str, errors_in: list[int]) -> None:
     assert [each.line for each in errors(source)] == errors_in
+
+
+def test_a_width_of_the_properties_that_is_written_as_32_is_a_note() -> None:
+    """``cudaDeviceProp::warpSize``: HIP has 64 there on CDNA (HIP's documentation, "warpSize")."""
+    text = "int f() {\n  cudaDeviceProp p;\n  cudaGetDeviceProperties(&p, 0);\n"
+    text += "  return p.warpSize;\n}\n"
+    made = RulesTranslator().translate(text)
+    assert "return 32;" in made.source
+    (note,) = made.findings
+    assert (note.line, note.severity, diagnostic_of(note).code) == (4, Severity.NOTE, "CASS1005")
+    narrow = RulesTranslator().translate(text, context=Context(wavefronts=(32,)))
+    assert "return p.warpSize;" in narrow.source
+    assert not narrow.findings
