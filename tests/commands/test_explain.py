@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cass_ray.commands.explain import app
-from cass_ray.translate.diagnostics import DIAGNOSTICS, OTHER
+from cass_ray.translate.diagnostics import DIAGNOSTICS, OTHER, diagnostics_about
 
 RUN = CliRunner()
 
@@ -25,6 +25,18 @@ def test_words_find_what_is_about_them() -> None:
     done = RUN.invoke(app, ["inline", "PTX", "--json"])
     assert "CASS1001" in [item["code"] for item in json.loads(done.output)]
     assert RUN.invoke(app, ["CUTLASS"]).output.startswith("CASS1003: ")
+
+
+@pytest.mark.parametrize("asked", ["warp", "warps", "Warp", "wid", "lane"])
+def test_words_of_titles_are_known_by_their_beginnings(asked: str) -> None:
+    done = RUN.invoke(app, [asked, "--json"])
+    assert done.exit_code == 0, done.output
+    assert "CASS1005" in [item["code"] for item in json.loads(done.output)]
+
+
+def test_every_word_of_a_title_leads_to_it() -> None:
+    for item in DIAGNOSTICS:
+        assert item.code in [each.code for each in diagnostics_about(item.title)]
 
 
 def test_all_are_listed() -> None:
