@@ -160,7 +160,15 @@ def _no_such_command(name: str, known: list[str]) -> str:
     return f"no command `{name}`; {did_you_mean(name, known)}"
 
 
-_INTERRUPTED = "cass: interrupted; give the same command again, with --resume where it has that\n"
+_SERVERS = frozenset({"serve", "mcp", "reward"})
+
+
+def _interrupted() -> str:
+    """What is said after Ctrl-C, which is how one ends a server."""
+    if _SERVERS & set(sys.argv[1:2]):
+        return f"cass: {sys.argv[1]} has ended\n"
+    return "cass: interrupted; give the same command again, with --resume where it has that\n"
+
 
 app = typer.Typer(cls=LazyGroup, no_args_is_help=True, rich_markup_mode=None)
 
@@ -197,10 +205,10 @@ def main() -> None:
         sys.exit(app(prog_name="cass"))
     except SystemExit as ended:
         if ended.code == EXIT_INTERRUPTED:
-            sys.stderr.write(_INTERRUPTED)
+            sys.stderr.write(_interrupted())
         raise
     except KeyboardInterrupt:  # where typer does not see it: while a command is imported
-        sys.stderr.write(_INTERRUPTED)
+        sys.stderr.write(_interrupted())
         sys.exit(EXIT_INTERRUPTED)
     except OSError as error:
         if (message := no_room(error)) is None:

@@ -155,14 +155,31 @@ def test_shells_complete_commands(shell: str, in_path: dict[str, str]) -> None:
     assert "translate" not in done.stdout
 
 
-def test_an_interrupt_while_a_command_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (["serve"], "cass: serve has ended\n"),
+        (["mcp", "--root", "."], "cass: mcp has ended\n"),
+        (["reward", "serve"], "cass: reward has ended\n"),
+        (["build-dataset"], "give the same command again, with --resume"),
+        ([], "interrupted"),
+    ],
+)
+def test_an_interrupt_while_a_command_is_imported(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    typed: list[str],
+    said: str,
+) -> None:
     def interrupted(**options: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(cli, "app", interrupted)
+    monkeypatch.setattr(sys, "argv", ["cass", *typed])
     with pytest.raises(SystemExit) as ended:
         cli.main()
     assert ended.value.code == 130
+    assert said in capsys.readouterr().err
 
 
 def test_names_are_completed_without_importing_a_command(in_path: dict[str, str]) -> None:

@@ -44,7 +44,8 @@ def libraries(
 ) -> None:
     """AMD's libraries, for programs that run on the CPU backend (rocBLAS, rocFFT and others).
 
-    Debian's binaries are unpacked into the cache; nothing is installed and no right is needed.
+    Debian's binaries are unpacked into the cache; nothing is installed and no right is needed. All
+    parts are 1.2 GB to fetch and 7 GB in the cache; rand, fft and blas alone fetch 0.3 GB.
     What has been fetched stays, and an interrupted run goes on where it stopped.
     """
     wanted = parts or list(PARTS)
