@@ -37,7 +37,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "verify": "Run both sides of a program and compare.",
         "explain": "What a finding means, and what to do.",
         "verify-selftest": "Mutation test of the verifier.",
-        "parity": "Compare cost of a port with its reference.",
+        "parity": "Compare what a port and its original cost.",
     },
     "Binaries": {
         "run-binary": "Run an Nvidia executable on AMD.",

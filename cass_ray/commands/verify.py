@@ -149,7 +149,7 @@ def _go_on(reference: Path, candidate: Path | None, status: int, kinds: set[str]
     elif status == EXIT_CANNOT_TELL:
         next_step("give inputs that the program reads: --with ARGUMENTS, --inputs FOLDER")
     elif candidate is not None:
-        next_step(f"cass parity {original} {port}    # its cost beside the original's")
+        next_step(f"cass parity {original} {port}    # compares what both cost")
 
 
 @selftest_app.command("verify-selftest")
