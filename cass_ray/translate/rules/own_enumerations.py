@@ -18,17 +18,20 @@ _BRACKETS = re.compile(r"[(){}\[\],]")
 def keep_enumerators(unit: Rewrite) -> None:
     """Leave enumerators as they are whose counterpart in HIP is no name, or that of one before.
 
-    What cuBLAS counts apart may be one in hipBLAS, and an enumeration has each name once.
+    What cuBLAS counts apart may be one in hipBLAS, and an enumeration has each name once. Names
+    that no rule knows are the program's own from then on.
     """
     if unit.is_hip:
         return
     for match in _ENUMERATION.finditer(unit.source.code):
         seen: set[str] = set()
         for offset, name in _enumerators(unit, match.start("body")):
-            hip = tables.names().get(name, name)
+            hip = tables.names().get(name)
+            if hip is None:
+                unit.declare(name)
             if hip in seen or name in tables.absent():
                 unit.handled.add(offset)
-            seen.add(hip)
+            seen.add(hip or name)
 
 
 def _enumerators(unit: Rewrite, opening: int) -> list[tuple[int, str]]:

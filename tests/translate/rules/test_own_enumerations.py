@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 import cass_ray
+from cass_ray.translate.declared import declared_names
+from cass_ray.translate.protocol import Context
+from cass_ray.translate.rules import RulesTranslator
 
 HEAD = "#include <hip/hip_runtime.h>\n"
 
@@ -36,3 +39,21 @@ HEAD = "#include <hip/hip_runtime.h>\n"
 )
 def test_enumerators(cuda: str, hip: str) -> None:
     assert cass_ray.translate(cuda).source == HEAD + hip
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        # TensorRT's plugin/common/cudnnWrapper.h; MIOpen has another interface.
+        "enum Status\n{\n CUDNN_STATUS_SUCCESS = 0,\n CUDNN_STATUS_NOT_INITIALIZED = 1,\n};\n",
+        "typedef enum { /* a */ CUDNN_STATUS_SUCCESS, CUDNN_STATUS_NOT_INITIALIZED } S;\n",
+        "enum class S : int {\n CUDNN_STATUS_NOT_INITIALIZED, // 0\n CUDNN_STATUS_SUCCESS\n};\n",
+    ],
+)
+def test_names_without_a_counterpart_are_the_programs_own(header: str) -> None:
+    use = "int f() { return CUDNN_STATUS_SUCCESS + CUDNN_STATUS_NOT_INITIALIZED; }\n"
+    assert not cass_ray.translate(header + use).findings
+    context = Context(frozenset(), declared_names([header]))
+    assert not RulesTranslator().translate(use, context=context).findings
+    others = "enum E { X = CUDNN_STATUS_SUCCESS, Y = f(CUDNN_STATUS_NOT_INITIALIZED) };\n"
+    assert len(cass_ray.translate(others).findings) == 2
