@@ -83,7 +83,11 @@ def parity(
 
 
 def _table(measured: Parity) -> Table:
-    kind = "counts of what the kernels did; time is measured on a GPU only" if measured.counters else f"medians of {measured.runs} runs"
+    kind = (
+        "counts of what the kernels did; time is measured on a GPU only"
+        if measured.counters
+        else f"medians of {measured.runs} runs"
+    )
     table = Table(title=f"{measured.backend}: {kind}")
     for heading in ("", "reference", "candidate", "ratio", "95% interval"):
         table.add_column(heading, justify="right" if heading else "left")
