@@ -50,7 +50,7 @@ def project(
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", help="Folder of patch and report. [default: NAME-hip, never in it]"
+            "-o", "--output", help="Folder of patch and report. [default: NAME-hip, outside the project]"
         ),
     ] = None,
     build: Annotated[str, typer.Option(help="Command that builds it. [default: detected]")] = "",
