@@ -19,12 +19,13 @@ EXIT_INTERRUPTED = 130  # as a shell reports SIGINT
 
 
 def fail(command: str, message: object, code: int) -> NoReturn:
-    """Print ``cass COMMAND: MESSAGE`` to standard error and end the command.
+    """Print ``cass COMMAND: MESSAGE`` to standard error and end the command; it may be empty.
 
     Raises:
         typer.Exit: always, with ``code``.
     """
-    sys.stderr.write(f"cass {command}: {printable_text(str(message))}\n")
+    named = f"cass {command}".rstrip()
+    sys.stderr.write(f"{named}: {printable_text(str(message))}\n")
     raise typer.Exit(code) from None
 
 

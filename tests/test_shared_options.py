@@ -235,6 +235,9 @@ def test_json_by_the_folder_that_is_given(tmp_path: Path) -> None:
     (tmp_path / "cass.toml").write_text("[check]\njson = true\n")
     result = CliRunner().invoke(cli.app, ["check", str(tmp_path)])
     assert '"by_rules": 1' in result.output
+    (tmp_path / "cass.toml").write_text("[check]\njsn = true\n")
+    result = CliRunner().invoke(cli.app, ["check", str(tmp_path)])
+    assert result.output.startswith(f"cass: {tmp_path}/cass.toml: [check] jsn: no such option")
 
 
 def test_quiet_and_verbose_are_heard(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def project(
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", help="Folder of patch and report. [default: NAME-hip, outside the project]"
+            "-o", "--output", help="Folder of patch and report. [default: NAME-hip, outside DIR]"
         ),
     ] = None,
     build: Annotated[str, typer.Option(help="Command that builds it. [default: detected]")] = "",
