@@ -22,6 +22,8 @@ import cass_ray.lift as lift
 from cass_ray.cache import digest
 from cass_ray.emulator.build import BuildFailed
 from cass_ray.emulator.execution import RunOptions, environment
+from cass_ray.execute.backends.base import RunMode
+from cass_ray.execute.backends.rdna3 import presented
 from cass_ray.lift.errors import LiftError
 from cass_ray.port.errors import PortError
 from cass_ray.port.executable import DRIVER_LIBRARY, Executable, read_executable
@@ -83,6 +85,8 @@ class OriginalProject:
     also_visible: tuple[Path, ...] = ()
     tools: tuple[Path, ...] = ()
     """Folders of programs that come before the system's."""
+    card: str = DEFAULT_ARCHITECTURE
+    """The processor whose name and sizes the programs find."""
 
 
 def what_runs(test: str, programs: Sequence[str]) -> tuple[str, str]:
@@ -102,7 +106,7 @@ def runs_of_original(original: OriginalProject, say: Callable[[str], None]) -> O
     """The runs of ``original``'s programs; those of the last time if nothing has changed."""
     try:
         toolkit = write_toolkit(original.work / "cuda", find_nvidia(), ARCHITECTURE)
-        kept = original.work / "runs.json"
+        kept = original.work / f"runs-{original.card}.json"
         key = _key(original, toolkit)
         if (known := _read(kept, key)) is not None:
             return known
@@ -132,7 +136,7 @@ class _Session:
         self._toolkit = toolkit
         self._say = say
         self._limits = limits_of(original.seconds, _MEMORY_BYTES)
-        options = RunOptions(devices=(DEFAULT_ARCHITECTURE,))
+        options = RunOptions(devices=(presented(DEFAULT_ARCHITECTURE, RunMode(), original.card),))
         variables = environment(options)
         path = ":".join([*(str(folder) for folder in original.tools), variables["PATH"]])
         self._variables = {**variables, **toolkit.variables(path)}
@@ -176,6 +180,7 @@ class _Session:
             "CASS_PORT_DIRECTORY": str(lifted),
             "CASS_PORT_CAPABILITY": str(capability),
         }
+        card = self._original.card
         command, called = what_runs(self._original.plan.test, programs)
         passes = []
         for number in range(PASSES):
@@ -195,6 +200,7 @@ class _Session:
             identity=(
                 f"machine code for {ARCHITECTURE} of CUDA {self._toolkit.toolchain.version},"
                 f" lifted to {DEFAULT_ARCHITECTURE} and executed by the CPU backend"
+                + (f", with the properties of {card}" if card != DEFAULT_ARCHITECTURE else "")
             ),
             tests=done.step.outcome.value if self._original.plan.test else "none known",
             launches=done.launches,
@@ -289,7 +295,7 @@ def _key(original: OriginalProject, toolkit: Toolkit) -> str:
     plan, tree = original.plan, str(original.tree)
     parts: list[str | bytes] = [_FORM, plan.build, plan.test, tree, str(original.runtime.resolve())]
     parts += [toolkit.toolchain.fingerprint, original.amd.fingerprint, lift.fingerprint()]
-    parts += [str(original.seconds), launcher().parent.name]
+    parts += [str(original.seconds), launcher().parent.name, original.card]
     for root in (original.source, *original.also_visible):
         for path in source_files(root):
             parts += [path.relative_to(root).as_posix(), path.read_bytes()]
