@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from cass_ray.commands.program_arguments import ProgramCommand, arguments_wanted
 from cass_ray.commands.program_options import (
     FILES_MIB,
     MEMORY_GIB,
@@ -32,7 +33,7 @@ from cass_ray.exit_codes import EXIT_FAILED, fail
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
-@app.command()
+@app.command(cls=ProgramCommand)
 def parity(
     reference: Annotated[Path, typer.Argument(help="The program to compare with: .cu or .hip.")],
     candidate: Annotated[
@@ -75,7 +76,9 @@ def parity(
                 bounds=bounds_of(memory, file_size),
             )
         except ParityError as error:
-            fail("parity", error, EXIT_FAILED)
+            texts = [text.decode("utf-8", "replace") for text in original.files.values()]
+            wanted = arguments_wanted(str(error), texts, [arguments])
+            fail("parity", f'{error}; {wanted}: --with "…"' if wanted else error, EXIT_FAILED)
     if as_json:
         typer.echo(measured.model_dump_json(indent=2))
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cass_ray.architectures import AMD_ARCHITECTURES, wavefronts_of
+from cass_ray.commands.program_arguments import ProgramCommand, arguments_wanted, left_over
 from cass_ray.commands.program_options import (
     FILES_MIB,
     MEMORY_GIB,
@@ -50,7 +52,7 @@ driver     there is no main: a generated one launches the kernels on both sides;
            elements, threads in a block, blocks (0: as many as needed), seed"""
 
 
-@app.command("verify")
+@app.command("verify", cls=ProgramCommand)
 def verify_port(
     reference: Annotated[Path, typer.Argument(help="The program that is right: .cu or .hip.")],
     candidate: Annotated[
@@ -111,6 +113,8 @@ def verify_port(
     agree without evidence, or nothing can be told.
     """
     with exit_codes(), waiting("compiling and running both sides"):
+        if candidate and arguments and not (candidate.suffix or candidate.exists()):
+            raise typer.BadParameter(left_over([str(candidate)], arguments))
         programs = existing(reference), existing(candidate) if candidate else None
         _warn_of_libraries(candidate or reference, arch or [])
         driven = not has_main([reference.read_text(errors="replace")])
@@ -133,15 +137,27 @@ def verify_port(
         _advise(candidate, results)
     status = _exit_code(results)
     if not as_json:
-        kinds = {each.reference_kind for each in results.values()}
-        _go_on(reference, candidate, status, kinds)
+        _go_on(reference, candidate, status, results, arguments or [])
     raise typer.Exit(status)
 
 
-def _go_on(reference: Path, candidate: Path | None, status: int, kinds: set[str]) -> None:
-    """Say what to do next after a verdict; ``kinds`` are those of the references."""
+def _go_on(
+    reference: Path,
+    candidate: Path | None,
+    status: int,
+    results: Mapping[str, PortVerification],
+    arguments: list[str],
+) -> None:
+    """Say what to do next after a verdict."""
     port = candidate or reference
-    if status == EXIT_FAILED:
+    kinds = {each.reference_kind for each in results.values()}
+    problem = next((each.problem for each in results.values() if each.problem), "")
+    text = reference.read_text(errors="replace")
+    wanted = arguments_wanted(problem, [text], arguments) if problem else ""
+    if wanted:
+        programs = shlex.join(map(str, [reference, candidate] if candidate else [reference]))
+        next_step(f'cass verify {programs} --with "ARGUMENTS"    # {wanted}')
+    elif status == EXIT_FAILED:
         next_step(f"cass run {port} --check    # reports memory errors and races")
     elif status == EXIT_CANNOT_TELL and kinds == {TRANSLATION}:
         next_step("run this where an Nvidia GPU is: the original runs there")
