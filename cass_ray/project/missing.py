@@ -29,6 +29,27 @@ _CMAKE_PACKAGE = re.compile(
     re.MULTILINE,
 )
 """In errors: what may be missing is told behind ``-- ``."""
+_PROGRAMS = {
+    "cmake": "cmake",
+    "ctest": "cmake",
+    "make": "make",
+    "gmake": "make",
+    "ninja": "ninja-build",
+    "meson": "meson",
+    "bison": "bison",
+    "flex": "flex",
+    "autoreconf": "autoconf",
+    "libtoolize": "libtool",
+    "pkg-config": "pkg-config",
+    "git": "git",
+    "python3": "python3",
+    "xxd": "xxd",
+    "gfortran": "gfortran",
+    "mpicc": "libopenmpi-dev",
+    "mpicxx": "libopenmpi-dev",
+    "mpirun": "openmpi-bin",
+}
+"""Program -> Debian's package."""
 _CMAKE_NAMES = {
     "GTest": "gtest",
     "MPI": "mpi",
@@ -62,7 +83,9 @@ def what_is_missing(log: str) -> tuple[str, ...]:
     lines += _missing_for_cmake(log)
     for match in _PROGRAM.finditer(log):
         name = match["one"] or match["two"]
-        lines.append(f"missing program {name}: install the package that has it")
+        package = _PROGRAMS.get(name)
+        known = f"it is in Debian's {package}" if package else "install the package that has it"
+        lines.append(f"missing program {name}: {known}")
     return tuple(dict.fromkeys(lines))[:_MOST]
 
 
