@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -112,6 +113,7 @@ def project(
         reference=reference,
     )
     folder = output or Path(f"{name_of(source)}-hip")
+    _check_folder(folder)
     written = [folder / name for name in REPORT_FILES]
     work = work_folder(source, default_directory())
     translator = make_translator()
@@ -134,6 +136,19 @@ def project(
         _summary(made, folder)
     if not made.passed:
         raise typer.Exit(EXIT_FAILED)
+
+
+def _check_folder(folder: Path) -> None:
+    """End with usage where ``folder`` cannot be made: before all of the work, not after it."""
+    new = not folder.exists()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+        if new:
+            folder.rmdir()
+    except OSError as error:
+        fail("project", f"{folder} cannot be written ({error.strerror}): give -o", EXIT_USAGE)
 
 
 def _named(text: str) -> tuple[str, Path]:

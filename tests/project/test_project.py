@@ -420,3 +420,16 @@ def test_a_removed_file_is_not_in_the_next_patch(tmp_path: Path) -> None:
     assert sorted(synchronize(root, tree)) == ["c.cu", "link", "old/Makefile", "old/b.cu"]
     left = sorted(path.relative_to(tree).as_posix() for path in tree.rglob("*") if path.is_file())
     assert left == ["a.cu", "c.cu", "old/b.o"]
+
+
+@pytest.mark.parametrize("name", ["file/out", "file", "/proc/out", "/dev/null/out"])
+def test_an_output_that_cannot_be_written_is_said_before_the_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("mine")
+    made = CliRunner().invoke(app, [str(write(tmp_path / "p", SEPARATE)), "-o", name])
+    assert made.exit_code == 2
+    assert f"{name} cannot be written" in made.stderr and "give -o" in made.stderr
+    assert "translating" not in made.stderr
+    assert (tmp_path / "file").read_text() == "mine"
