@@ -23,7 +23,7 @@ from cass_ray.commands.program_options import (
     gather_program,
     standard_input,
 )
-from cass_ray.commands.waiting import waiting
+from cass_ray.commands.waiting import SLOW_SECONDS, waiting
 from cass_ray.execute.backends.base import Inputs
 from cass_ray.execute.backends.registry import BACKENDS
 from cass_ray.execute.parity import RUNS, Parity, ParityError, Ratio, measure_parity
@@ -61,7 +61,7 @@ def parity(
     and the like are compared there, and labelled as counters.
     Exit codes: 0 measured, 1 a program fails or does not compile, 2 usage, 3 a tool is missing.
     """
-    with exit_codes(), waiting("compiling and running both sides"):
+    with exit_codes(), waiting("compiling and running both sides", slow_seconds=SLOW_SECONDS):
         ours, theirs = usable_backends(backend, reference_backend)
         original = gather_program(reference)
         port = as_hip(gather_program(candidate) if candidate else original)

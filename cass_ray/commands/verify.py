@@ -26,7 +26,7 @@ from cass_ray.commands.program_options import (
     exit_codes,
     standard_input,
 )
-from cass_ray.commands.waiting import waiting
+from cass_ray.commands.waiting import SLOW_SECONDS, waiting
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.backends.registry import BACKENDS, make_backend
 from cass_ray.execute.grades import Grade
@@ -112,7 +112,7 @@ def verify_port(
     Exit codes: 0 verified, 1 differs or one does not compile, 2 usage, 3 a tool is missing, 4 they
     agree without evidence, or nothing can be told.
     """
-    with exit_codes(), waiting("compiling and running both sides"):
+    with exit_codes(), waiting("compiling and running both sides", slow_seconds=SLOW_SECONDS):
         if candidate and arguments and not (candidate.suffix or candidate.exists()):
             raise typer.BadParameter(left_over([str(candidate)], arguments))
         programs = existing(reference), existing(candidate) if candidate else None
