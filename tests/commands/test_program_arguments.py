@@ -110,6 +110,35 @@ def test_a_missing_port_is_no_argument(tmp_path: Path, monkeypatch: pytest.Monke
     assert "one text" not in done.stderr
 
 
+OTHER_FILE = """
+#include <cuda_runtime.h>
+int elsewhere(int x);
+__device__ int there(int x);
+__global__ void set(int* p) { *p = @device@; }
+int main() { int* p; cudaMalloc(&p, 4); set<<<1, 1>>>(p); return @host@; }
+"""
+
+
+@pytest.mark.amd
+@pytest.mark.parametrize(("device", "host"), [("there(1)", "0"), ("1", "elsewhere(1)")])
+def test_one_file_of_several_is_a_projects(tmp_path: Path, device: str, host: str) -> None:
+    program = tmp_path / "a.cu"
+    program.write_text(OTHER_FILE.replace("@device@", device).replace("@host@", host))
+    done = CliRunner().invoke(verify.app, [str(program), "--reference-backend", "rdna3"])
+    assert done.exit_code == 1
+    assert "undefined" in done.stderr
+    assert "next: cass project FOLDER" in done.stderr
+
+
+@pytest.mark.amd
+def test_another_error_of_a_compiler_is_not(tmp_path: Path) -> None:
+    program = tmp_path / "a.cu"
+    program.write_text("int main() { return not_declared; }\n")
+    done = CliRunner().invoke(verify.app, [str(program), "--reference-backend", "rdna3"])
+    assert done.exit_code == 1
+    assert "cass project" not in done.stderr
+
+
 def one_line(text: str) -> str:
     return " ".join(text.replace("│", " ").split())
 
