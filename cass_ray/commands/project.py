@@ -90,7 +90,8 @@ def project(
     nvcc's machine code, lifted. Leaves port.patch, which `git apply` takes, and a report (HTML,
     JSON, SARIF) in the output folder. The project itself is not touched; its commands run in the
     sandbox, without a network. Exit codes: 0 builds, passes its tests and prints nothing other
-    than the original on every target, 1 does not, 2 usage, 3 a tool is missing.
+    than the original on every target (where the original does not run here, that is not known:
+    "cannot tell"), 1 does not, 2 usage, 3 a tool is missing.
     """
     try:
         architectures = tuple(

@@ -103,6 +103,22 @@ def _missing_for_cmake(log: str) -> list[str]:
     return lines
 
 
+_CUDA_LIBRARY = re.compile(
+    r"\bCUDA_(?P<variable>\w+?)_LIBRARY\b|\bCUDA::(?P<target>\w+)"
+    r"|(?:cannot find -l|unable to find library -l)(?P<linked>\w+)"
+)
+_CUDA_LIBRARIES = re.compile(
+    r"(?:cu(?:blas(?:lt)?|fft|rand|solver|sparse|dnn|tensor)|nccl|npp\w*|nvjpeg|nvgraph)$"
+)
+
+
+def cuda_libraries(log: str) -> tuple[str, ...]:
+    """Nvidia's libraries that a build did not find, as FindCUDA, FindCUDAToolkit and linkers say
+    it; the runtime is none of them."""
+    names = (match[match.lastgroup or 0] for match in _CUDA_LIBRARY.finditer(log))
+    return tuple(dict.fromkeys(each for each in names if _CUDA_LIBRARIES.match(each.lower())))
+
+
 def calls_nvcc(log: str) -> bool:
     """Whether the build called ``nvcc``, for which cass put hipcc."""
     return NVCC_CALLED in log

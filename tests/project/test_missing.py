@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from cass_ray.project.missing import calls_nvcc, what_is_missing
+from cass_ray.project.missing import calls_nvcc, cuda_libraries, what_is_missing
 
 
 @pytest.mark.parametrize(
@@ -61,3 +61,25 @@ def test_what_the_project_itself_lacks_is_not(log: str) -> None:
 def test_a_call_of_nvcc_is_seen() -> None:
     assert calls_nvcc("nvcc: ROCm has none: the build of the port calls it\n")
     assert not calls_nvcc("nvcc: error\n")
+
+
+@pytest.mark.parametrize(
+    ("log", "names"),
+    [
+        # FindCUDA, as CMake 3.25 ends with variables that are not set.
+        ("CMake Error: The following variables are used in this project, but they are set to"
+         " NOTFOUND.\nPlease set them or make sure they are set and tested correctly in the CMake"
+         " files:\nCUDA_cublas_LIBRARY (ADVANCED)\n    linked by target \"sgemm\"\n", ("cublas",)),
+        ("CUDA_CUFFT_LIBRARY (ADVANCED)\nCUDA_CUDART_LIBRARY\n", ("CUFFT",)),
+        # FindCUDAToolkit
+        ("  Target \"a\" links to:\n\n    CUDA::cublasLt\n\n  but the target was not found.\n"
+         "    CUDA::cudart\n", ("cublasLt",)),
+        ("/usr/bin/ld: cannot find -lcusolver: No such file or directory\n"
+         "/usr/bin/ld: cannot find -lcusparse\n", ("cusolver", "cusparse")),
+        ("ld.lld: error: unable to find library -lnppial\n", ("nppial",)),
+        ("/usr/bin/ld: cannot find -lcustom\n/usr/bin/ld: cannot find -lcudart\n", ()),
+        ("CUDA_TOOLKIT_ROOT_DIR not found\n", ()),
+    ],
+)  # fmt: skip
+def test_nvidias_libraries_that_a_build_did_not_find(log: str, names: tuple[str, ...]) -> None:
+    assert cuda_libraries(log) == names

@@ -354,6 +354,7 @@ def test_a_port_that_passes_its_tests_and_prints_something_else(tmp_path: Path) 
     [
         ("", "#ifndef __HIP__\n#include <not_there.h>\n#endif", "not_there.h"),
         ("$(if $(NVCC),-lnot_there)", "", "not_there"),
+        ("$(if $(NVCC),-lcublas)", "", "it links cublas, which lifted programs do not have"),
     ],
 )
 def test_an_original_that_cannot_be_built_is_no_reference(

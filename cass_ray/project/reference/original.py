@@ -30,6 +30,7 @@ from cass_ray.port.executable import DRIVER_LIBRARY, Executable, read_executable
 from cass_ray.port.lifting import ContainerLifter, write_fat_binaries
 from cass_ray.port.shim import shim_library
 from cass_ray.project.build_system import BuildPlan
+from cass_ray.project.missing import cuda_libraries
 from cass_ray.project.reference.comparing import NO_REFERENCE, OriginalRuns
 from cass_ray.project.reference.recording import (
     BuiltFile,
@@ -155,7 +156,8 @@ class _Session:
         build = run_step(plan.build, tree, self._limits, view, self._variables)
         self._say(f"original: build {build.outcome.value}, {build.seconds:.0f} s")
         if not build.passed:
-            return no_reference(f"the original does not build with nvcc: {_said(build)}")
+            said = f"the original does not build with nvcc: {_said(build)}"
+            return no_reference(said + _without_libraries(build.log))
         files = built_files(tree)
         programs = gpu_programs(files)
         if not programs:
@@ -276,6 +278,16 @@ def _without_launch(runs: Sequence[ProgramRun], problems: Mapping[str, str], ste
         reasons = [_said(step)]
     because = f": {'; '.join(reasons)}" if reasons else ""
     return f"no kernel of the original ran, lifted{because}"
+
+
+def _without_libraries(log: str) -> str:
+    """What a failed build's log says of Nvidia's libraries, and what there is to do."""
+    if not (names := ", ".join(cuda_libraries(log))):
+        return ""
+    return (
+        f"; it links {names}, which lifted programs do not have: installing it does not help."
+        " Compare what does without, file by file: cass verify FILE.cu PORT.hip"
+    )
 
 
 def _said(step: Step) -> str:
