@@ -2,13 +2,14 @@
 
 ``python -m benchmarks.elsewhere.rows FOLDER OUT.jsonl`` writes a line for each data set
 FOLDER/OWNER+NAME: ``name``, ``report`` (null where it was not finished) and ``rows`` (path, stage,
-reason and the first words of the diagnostic; the reason of a pair is null).
+reason and the diagnostic's words from its first error on; the reason of a pair is null).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import pyarrow.parquet as pq
 
 _COLUMNS = ["path", "stage", "reason", "diagnostic"]
 _CHARACTERS = 900
+_ERROR = re.compile(r"^.*\berror\b", re.MULTILINE | re.IGNORECASE)
 
 
 def rows_of(data_set: Path) -> list[dict[str, Any]]:
@@ -28,7 +30,10 @@ def rows_of(data_set: Path) -> list[dict[str, Any]]:
         except (OSError, pa.ArrowInvalid):
             continue  # being written
         for row in table.to_pylist():
-            row["diagnostic"] = (row["diagnostic"] or "")[:_CHARACTERS]
+            said = row["diagnostic"] or ""
+            error = _ERROR.search(said)  # nvcc's warnings come before it
+            start = error.start() if error else 0
+            row["diagnostic"] = said[start : start + _CHARACTERS]
             found[row["path"]] = row
     return list(found.values())
 

@@ -131,6 +131,11 @@ def _is_nvcc(compiler: str) -> bool:
     return compiler.startswith("nvcc")
 
 
+_NO_ABI = "_GLIBCXX_USE_CXX11_ABI="
+"""Of a project that asks an installed PyTorch for the number, in vain; libstdc++ compares it. Its
+default is that of PyTorch's wheels."""
+
+
 def units_of(recorded: Recorded, root: str) -> Iterator[UnitCommand]:
     """A unit for each source of a command that lies in the tree at ``root``."""
     words = _words(recorded.arguments)
@@ -142,7 +147,8 @@ def units_of(recorded: Recorded, root: str) -> Iterator[UnitCommand]:
             if folder is not None:
                 includes.append(folder)
         elif option in _DEFINES:
-            definitions[value.partition("=")[0]] = value
+            if value != _NO_ABI:
+                definitions[value.partition("=")[0]] = value
         elif option in _UNDEFINES:
             definitions.pop(value, None)
         elif option in _FORCED:

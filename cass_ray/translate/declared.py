@@ -28,6 +28,10 @@ _DECLARATION = re.compile(
     rf"(?:[ \t]|(?<=[*&]))[ \t]*)({_LOOKS_LIKE_CUDA})(?=\s*(?:[=;,(\[{{):]|$))",
     re.MULTILINE,
 )
+_ENUMERATION = re.compile(r"\benum\b[^{};()]{0,160}\{([^{}]*)\}")
+_ENUMERATOR = re.compile(
+    rf"(?:^|[,\n]|\*/)[ \t]*({_LOOKS_LIKE_CUDA})(?=[ \t]*(?:[=,/]|$))", re.MULTILINE
+)
 _OVERLOAD = re.compile(
     r"(?<![\w.>:])(min|max)[ \t]*\([ \t]*(?:const[ \t]+)?"
     r"(?!(?:unsigned|signed|int|long|short|char|bool|float|double|u?int\d+_t|size_t)\b)"
@@ -93,4 +97,6 @@ def declared_names(texts: Iterable[str]) -> frozenset[str]:
         for pattern in (_MACRO, _CONFIGURED, _DECLARATION, _OVERLOAD):
             found.update(pattern.findall(text))
         found.update(_of_own_namespace(text))
+        for body in _ENUMERATION.findall(text):
+            found.update(_ENUMERATOR.findall(body))
     return frozenset(found)

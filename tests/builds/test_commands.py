@@ -55,6 +55,18 @@ def test_include_folders_are_of_the_tree_and_in_order(
         (["-DA=1", "-DA=2"], ("A=2",)),
         (['-DNAME="x y"'], ('NAME="x y"',)),
         (["-Xcompiler", "-DINNER", "-DOUTER"], ("INNER", "OUTER")),
+        # Empty: "#if with no expression" in every header of libstdc++.
+        (["-D_GLIBCXX_USE_CXX11_ABI=", "-DA="], ("A=",)),
+        (["-Xcompiler", "-D_GLIBCXX_USE_CXX11_ABI="], ()),
+        (
+            ["-D", "_GLIBCXX_USE_CXX11_ABI=", "-D_GLIBCXX_USE_CXX11_ABI=0"],
+            ("_GLIBCXX_USE_CXX11_ABI=0",),
+        ),
+        (
+            ["-D_GLIBCXX_USE_CXX11_ABI=1", "-D_GLIBCXX_USE_CXX11_ABI="],
+            ("_GLIBCXX_USE_CXX11_ABI=1",),
+        ),
+        (["-D_GLIBCXX_USE_CXX11_ABI"], ("_GLIBCXX_USE_CXX11_ABI",)),
     ],
 )
 def test_definitions_are_those_that_are_left(

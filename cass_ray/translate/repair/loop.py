@@ -18,6 +18,7 @@ from cass_ray.corpus.parsing.kernels import kernel_definitions
 from cass_ray.translate.repair.sides import CANDIDATE, HOST_FROM_DEVICE, give_both_sides
 from cass_ray.translate.repair.standard_headers import add_header, pending
 from cass_ray.translate.repair.template_arguments import name_types
+from cass_ray.translate.repair.variable_arrays import zero_variable_array
 from cass_ray.translate.rules import thrust_headers
 from cass_ray.translate.rules.edits import Edits
 from cass_ray.translate.rules.text import SourceText
@@ -444,10 +445,17 @@ def _name_types(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset
     return name_types(text, edits, item.message, item.notes, offset)
 
 
+def _zero_variable_array(
+    text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int
+) -> str:
+    return zero_variable_array(text, edits, item.message, item.line, offset)
+
+
 _RULES: tuple[Fix, ...] = (
     _name_types,
     _part_literal,
     _list_no_arguments,
+    _zero_variable_array,
     _shift_positive,
     _hide_default,
     _leave_shared_memory,

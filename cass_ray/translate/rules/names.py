@@ -166,6 +166,8 @@ def replace_absent(unit: Rewrite) -> None:
     that it lacks; ``cudaDataType::`` before them goes, since a cast takes their place."""
     for word, expression in tables.absent().items():
         for offset in unit.words.get(word, ()):
+            if offset in unit.handled:
+                continue
             before = _QUALIFIERS.search(unit.source.code, max(0, offset - _LOOK_BACK), offset)
             if before:
                 unit.edits.replace(before.start(), offset, "")

@@ -100,6 +100,10 @@ class Rewrite:
             self._declared[word] = any(self.is_declaration(offset, word) for offset in offsets)
         return self._declared[word]
 
+    def declare(self, word: str) -> None:
+        """Take ``word`` for a name that the file declares."""
+        self._declared[word] = True
+
     def is_own(self, word: str) -> bool:
         """Whether the file or another one of its tree declares ``word``."""
         return word in self.context.declared or self.declares(word)

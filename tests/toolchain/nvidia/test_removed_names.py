@@ -100,6 +100,21 @@ def test_what_no_release_had_is_the_compilers_error(
     assert failed.value.reason is Reason.COMPILE_ERROR
 
 
+@pytest.mark.parametrize("form", ["<nvToolsExt.h>", '"nvToolsExt.h"', "<nvtx.h>"])
+def test_the_header_of_nvtx_2_is_that_of_nvtx_3(
+    nvidia: NvidiaToolchain, tmp_path: Path, form: str
+) -> None:
+    """Also from a header of the tree."""
+    (tmp_path / "given" / "nvtx3").mkdir(parents=True)
+    (tmp_path / "given" / "nvtx3" / "nvToolsExt.h").write_text("int nvtxRangePushA(const char*);\n")
+    (tmp_path / "given" / "nvtx.h").write_text("#include <nvToolsExt.h>\n")
+    source = f'#include {form}\nint f() {{ return nvtxRangePushA("f"); }}\n'
+    given = replace(unit(tmp_path, source + KERNEL), system_directories=(tmp_path / "given",))
+    made = nvidia.compile(given)
+    assert "nvtxRangePushA" in made.host_assembly
+    assert made.flags.endswith("-include cass_removed_nvtx.h")
+
+
 def test_results_of_cufft_that_were_taken_away_have_their_old_values(
     nvidia: NvidiaToolchain, tmp_path: Path
 ) -> None:

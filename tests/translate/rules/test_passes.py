@@ -30,6 +30,8 @@ ORDER = [
     "extremes",
     "stand-ins",
     "compute types",
+    "macros of HIP",
+    "own enumerations",
     "names",
     "headers of Thrust",
     "pragmas in macros",

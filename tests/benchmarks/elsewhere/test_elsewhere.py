@@ -1,0 +1,94 @@
+"""What travels to a machine that has processors alone, and what comes back."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from benchmarks.elsewhere.rows import rows_of
+from benchmarks.elsewhere.sources import MOST_BYTES, sources_of
+from benchmarks.folders import REPOSITORY
+from tests.security.forgeries.game import WHOLE, Part
+
+FILES = {
+    "LICENSE": True,
+    "src/CMakeLists.txt": True,
+    "src/a.cu": True,
+    "src/b.cuh": True,
+    "cmake/find.cmake": True,
+    "configure.ac": True,
+    "p/x.proto": True,
+    "setup.py": True,
+    "docs/example.cu": True,
+    "docs/conf.py": False,
+    "data/weights.bin": False,
+    "image.png": False,
+    "table.txt": False,
+}
+
+
+def test_sources_build_files_and_licences_travel(tmp_path: Path) -> None:
+    for name in FILES:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name)
+    (tmp_path / "src" / "data.h").write_bytes(b" " * (MOST_BYTES + 1))
+    (tmp_path / "src" / "out.h").symlink_to("/etc/passwd")
+    for command in (
+        ["init", "-q"],
+        ["add", "-fA"],
+        ["-c", "user.name=n", "-c", "user.email=n@n", "commit", "-qm", "m"],
+    ):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True)
+    found = dict(sources_of(tmp_path))
+    assert found == {name: name.encode() for name, wanted in FILES.items() if wanted}
+
+
+def test_rows_have_reasons_from_the_first_error_on_and_no_code(tmp_path: Path) -> None:
+    folder = tmp_path / ".work" / "blocks-1" / "parts"
+    folder.mkdir(parents=True)
+    said = 'cicc: e.h(1): warning #20012-D: ignored\n  T t;\nk.cu(9): error: expected a ";"\n'
+    rows = [
+        {"path": "k.cu", "stage": "compile_nvidia", "reason": "compile_error", "diagnostic": said},
+        {"path": "p.cu", "stage": None, "reason": None, "diagnostic": None},
+    ]
+    table = pa.Table.from_pylist([{**row, "cuda_source": "secret"} for row in rows])
+    pq.write_table(table, folder / "a.rows.parquet")
+    (folder / "b.rows.parquet").write_bytes(b"PAR1 being written")
+    made = {row["path"]: row for row in rows_of(tmp_path)}
+    assert made["k.cu"]["diagnostic"] == 'k.cu(9): error: expected a ";"\n'
+    assert made["p.cu"]["reason"] is None
+    assert "secret" not in json.dumps(list(made.values()))
+
+
+def test_as_many_commands_as_asked_for_run_at_once(tmp_path: Path) -> None:
+    """Each waits for the other: with one at a time both would be ended."""
+    lists, results = tmp_path / "lists", tmp_path / "results"
+    lists.mkdir()
+    wait = "touch {0}; until [ -e {1} ]; do :; done"
+    one, two = tmp_path / "one", tmp_path / "two"
+    text = f"20\t{wait.format(one, two)}\n20\t{wait.format(two, one)}\n"
+    (lists / "some.list").write_text(text)
+    module = REPOSITORY / "benchmarks" / "elsewhere" / "commands.py"
+    command = [sys.executable, str(module), str(lists), str(results), "--workers", "2"]
+    subprocess.run(command, check=True, timeout=60)
+    ended = [json.loads(line) for line in (results / "log.jsonl").read_text().splitlines()]
+    assert sorted((each["key"], each["status"]) for each in ended) == [
+        ("some.00000", 0),
+        ("some.00001", 0),
+    ]
+
+
+def test_parts_of_the_game_are_the_whole(tmp_path: Path) -> None:
+    parts = [Part.parse(f"{number}/3") for number in range(3)]
+    played = [n for part in parts for n in range(10) if n % part.parts == part.number]
+    assert sorted(played) == list(range(10))
+    assert Part.parse("0/1") == WHOLE
+    for text in ("3/3", "-1/2", "1", "a/b", "1/0"):
+        with pytest.raises(ValueError, match=r".+"):
+            Part.parse(text)

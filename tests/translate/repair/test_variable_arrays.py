@@ -1,0 +1,39 @@
+"""Arrays of variable size with an initializer; the message and its column are clang 19's."""
+
+from __future__ import annotations
+
+import pytest
+
+from cass_ray.translate.repair.loop import apply_fixes, diagnostics
+
+
+def _mended(source: str, size: str) -> str:
+    place = source.index(f"[{size}]") + 1
+    line, column = source.count("\n", 0, place) + 1, place - source.rfind("\n", 0, place)
+    said = f"a.cu:{line}:{column}: error: variable-sized object may not be initialized\n"
+    return apply_fixes(source, diagnostics(said))[0]
+
+
+@pytest.mark.parametrize(
+    ("source", "size", "name", "declaration"),
+    [
+        ("  float sigma[n] = { 0 };\n", "n", "sigma", "  float sigma[n] ;"),
+        ("int a;\nint b[2 * n]={};\n", "2 * n", "b", "int b[2 * n];"),
+        ("double c[this->N] = {0.0};\n", "this->N", "c", "double c[this->N] ;"),
+        ("float d[n]{};\n", "n", "d", "float d[n];"),
+        ("float e[n][3] = {0.f};\n", "n", "e", "float e[n][3] ;"),
+    ],
+)
+def test_zeros(source: str, size: str, name: str, declaration: str) -> None:
+    made = _mended(source, size)
+    before, _, last = source.rstrip("\n").rpartition("\n")
+    assert last not in made
+    expected = f"{declaration} __builtin_memset({name}, 0, sizeof({name}));\n"
+    assert made == (f"{before}\n" if before else "") + expected
+
+
+@pytest.mark.parametrize(
+    "source", ["float a[n] = {1};\n", "float a[n] = {0, 1};\n", "float a[n] = {x};\n"]
+)
+def test_other_values_stay(source: str) -> None:
+    assert _mended(source, "n") == source
