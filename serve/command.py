@@ -7,12 +7,13 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 
 from cass_ray.config import SettingsError, load, parse_overrides
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
+from cass_ray.extras import needing
 from cass_ray.toolchain.errors import ToolMissing
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -52,16 +53,15 @@ def serve(
     given |= {name: value for name, value in (("port", port), ("host", host)) if value is not None}
     if no_auth:
         given["authentication"] = {"enabled": False}
-    try:
+    with needing("serve", "serve"):
         from serve.settings import ServeSettings
-    except ImportError as error:
-        _missing(error)
     try:
         settings = load(ServeSettings, config, given)
     except SettingsError as error:
         fail("serve", error, EXIT_USAGE)
     if as_config:
-        from serve.deployments.deploy import deploy_config
+        with needing("serve", "serve"):
+            from serve.deployments.deploy import deploy_config
 
         sys.stdout.write(deploy_config(settings))
         return
@@ -78,31 +78,31 @@ def _print_key(name: str) -> None:
     )
 
 
-def _missing(error: ImportError) -> NoReturn:
-    fail("serve", f"{error}: pip install 'cass-ray[serve]'", EXIT_TOOL_MISSING)
-
-
 def _say(what: str) -> None:
     sys.stderr.write(f"serve: {what}\n")
     sys.stderr.flush()
 
 
 def _run(settings: Any, address: str) -> None:
-    from serve.deployments.ray_environment import prepare
+    with needing("serve", "serve"):
+        from serve.deployments.ray_environment import prepare
 
-    if address == "local":
-        prepare(settings)
-    try:
+        if address == "local":
+            prepare(settings)
+        # What its parts import later, when Ray has been started.
+        import fastapi  # noqa: F401
+        import prometheus_client  # noqa: F401
+        import ray.serve  # noqa: F401
+
         from serve.deployments.local_service import DidNotStart, Service, with_key
-    except ImportError as error:
-        _missing(error)
     # A handler may run while the main thread is in the middle of waiting: only this queue may be
     # used from both (an event's lock would never be released).
     ended_by: SimpleQueue[int] = SimpleQueue()
     settings, key = with_key(settings)
     with ExitStack() as stack:
         try:
-            service = stack.enter_context(Service(settings, address, _say))
+            with needing("serve", "serve"):
+                service = stack.enter_context(Service(settings, address, _say))
         except ToolMissing as error:
             fail("serve", error, EXIT_TOOL_MISSING)
         except DidNotStart as error:

@@ -21,6 +21,7 @@ from cass_ray.execute.rewards.judge import LocalRewards
 from cass_ray.execute.rewards.settings import RewardSettings
 from cass_ray.execute.rewards.verdicts import PartialCredit
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
+from cass_ray.extras import needing
 from cass_ray.toolchain.errors import ToolMissing
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True)
@@ -47,12 +48,10 @@ def serve(
 
     Clients send the key of $CASS_REWARDS_KEY; one is made and printed where there is none.
     """
-    try:
+    with needing("serve", "reward"):
         import uvicorn
 
         from serve.http.rewards import make_app
-    except ImportError as error:
-        fail("reward", f"{error}: pip install 'cass-ray[serve]'", EXIT_TOOL_MISSING)
     settings = RewardSettings(backend=backend, partial=PartialCredit() if partial else None)
     try:
         judge = settings.judge()

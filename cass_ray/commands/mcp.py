@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from cass_ray.api.keys import BearerGuard, key_digest, new_key
-from cass_ray.exit_codes import EXIT_TOOL_MISSING, EXIT_USAGE, fail
+from cass_ray.exit_codes import EXIT_USAGE, fail
+from cass_ray.extras import needing
 
 TOKEN_VARIABLE = "CASS_MCP_TOKEN"
 
@@ -35,16 +36,14 @@ def mcp_command(
     """
     if not root.is_dir():
         fail("mcp", f"{root} is not a folder", EXIT_USAGE)
-    try:
+    with needing("mcp", "mcp"):
         from cass_ray.agents.server import make_server
-    except ImportError as error:
-        message = f"{error.name} is missing: pip install 'cass-ray[mcp]'"
-        fail("mcp", message, EXIT_TOOL_MISSING)
     server = make_server(root, jobs)
     if http is None:
         server.run()
         return
-    import uvicorn
+    with needing("mcp", "mcp"):
+        import uvicorn
 
     token = os.environ.get(TOKEN_VARIABLE) or new_key()
     if TOKEN_VARIABLE not in os.environ:

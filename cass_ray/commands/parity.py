@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from cass_ray.commands.program_arguments import ProgramCommand, arguments_wanted
 from cass_ray.commands.program_options import (
     FILES_MIB,
     MEMORY_GIB,
@@ -22,7 +23,7 @@ from cass_ray.commands.program_options import (
     gather_program,
     standard_input,
 )
-from cass_ray.commands.waiting import waiting
+from cass_ray.commands.waiting import SLOW_SECONDS, waiting
 from cass_ray.execute.backends.base import Inputs
 from cass_ray.execute.backends.registry import BACKENDS
 from cass_ray.execute.parity import RUNS, Parity, ParityError, Ratio, measure_parity
@@ -32,7 +33,7 @@ from cass_ray.exit_codes import EXIT_FAILED, fail
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
-@app.command()
+@app.command(cls=ProgramCommand)
 def parity(
     reference: Annotated[Path, typer.Argument(help="The program to compare with: .cu or .hip.")],
     candidate: Annotated[
@@ -60,7 +61,7 @@ def parity(
     and the like are compared there, and labelled as counters.
     Exit codes: 0 measured, 1 a program fails or does not compile, 2 usage, 3 a tool is missing.
     """
-    with exit_codes(), waiting("compiling and running both sides"):
+    with exit_codes(), waiting("compiling and running both sides", slow_seconds=SLOW_SECONDS):
         ours, theirs = usable_backends(backend, reference_backend)
         original = gather_program(reference)
         port = as_hip(gather_program(candidate) if candidate else original)
@@ -75,7 +76,9 @@ def parity(
                 bounds=bounds_of(memory, file_size),
             )
         except ParityError as error:
-            fail("parity", error, EXIT_FAILED)
+            texts = [text.decode("utf-8", "replace") for text in original.files.values()]
+            wanted = arguments_wanted(str(error), texts, [arguments])
+            fail("parity", f'{error}; {wanted}: --with "…"' if wanted else error, EXIT_FAILED)
     if as_json:
         typer.echo(measured.model_dump_json(indent=2))
     else:

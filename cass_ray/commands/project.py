@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import sys
+import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -92,7 +93,8 @@ def project(
     nvcc's machine code, lifted. Leaves port.patch, which `git apply` takes, and a report (HTML,
     JSON, SARIF) in the output folder. The project itself is not touched; its commands run in the
     sandbox, without a network. Exit codes: 0 builds, passes its tests and prints nothing other
-    than the original on every target, 1 does not, 2 usage, 3 a tool is missing.
+    than the original on every target (where the original does not run here, that is not known:
+    "cannot tell"), 1 does not, 2 usage, 3 a tool is missing.
     """
     try:
         architectures = tuple(
@@ -115,6 +117,7 @@ def project(
         reference=reference,
     )
     folder = output or default_output(source)
+    _check_folder(folder)
     written = [folder / name for name in REPORT_FILES]
     work = work_folder(source, default_directory())
     translator = make_translator()
@@ -137,6 +140,19 @@ def project(
         _summary(made, source, folder)
     if not made.passed:
         raise typer.Exit(EXIT_FAILED)
+
+
+def _check_folder(folder: Path) -> None:
+    """End with usage where ``folder`` cannot be made: before all of the work, not after it."""
+    new = not folder.exists()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+        if new:
+            folder.rmdir()
+    except OSError as error:
+        fail("project", f"{folder} cannot be written ({error.strerror}): give -o", EXIT_USAGE)
 
 
 def _named(text: str) -> tuple[str, Path]:

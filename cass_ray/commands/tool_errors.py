@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -16,6 +17,10 @@ from cass_ray.toolchain.nvidia.steps import NvccError
 from cass_ray.toolchain.sandbox.isolation import IsolationUnavailableError
 from cass_ray.toolchain.sandbox.process import Starved
 from cass_ray.toolchain.unit import CompileFailure
+from cass_ray.verbosity import next_step
+
+_UNDEFINED = re.compile(r"undefined (?:hidden |protected )?symbol\b|undefined reference to\b")
+"""What lld, and what GNU ld says of what no file defines."""
 
 
 @contextmanager
@@ -32,6 +37,10 @@ def tool_errors() -> Iterator[None]:
         typer.echo(f"{said}\n{failure.tool}: {failure.reason.value}", err=True)
         if advice := missing_header_advice(failure):
             typer.echo(printable_text(advice), err=True)
+        if _UNDEFINED.search(failure.diagnostic):
+            next_step(
+                "cass project FOLDER    # if other files of a project define what is missing here"
+            )
         raise typer.Exit(EXIT_FAILED) from None
     except WouldOverwriteError as error:
         typer.echo(printable_text(str(error)), err=True)

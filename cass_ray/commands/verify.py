@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cass_ray.architectures import AMD_ARCHITECTURES, wavefronts_of
+from cass_ray.commands.program_arguments import ProgramCommand, arguments_wanted, left_over
 from cass_ray.commands.program_options import (
     FILES_MIB,
     MEMORY_GIB,
@@ -25,7 +26,7 @@ from cass_ray.commands.program_options import (
     exit_codes,
     standard_input,
 )
-from cass_ray.commands.waiting import waiting
+from cass_ray.commands.waiting import SLOW_SECONDS, waiting
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.backends.registry import BACKENDS, make_backend
 from cass_ray.execute.grades import Grade
@@ -51,7 +52,7 @@ driver     there is no main: a generated one launches the kernels on both sides;
            elements, threads in a block, blocks (0: as many as needed), seed"""
 
 
-@app.command("verify")
+@app.command("verify", cls=ProgramCommand)
 def verify_port(
     reference: Annotated[Path, typer.Argument(help="The program that is right: .cu or .hip.")],
     candidate: Annotated[
@@ -111,7 +112,9 @@ def verify_port(
     Exit codes: 0 verified, 1 differs or one does not compile, 2 usage, 3 a tool is missing, 4 they
     agree without evidence, or nothing can be told.
     """
-    with exit_codes(), waiting("compiling and running both sides"):
+    with exit_codes(), waiting("compiling and running both sides", slow_seconds=SLOW_SECONDS):
+        if candidate and arguments and not (candidate.suffix or candidate.exists()):
+            raise typer.BadParameter(left_over([str(candidate)], arguments))
         programs = existing(reference), existing(candidate) if candidate else None
         _warn_of_libraries(candidate or reference, arch or [])
         driven = not has_main([reference.read_text(errors="replace")])
@@ -134,15 +137,27 @@ def verify_port(
         _advise(candidate, results)
     status = _exit_code(results)
     if not as_json:
-        kinds = {each.reference_kind for each in results.values()}
-        _go_on(reference, candidate, status, kinds)
+        _go_on(reference, candidate, status, results, arguments or [])
     raise typer.Exit(status)
 
 
-def _go_on(reference: Path, candidate: Path | None, status: int, kinds: set[str]) -> None:
-    """Say what to do next after a verdict; ``kinds`` are those of the references."""
-    port, original = quote(str(candidate or reference)), quote(str(reference))
-    if status == EXIT_FAILED:
+def _go_on(
+    reference: Path,
+    candidate: Path | None,
+    status: int,
+    results: Mapping[str, PortVerification],
+    arguments: list[str],
+) -> None:
+    """Say what to do next after a verdict."""
+    port, original = shlex.quote(str(candidate or reference)), shlex.quote(str(reference))
+    kinds = {each.reference_kind for each in results.values()}
+    problem = next((each.problem for each in results.values() if each.problem), "")
+    text = reference.read_text(errors="replace")
+    wanted = arguments_wanted(problem, [text], arguments) if problem else ""
+    if wanted:
+        programs = shlex.join(map(str, [reference, candidate] if candidate else [reference]))
+        next_step(f'cass verify {programs} --with "ARGUMENTS"    # {wanted}')
+    elif status == EXIT_FAILED:
         next_step(f"cass run {port} --check    # reports memory errors and races")
     elif status == EXIT_CANNOT_TELL and kinds == {TRANSLATION}:
         next_step("run this where an Nvidia GPU is: the original runs there")

@@ -1,7 +1,7 @@
 """What a person sees while a command works: a line on the terminal that goes away at the end.
 
-It appears after two seconds, on standard error and only where that is a terminal: what a command
-prints is the same with it and without.
+It appears after two seconds, on standard error and only where that is a terminal. Elsewhere a
+command may say once what it does, if that takes long.
 """
 
 from __future__ import annotations
@@ -17,16 +17,29 @@ from cass_ray.printable import printable
 from cass_ray.verbosity import quiet
 
 _SILENT_SECONDS = 2.0
+SLOW_SECONDS = 10.0
+"""For ``slow_seconds`` of commands that build parts on their first use."""
 
 
 @contextmanager
 def waiting(
-    what: str, *, console: Console | None = None, silent_seconds: float = _SILENT_SECONDS
+    what: str,
+    *,
+    console: Console | None = None,
+    silent_seconds: float = _SILENT_SECONDS,
+    slow_seconds: float | None = None,
 ) -> Iterator[Callable[[str], None]]:
-    """Show ``what`` and the time that it takes; the function given says something newer."""
+    """Show ``what`` and the time that it takes; the function given says something newer.
+
+    Where there is no terminal ``what`` is printed once, after ``slow_seconds`` if they are given.
+    """
     console = console or Console(stderr=True)
-    if quiet() or not console.is_terminal:
+    if quiet():
         yield lambda said: None
+        return
+    if not console.is_terminal:
+        with _said_once(what, console, slow_seconds):
+            yield lambda said: None
         return
     columns = SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn()
     progress = Progress(*columns, console=console, transient=True)
@@ -40,3 +53,19 @@ def waiting(
         timer.cancel()
         timer.join()
         progress.stop()
+
+
+@contextmanager
+def _said_once(what: str, console: Console, seconds: float | None) -> Iterator[None]:
+    if seconds is None:
+        yield
+        return
+    line = printable(f"cass: {what}; the first use builds parts that later ones find (minutes)")
+    timer = threading.Timer(seconds, lambda: console.file.write(f"{line}\n"))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()

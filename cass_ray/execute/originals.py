@@ -7,7 +7,7 @@ says why, and one by translation is never called independent.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from cass_ray.corpus.reading.source_files import CUDA_SUFFIXES, Sources
@@ -26,16 +26,45 @@ _REASON_CHARACTERS = 300
 def reference_backends(asked: str | None, port: Backend) -> list[Backend]:
     """Where a CUDA original may run beside a port that runs on ``port``, the best one first.
 
-    One that is asked for is the only one. Raises :class:`ToolMissing` where it cannot be used, and
-    ``ValueError`` where there is none of that name.
+    An original finds the name and the sizes of the card that the port finds, where that is no real
+    one: programs print them, and divide work by them. One backend that is asked for is the only
+    one. Raises :class:`ToolMissing` where it cannot be used, and ``ValueError`` where there is none
+    of that name.
     """
     if asked is None:
         threads = port.threads if isinstance(port, Rdna3Backend) else 0
-        return [make_backend("nvidia"), make_backend("lifted", threads=threads), port]
+        backends = [make_backend("nvidia"), make_backend("lifted", threads=threads), port]
+        return shown_as(backends, port)
     backend = make_backend(asked)
     if problem := backend.problem():
         raise ToolMissing(f"The backend {backend.name}", "", problem)
-    return [backend]
+    return shown_as([backend], port)
+
+
+def shown_as(backends: Iterable[Backend], port: Backend) -> list[Backend]:
+    """``backends``, with the properties of the card that programs find on ``port``."""
+    card = port.presents
+    return [each.shown_as(card) if card else each for each in backends]
+
+
+def depends_on_card(
+    original: Sources, made: ReferenceRuns, backends: Sequence[Backend], port: Backend
+) -> bool:
+    """Whether ``original`` prints or launches something else where it finds the card that programs
+    find on ``port``; ``made`` are its runs on one of ``backends``.
+
+    Raises :class:`CompileFailure`.
+    """
+    [backend] = [each for each in backends if each.name == made.backend]
+    [other] = shown_as([backend], port)
+    if not port.presents or other.presents == backend.presents:
+        return False
+    built = build_for(other, original)
+    for run in made.runs:
+        done = other.run(built, run.inputs)
+        if done.ended.stdout not in run.outputs or done.launch_count != run.launch_count:
+            return True
+    return False
 
 
 def measure_original(

@@ -29,6 +29,27 @@ _CMAKE_PACKAGE = re.compile(
     re.MULTILINE,
 )
 """In errors: what may be missing is told behind ``-- ``."""
+_PROGRAMS = {
+    "cmake": "cmake",
+    "ctest": "cmake",
+    "make": "make",
+    "gmake": "make",
+    "ninja": "ninja-build",
+    "meson": "meson",
+    "bison": "bison",
+    "flex": "flex",
+    "autoreconf": "autoconf",
+    "libtoolize": "libtool",
+    "pkg-config": "pkg-config",
+    "git": "git",
+    "python3": "python3",
+    "xxd": "xxd",
+    "gfortran": "gfortran",
+    "mpicc": "libopenmpi-dev",
+    "mpicxx": "libopenmpi-dev",
+    "mpirun": "openmpi-bin",
+}
+"""Program -> Debian's package."""
 _CMAKE_NAMES = {
     "GTest": "gtest",
     "MPI": "mpi",
@@ -62,7 +83,9 @@ def what_is_missing(log: str) -> tuple[str, ...]:
     lines += _missing_for_cmake(log)
     for match in _PROGRAM.finditer(log):
         name = match["one"] or match["two"]
-        lines.append(f"missing program {name}: install the package that has it")
+        package = _PROGRAMS.get(name)
+        known = f"it is in Debian's {package}" if package else "install the package that has it"
+        lines.append(f"missing program {name}: {known}")
     return tuple(dict.fromkeys(lines))[:_MOST]
 
 
@@ -78,6 +101,22 @@ def _missing_for_cmake(log: str) -> list[str]:
         advice = f"it is in {known}" if known else "install the package that has it"
         lines.append(f"missing CMake package {name}: {advice}")
     return lines
+
+
+_CUDA_LIBRARY = re.compile(
+    r"\bCUDA_(?P<variable>\w+?)_LIBRARY\b|\bCUDA::(?P<target>\w+)"
+    r"|(?:cannot find -l|unable to find library -l)(?P<linked>\w+)"
+)
+_CUDA_LIBRARIES = re.compile(
+    r"(?:cu(?:blas(?:lt)?|fft|rand|solver|sparse|dnn|tensor)|nccl|npp\w*|nvjpeg|nvgraph)$"
+)
+
+
+def cuda_libraries(log: str) -> tuple[str, ...]:
+    """Nvidia's libraries that a build did not find, as FindCUDA, FindCUDAToolkit and linkers say
+    it; the runtime is none of them."""
+    names = (match[match.lastgroup or 0] for match in _CUDA_LIBRARY.finditer(log))
+    return tuple(dict.fromkeys(each for each in names if _CUDA_LIBRARIES.match(each.lower())))
 
 
 def calls_nvcc(log: str) -> bool:

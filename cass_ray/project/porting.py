@@ -184,7 +184,16 @@ def _reference(
     tools = write_git(work / "tools", dependencies)
     seen = (*dependencies.values(), *tools)
     original = OriginalProject(
-        root, tree, plan, work, toolchain, runtime, settings.seconds, seen, tools
+        root,
+        tree,
+        plan,
+        work,
+        toolchain,
+        runtime,
+        settings.seconds,
+        seen,
+        tools,
+        card=settings.architectures[0],
     )
     return reference_of(original, say)
 

@@ -19,7 +19,7 @@ from cass_ray.execute.drivers.generated import (
 )
 from cass_ray.execute.drivers.pairs import driven_pair
 from cass_ray.execute.grades import Grade
-from cass_ray.execute.originals import reference_backends
+from cass_ray.execute.originals import depends_on_card, reference_backends, shown_as
 from cass_ray.execute.port_verdict import JudgedPort, judge_port, measured_original
 from cass_ray.execute.references import ReferenceRuns
 from cass_ray.execute.targets import as_hip, translated_port, usable_targets, wavefronts_on
@@ -152,8 +152,10 @@ def compare_programs(
 ) -> dict[str, PortVerification]:
     """As :func:`verify`, the same port on each of ``architectures``; by architecture.
 
-    The original runs once. Where it can only run translated, that is as the first of them: let
-    that be one whose wavefronts are as wide as CUDA's warps. Without a ``port`` the original is
+    The original runs once, with the properties of the first card, and again with those of a card on
+    which the port differs, where it prints something else then. Where it can only run translated,
+    that is as the first of them: let that be one whose wavefronts are as wide as CUDA's warps.
+    Without a ``port`` the original is
     translated once, to be right on all. Without architectures the backend's own, called by the
     backend's name. With ``second_compiler`` each is followed by itself with device code by the
     second compiler, called :func:`by_second_compiler`. Files without ``main`` get the same
@@ -172,7 +174,8 @@ def compare_programs(
         arguments = arguments if any(arguments) else ARGUMENT_LISTS
     candidate = as_hip(program, wavefronts_on(ours))
     inputs = [Inputs(tuple(each), how.stdin, how.folder) for each in arguments]
-    made = measured_original(reference, theirs, inputs, RunMode(how.bounds))
+    mode = RunMode(how.bounds)
+    made = measured_original(reference, theirs, inputs, mode)
     generated: GeneratedRuns | str = ""
     if driven is None:
         generated = _generated(reference, candidate, made, theirs, ours[0])
@@ -190,6 +193,9 @@ def compare_programs(
         another = translated_port(reference, candidate, engine)
         subject = JudgedPort(built, reference.files, candidate.files, another)
         result = judge_port(subject, made, engine, policy)
+        if result.grade is Grade.DIFFERS and depends_on_card(reference, made, theirs, engine):
+            there = measured_original(reference, shown_as(theirs, engine), inputs, mode)
+            result = judge_port(subject, there, engine, policy)
         results[name] = _with_generated(result, candidate, generated, engine, policy)
     return results
 

@@ -27,7 +27,9 @@ from cass_ray.toolchain.locate import find_amd
 
 _TEXTS = Path(__file__).parent / "cmake"
 BUNDLER = Path(__file__).parent / "amd" / "clang-offload-bundler"
-_PROGRAMS = (BUNDLER, BUNDLER.with_name("clang-linker-wrapper"))
+_PROGRAMS = tuple(
+    BUNDLER.with_name(name) for name in (BUNDLER.name, "clang-linker-wrapper", "llvm-mc")
+)
 """Programs that clang calls by their names, where LLVM came without them."""
 
 

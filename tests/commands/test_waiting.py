@@ -1,4 +1,4 @@
-"""A command that takes long says so on a terminal, and nowhere else."""
+"""A command that takes long says so on a terminal; elsewhere once, where it is told to."""
 
 from __future__ import annotations
 
@@ -70,4 +70,21 @@ def test_what_is_no_terminal_gets_nothing() -> None:
     file = io.StringIO()
     with waiting("compiling", console=Console(file=file), silent_seconds=0) as say:
         say("more")
+    assert file.getvalue() == ""
+
+
+def test_what_is_no_terminal_gets_one_line_where_it_takes_long() -> None:
+    screen = Screen("\n")
+    with waiting("comparing\x1b[2J", console=Console(file=screen), slow_seconds=0) as say:
+        say("more")
+        assert screen.seen.wait(30)
+    said = screen.getvalue()
+    assert said.startswith("cass: comparing") and said.count("\n") == 1
+    assert "first use builds" in said and "\x1b" not in said
+
+
+def test_a_short_comparison_says_nothing() -> None:
+    file = io.StringIO()
+    with waiting("comparing", console=Console(file=file), slow_seconds=3600):
+        pass
     assert file.getvalue() == ""

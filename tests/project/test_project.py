@@ -441,3 +441,16 @@ def test_patch_and_report_do_not_go_into_the_project(
         (tmp_path / name).mkdir(parents=True)
     monkeypatch.chdir(tmp_path / here)
     assert default_output(source).resolve() == tmp_path / output
+
+
+@pytest.mark.parametrize("name", ["file/out", "file", "/proc/out", "/dev/null/out"])
+def test_an_output_that_cannot_be_written_is_said_before_the_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("mine")
+    made = CliRunner().invoke(app, [str(write(tmp_path / "p", SEPARATE)), "-o", name])
+    assert made.exit_code == 2
+    assert f"{name} cannot be written" in made.stderr and "give -o" in made.stderr
+    assert "translating" not in made.stderr
+    assert (tmp_path / "file").read_text() == "mine"

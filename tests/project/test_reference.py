@@ -309,6 +309,29 @@ def test_a_port_that_agrees_with_the_original(tmp_path: Path) -> None:
     ]
 
 
+CARD = """\
+#include <cuda_runtime.h>
+struct Card {
+  Card() {
+    cudaDeviceProp card;
+    cudaGetDeviceProperties(&card, 0);
+    printf("%s, %d SMs\\n", card.name, card.multiProcessorCount);
+  }
+} card;
+"""
+
+
+@pytest.mark.amd
+@pytest.mark.nvidia
+@pytest.mark.slow
+@pytest.mark.parametrize("first", ["gfx1100", "gfx942"])
+def test_a_port_that_prints_the_card_that_it_runs_on(tmp_path: Path, first: str) -> None:
+    second = {"gfx1100": "gfx942", "gfx942": "gfx1100"}[first]
+    made, _, _ = project(tmp_path, "--arch", first, "--arch", second, include=CARD)
+    assert made.exit_code == 0, made.stdout
+    assert made.stdout.count("2 of 2 runs print what the original prints") == 2, made.stdout
+
+
 @pytest.mark.amd
 @pytest.mark.nvidia
 @pytest.mark.slow
@@ -331,6 +354,7 @@ def test_a_port_that_passes_its_tests_and_prints_something_else(tmp_path: Path) 
     [
         ("", "#ifndef __HIP__\n#include <not_there.h>\n#endif", "not_there.h"),
         ("$(if $(NVCC),-lnot_there)", "", "not_there"),
+        ("$(if $(NVCC),-lcublas)", "", "it links cublas, which lifted programs do not have"),
     ],
 )
 def test_an_original_that_cannot_be_built_is_no_reference(

@@ -1,5 +1,5 @@
-// Sources: AMD's product pages and data sheets (RX 7900 XT, RX 9070 XT, Instinct MI250X, MI300X and
-// MI350X), and what AMD's runtime 6.2 fills in for them.
+// Sources: AMD's product pages and data sheets (RX 7900 XT, RX 9060 XT, RX 9070 XT, Instinct
+// MI250X, MI300X and MI350X), and what AMD's runtime 6.2 fills in for them.
 #include "device_kind.hpp"
 
 #include <algorithm>
@@ -76,6 +76,20 @@ constexpr DeviceKind kinds[] = {
      .l2_bytes = 4 * of_l2,  // of each of its eight dies
      .memory_bytes = 294896 * mebibyte,  // of 288 GiB
      .shared_bytes = 160 << 10},
+    {.processor = "gfx1200",
+     .architecture = "gfx1200",
+     .name = "AMD Radeon RX 9060 XT",
+     .major = 12,
+     .minor = 0,
+     .warp_size = 32,
+     .multiprocessors = 16,
+     .physical_compute_units = 32,
+     .threads_per_multiprocessor = 2048,
+     .clock_khz = 3'130'000,
+     .memory_clock_khz = 1'250'000,  // 20 Gbit/s GDDR6
+     .memory_bus_bits = 128,
+     .l2_bytes = 4 * of_l2,
+     .memory_bytes = 16304 * mebibyte},  // of 16 GiB
     {.processor = "gfx1201",
      .architecture = "gfx1201",
      .name = "AMD Radeon RX 9070 XT",
@@ -111,11 +125,27 @@ DeviceKind varied(const DeviceKind& kind) {
   return other;
 }
 
+// A card that runs code for `kind` and says of itself what `other` says. It keeps what its code
+// depends on: the processor, the architecture, the width of its wavefronts.
+DeviceKind shown_as(const DeviceKind& kind, const DeviceKind& other) {
+  DeviceKind made = other;
+  made.processor = kind.processor;
+  made.architecture = kind.architecture;
+  made.warp_size = kind.warp_size;
+  return made;
+}
+
 const DeviceKind* find(std::string_view processor) {
   if (processor.ends_with('+')) {
     processor.remove_suffix(1);
     const DeviceKind* kind = find(processor);
     return kind == nullptr ? nullptr : new DeviceKind(varied(*kind));  // for the whole process
+  }
+  if (const auto sign = processor.find('='); sign != std::string_view::npos) {
+    const DeviceKind* kind = find(processor.substr(0, sign));
+    const DeviceKind* other = find(processor.substr(sign + 1));
+    if (kind == nullptr || other == nullptr) return nullptr;
+    return new DeviceKind(shown_as(*kind, *other));
   }
   const auto* found = std::ranges::find(kinds, processor, &DeviceKind::processor);
   return found == std::end(kinds) ? nullptr : found;

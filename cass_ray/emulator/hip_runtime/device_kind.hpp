@@ -24,10 +24,10 @@ struct DeviceKind {
   std::size_t shared_bytes = 64 << 10;  // LDS that a block can have
 };
 
-// By ordinal: those that $CASS_DEVICES names, a processor for each, with commas between them (`+`
-// behind one: the card with another name and other sizes); else the
-// one whose code the program brings, gfx1100 where it brings that or none. They do not change in a
-// process.
+// By ordinal: those that $CASS_DEVICES names, a processor for each, with commas between them; else
+// the one whose code the program brings, gfx1100 where it brings that or none. They do not change
+// in a process. `gfx1100=gfx942` runs code for the first and has the name and sizes of the second;
+// `+` behind either form: the card with another name and other sizes.
 std::span<const DeviceKind* const> device_kinds();
 
 }  // namespace cass::hip

@@ -108,7 +108,8 @@ hipError_t publish(const ImageWords& image, const SamplerWords& sampler, const O
 }
 
 ResourceLayout layout() {
-  return Device::current().kind.major == 12 ? ResourceLayout::rdna4 : ResourceLayout::rdna3;
+  return Device::current().kind.processor.starts_with("gfx12") ? ResourceLayout::rdna4
+                                                               : ResourceLayout::rdna3;
 }
 
 hipError_t create_texture(const hipResourceDesc& resource, const hipTextureDesc& texture,

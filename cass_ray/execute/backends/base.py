@@ -127,6 +127,14 @@ class Backend(ABC):
     real_gpu = True
     perturbs = False
     evidence = "recorder in process"
+    presents = ""
+    """The processor whose name and sizes a program finds; empty where that is the real card's."""
+
+    def shown_as(self, processor: str) -> Backend:
+        """The same with the name and the sizes of a card with ``processor``, where it can have
+        them; else itself. What its code depends on stays: the width of wavefronts, the target."""
+        del processor
+        return self
 
     def available(self) -> bool:
         """Whether programs can be built and run here, now."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from cass_ray.dataset.row import Reason
@@ -50,6 +50,8 @@ class LiftedBackend(NvidiaBackend):
 
     given_architecture: str = _ARCHITECTURE
     threads: int = 0
+    shown: str = ""
+    """See :meth:`shown_as`."""
 
     name = "lifted"
     real_gpu = False
@@ -59,7 +61,14 @@ class LiftedBackend(NvidiaBackend):
     @cached_property
     def engine(self) -> Rdna3Backend:
         """What executes the lifted code: its waves are as wide as warps."""
-        return Rdna3Backend(threads=self.threads)
+        return Rdna3Backend(threads=self.threads, shown=self.shown)
+
+    @property
+    def presents(self) -> str:  # type: ignore[override]
+        return self.engine.presents
+
+    def shown_as(self, processor: str) -> LiftedBackend:
+        return replace(self, shown=processor)
 
     @cached_property
     def lifter(self) -> ContainerLifter:
@@ -105,7 +114,8 @@ class LiftedBackend(NvidiaBackend):
 
     def exposure(self, mode: RunMode) -> Exposure:
         """The device that is presented; the rest depends on the program."""
-        return Exposure(environment={DEVICES_VARIABLE: presented(self.engine.architecture, mode)})
+        device = presented(self.engine.architecture, mode, self.shown)
+        return Exposure(environment={DEVICES_VARIABLE: device})
 
     @contextmanager
     def exposed(self, built: BuiltProgram, mode: RunMode) -> Iterator[Exposure]:

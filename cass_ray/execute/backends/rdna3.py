@@ -37,9 +37,11 @@ from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Limits
 from cass_ray.toolchain.unit import CompileFailure
 
 
-def presented(architecture: str, mode: RunMode) -> str:
-    """The device that a program sees, as the runtime's variable has it."""
-    return f"{architecture}+" if mode.varied else architecture
+def presented(architecture: str, mode: RunMode, shown: str = "") -> str:
+    """The device that a program sees, as the runtime's variable has it: one that runs code for
+    ``architecture``, with the name and the sizes of ``shown``."""
+    other = f"={shown}" if shown not in ("", architecture) else ""
+    return f"{architecture}{other}{'+' if mode.varied else ''}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,11 +120,20 @@ class Rdna3Backend(HipBackend):
     """
 
     threads: int = 0
+    shown: str = ""
+    """See :meth:`shown_as`."""
 
     name = "rdna3"
     real_gpu = False
     perturbs = True
     evidence = "device process"
+
+    @property
+    def presents(self) -> str:  # type: ignore[override]
+        return self.shown or self.architecture
+
+    def shown_as(self, processor: str) -> Rdna3Backend:
+        return replace(self, shown=processor)
 
     @cached_property
     def runtime(self) -> Path:
@@ -141,8 +152,10 @@ class Rdna3Backend(HipBackend):
     def identity(self) -> str:
         """Compiler, and the engine by its build."""
         engine = f"rdna3 engine {self.runtime.parent.name[:12]}, {self.toolchain.compilers}"
-        other = self.architecture != DEFAULT_AMD_ARCHITECTURE
-        return f"{engine}, {self.architecture}" if other else engine
+        if self.architecture != DEFAULT_AMD_ARCHITECTURE:
+            engine = f"{engine}, {self.architecture}"
+        other = self.presents != self.architecture
+        return f"{engine}, with the properties of {self.presents}" if other else engine
 
     def exposure(self, mode: RunMode) -> Exposure:
         """The runtime library, AMD's other libraries, and which device is presented."""
@@ -151,7 +164,7 @@ class Rdna3Backend(HipBackend):
             read_only=(self.runtime.resolve().parent, *libraries),
             environment={
                 **LIBRARY_ENVIRONMENT,
-                DEVICES_VARIABLE: presented(self.architecture, mode),
+                DEVICES_VARIABLE: presented(self.architecture, mode, self.shown),
             },
         )
 

@@ -22,12 +22,15 @@ import cass_ray.lift as lift
 from cass_ray.cache import digest
 from cass_ray.emulator.build import BuildFailed
 from cass_ray.emulator.execution import RunOptions, environment
+from cass_ray.execute.backends.base import RunMode
+from cass_ray.execute.backends.rdna3 import presented
 from cass_ray.lift.errors import LiftError
 from cass_ray.port.errors import PortError
 from cass_ray.port.executable import DRIVER_LIBRARY, Executable, read_executable
 from cass_ray.port.lifting import ContainerLifter, write_fat_binaries
 from cass_ray.port.shim import shim_library
 from cass_ray.project.build_system import BuildPlan
+from cass_ray.project.missing import cuda_libraries
 from cass_ray.project.reference.comparing import NO_REFERENCE, OriginalRuns
 from cass_ray.project.reference.recording import (
     BuiltFile,
@@ -83,6 +86,8 @@ class OriginalProject:
     also_visible: tuple[Path, ...] = ()
     tools: tuple[Path, ...] = ()
     """Folders of programs that come before the system's."""
+    card: str = DEFAULT_ARCHITECTURE
+    """The processor whose name and sizes the programs find."""
 
 
 def what_runs(test: str, programs: Sequence[str]) -> tuple[str, str]:
@@ -102,7 +107,7 @@ def runs_of_original(original: OriginalProject, say: Callable[[str], None]) -> O
     """The runs of ``original``'s programs; those of the last time if nothing has changed."""
     try:
         toolkit = write_toolkit(original.work / "cuda", find_nvidia(), ARCHITECTURE)
-        kept = original.work / "runs.json"
+        kept = original.work / f"runs-{original.card}.json"
         key = _key(original, toolkit)
         if (known := _read(kept, key)) is not None:
             return known
@@ -132,7 +137,7 @@ class _Session:
         self._toolkit = toolkit
         self._say = say
         self._limits = limits_of(original.seconds, _MEMORY_BYTES)
-        options = RunOptions(devices=(DEFAULT_ARCHITECTURE,))
+        options = RunOptions(devices=(presented(DEFAULT_ARCHITECTURE, RunMode(), original.card),))
         variables = environment(options)
         path = ":".join([*(str(folder) for folder in original.tools), variables["PATH"]])
         self._variables = {**variables, **toolkit.variables(path)}
@@ -151,7 +156,8 @@ class _Session:
         build = run_step(plan.build, tree, self._limits, view, self._variables)
         self._say(f"original: build {build.outcome.value}, {build.seconds:.0f} s")
         if not build.passed:
-            return no_reference(f"the original does not build with nvcc: {_said(build)}")
+            said = f"the original does not build with nvcc: {_said(build)}"
+            return no_reference(said + _without_libraries(build.log))
         files = built_files(tree)
         programs = gpu_programs(files)
         if not programs:
@@ -176,6 +182,7 @@ class _Session:
             "CASS_PORT_DIRECTORY": str(lifted),
             "CASS_PORT_CAPABILITY": str(capability),
         }
+        card = self._original.card
         command, called = what_runs(self._original.plan.test, programs)
         passes = []
         for number in range(PASSES):
@@ -195,6 +202,7 @@ class _Session:
             identity=(
                 f"machine code for {ARCHITECTURE} of CUDA {self._toolkit.toolchain.version},"
                 f" lifted to {DEFAULT_ARCHITECTURE} and executed by the CPU backend"
+                + (f", with the properties of {card}" if card != DEFAULT_ARCHITECTURE else "")
             ),
             tests=done.step.outcome.value if self._original.plan.test else "none known",
             launches=done.launches,
@@ -272,6 +280,16 @@ def _without_launch(runs: Sequence[ProgramRun], problems: Mapping[str, str], ste
     return f"no kernel of the original ran, lifted{because}"
 
 
+def _without_libraries(log: str) -> str:
+    """What a failed build's log says of Nvidia's libraries, and what there is to do."""
+    if not (names := ", ".join(cuda_libraries(log))):
+        return ""
+    return (
+        f"; it links {names}, which lifted programs do not have: installing it does not help."
+        " Compare what does without, file by file: cass verify FILE.cu PORT.hip"
+    )
+
+
 def _said(step: Step) -> str:
     """A failed step's log from its first line that names an error, else its last lines."""
     lines = [line.strip() for line in step.log.splitlines() if line.strip()]
@@ -289,7 +307,7 @@ def _key(original: OriginalProject, toolkit: Toolkit) -> str:
     plan, tree = original.plan, str(original.tree)
     parts: list[str | bytes] = [_FORM, plan.build, plan.test, tree, str(original.runtime.resolve())]
     parts += [toolkit.toolchain.fingerprint, original.amd.fingerprint, lift.fingerprint()]
-    parts += [str(original.seconds), launcher().parent.name]
+    parts += [str(original.seconds), launcher().parent.name, original.card]
     for root in (original.source, *original.also_visible):
         for path in source_files(root):
             parts += [path.relative_to(root).as_posix(), path.read_bytes()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cass_ray.execute.comparison.compare import Tolerance
@@ -33,6 +33,18 @@ class Reference:
 
     runs: OriginalRuns
     tolerance: Tolerance
+    original: OriginalProject | None = None
+    """What made the runs; None where nothing can."""
+
+    def on(self, card: str, say: Callable[[str], None]) -> Reference | None:
+        """The same where the programs find the name and the sizes of another card; None where that
+        is no other, or no reference."""
+        if self.original is None or card in ("", self.original.card):
+            return None
+        original = replace(self.original, card=card)
+        say(f"original: again with the properties of {card}, for its port differs there")
+        runs = runs_of_original(original, say)
+        return None if runs.kind == NO_REFERENCE else Reference(runs, self.tolerance, original)
 
 
 def reference_of(original: OriginalProject, say: Callable[[str], None]) -> Reference:
@@ -42,7 +54,7 @@ def reference_of(original: OriginalProject, say: Callable[[str], None]) -> Refer
     if uses_torch(original.source):
         problem = "an extension of PyTorch is built with PyTorch for CUDA, which is not used here"
         return Reference(no_reference(problem), tolerance)
-    return Reference(runs_of_original(original, say), tolerance)
+    return Reference(runs_of_original(original, say), tolerance, original)
 
 
 def test_beside(
@@ -64,6 +76,9 @@ def test_beside(
         test, launches = _said(bench, command, called, record, say)
         runs = read_runs(record, bench.tree)
     compared = compare_runs(reference.runs, runs, launches, reference.tolerance)
+    if compared.differing and (there := reference.on(bench.architecture, say)):
+        # Programs print what their card is called, and divide work by its multiprocessors.
+        compared = compare_runs(there.runs, runs, launches, there.tolerance)
     return (test if plan.test else skipped), compared
 
 

@@ -37,6 +37,11 @@ def compile_for_host(match: re.Match[str]) -> str:
 _DEVICE_OBJECTS = re.compile(r"(?<![\w-])-{1,2}(?:dc|device-c)(?=\s|$)", re.MULTILINE)
 _COMPILER = re.compile(r"^([ \t]*\w+[ \t]*[:?]?=[ \t]*hipcc)[ \t]*$", re.MULTILINE)
 
+_LINKS = re.compile(
+    r"^(\t[@-]?hipcc)(?=\s)(?![^\n]*\s(?:-fgpu-rdc|-c|-E|-S|-MM?)(?:\s|$))", re.MULTILINE
+)
+"""A recipe's line that calls the compiler by its name, to link."""
+
 
 def link_device_code(original: str, text: str) -> str:
     """``text`` with a compiler that links device code, where ``original`` compiles it apart.
@@ -45,7 +50,8 @@ def link_device_code(original: str, text: str) -> str:
     """
     if not _DEVICE_OBJECTS.search(original):
         return text
-    return _COMPILER.sub(r"\1 -fgpu-rdc --hip-link", text)
+    text = _COMPILER.sub(r"\1 -fgpu-rdc --hip-link", text)
+    return _LINKS.sub(r"\1 -fgpu-rdc --hip-link", text)
 
 
 DEVICE_LINK = "-fgpu-rdc --hip-link -r"

@@ -96,6 +96,37 @@ def test_files_and_standard_input(checked_api: Api) -> None:
     assert verdict["execution"]["reference_kind"] == "lifted sm_90"
 
 
+PRINTS_ITS_CARD = """\
+#include <cstdio>
+__global__ void add(int *sum, int by) { *sum += by; }
+int main() {
+  int sum = 7, *device;
+  cudaDeviceProp card;
+  cudaGetDeviceProperties(&card, 0);
+  printf("on %s\\n", card.name);
+  cudaMalloc(&device, sizeof(int));
+  cudaMemcpy(device, &sum, sizeof(int), cudaMemcpyHostToDevice);
+  add<<<1, 1>>>(device, 5);
+  cudaMemcpy(&sum, device, sizeof(int), cudaMemcpyDeviceToHost);
+  printf("%d\\n", sum);
+}
+"""
+
+
+@pytest.mark.amd
+@pytest.mark.nvidia
+def test_a_program_that_prints_its_card_is_right_on_each(checked_api: Api) -> None:
+    targets = ["gfx1100", "gfx942", "gfx1201"]
+    request = {"source": PRINTS_ITS_CARD, "check": "execute", "targets": targets}
+    verdict = checked_api("POST", "/v1/translate", json=request).json()["verdict"]
+    said = [target["execution"]["runs"][0]["stdout"] for target in verdict["targets"]]
+    assert said == [
+        f"on AMD {card}\n12\n"  # 7 + 5
+        for card in ("Radeon RX 7900 XT", "Instinct MI300X", "Radeon RX 9070 XT")
+    ]
+    assert verdict["verification"] == "matched", verdict["label"]
+
+
 @pytest.mark.amd
 def test_executed_as_the_processor_that_was_asked_for(checked_api: Api) -> None:
     given = {"expected_stdout": "1\n4\n9\n16\n"}

@@ -133,6 +133,14 @@ def test_cmake_without_cuda_stays() -> None:
         ("NVCC ?= nvcc\n%.o: %.cu\n\t$(NVCC) --device-c -c $< -o $@\na: a.o\n\t$(NVCC) $^ -o $@\n",
          "NVCC ?= hipcc -fgpu-rdc --hip-link\n%.o: %.cu\n\t$(NVCC) -fgpu-rdc -c -c $< -o $@\n"
          "a: a.o\n\t$(NVCC) $^ -o $@\n"),
+        ("%.o: %.cu\n\tnvcc -dc $< -o $@\na: a.o\n\tnvcc -O2 $^ -o $@\n\t@nvcc b.o -o b\n",
+         "%.o: %.cu\n\thipcc -fgpu-rdc -c $< -o $@\n"
+         "a: a.o\n\thipcc -fgpu-rdc --hip-link -O2 $^ -o $@\n"
+         "\t@hipcc -fgpu-rdc --hip-link b.o -o b\n"),
+        ("a: a.o\n\tnvcc -dc a.cu -o a.o\n\tnvcc -c b.cu\n\tnvcc -rdc=true a.o -o a\n",
+         "a: a.o\n\thipcc -fgpu-rdc -c a.cu -o a.o\n\thipcc -c b.cu\n\thipcc -fgpu-rdc a.o -o a\n"),
+        ("a: a.o\n\tnvcc -c b.cu\n\tnvcc a.o -o a\n",
+         "a: a.o\n\thipcc -c b.cu\n\thipcc a.o -o a\n"),
         ("S = -gencode=arch=compute_52,code=\\\"sm_52,compute_52\\\" -O3 # nvcc\n",
          "S =  -O3 # hipcc\n"),
         ('F = -Xptxas="-dlcm=cg -v" -G -O0\n\tnvcc -O3 -dc a.cu -o a.o\n',
