@@ -26,7 +26,7 @@ from cass_ray.commands.output import Overwrite
 from cass_ray.config import settings_from
 from cass_ray.overwriting import check_outputs, remember
 from cass_ray.toolchain.errors import ToolMissing
-from jobs.endings import job_ending
+from jobs._endings import job_ending
 
 if TYPE_CHECKING:
     from cass_ray.analysis.parts import FileFigures, PartTask

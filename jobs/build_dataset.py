@@ -53,7 +53,7 @@ from cass_ray.storage.location import absolute
 from cass_ray.storage.store import StorageError
 from cass_ray.toolchain.provided.store import LOCK, lock_file, package_of_key
 from cass_ray.version import __version__
-from jobs.endings import job_ending
+from jobs._endings import job_ending
 
 if TYPE_CHECKING:
     from actors.nodes import NodeChoice

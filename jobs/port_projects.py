@@ -21,7 +21,7 @@ from cass_ray.exit_codes import (
 )
 from cass_ray.printable import printable
 from cass_ray.project.batch import BatchPortSettings, ProjectOutcome, port_kept, write_summary
-from jobs.endings import job_ending
+from jobs._endings import job_ending
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 

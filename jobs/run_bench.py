@@ -37,7 +37,7 @@ from cass_ray.storage.runs import keep_run, run_name
 from cass_ray.storage.store import StorageError, Store
 from cass_ray.task import Direction
 from cass_ray.translate.engines.registry import UnknownEngineError
-from jobs.endings import job_ending
+from jobs._endings import job_ending
 
 _JOURNAL_SCHEMA = pa.schema([("id", pa.string()), ("sample", pa.string())])
 
