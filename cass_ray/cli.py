@@ -9,7 +9,6 @@ from __future__ import annotations
 import platform
 import sys
 from importlib.metadata import EntryPoint, entry_points
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -19,9 +18,6 @@ from typer.core import TyperCommand, TyperGroup
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_TOOL_MISSING, fail, no_room
 from cass_ray.interrupts import end_as_interrupted
 from cass_ray.version import __version__
-
-DEFAULTS_FILE = "cass.toml"
-"""Of the current folder: options by command (:mod:`cass_ray.options_files`)."""
 
 GROUP = "cass_ray.commands"
 """The group of entry points: name -> ``module:typer application``."""
@@ -164,7 +160,7 @@ _SERVERS = frozenset({"serve", "mcp", "reward"})
 
 
 def _interrupted() -> str:
-    """What is said after Ctrl-C, which is how one ends a server."""
+    """The message after Ctrl-C, by which a person ends a server."""
     if _SERVERS & set(sys.argv[1:2]):
         return f"cass: {sys.argv[1]} has ended\n"
     return "cass: interrupted; give the same command again, with --resume where it has that\n"
@@ -191,7 +187,7 @@ def _root(
 ) -> None:
     """Port GPU programs from Nvidia to AMD and prove that the port is right."""
     del version
-    if ctx.invoked_subcommand is not None and Path(DEFAULTS_FILE).is_file():
+    if ctx.invoked_subcommand is not None:
         from cass_ray.options_files import options_of_current_folder
 
         options_of_current_folder(ctx.command, ctx)

@@ -24,8 +24,10 @@ _NOT_BY_ANOTHER_FOLDER = _NOT_BY_FOLDER | {
 
 
 def options_of_current_folder(group: Any, context: Any) -> None:
-    """Read the current folder's ``cass.toml``, for what is not given."""
+    """Read the current folder's ``cass.toml``, if there is one, for what is not given."""
     file = Path(DEFAULTS_FILE)
+    if not file.is_file():
+        return
     table = _read(file, group.list_commands(context))
     name = context.invoked_subcommand
     if name in table:

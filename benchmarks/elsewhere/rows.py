@@ -1,4 +1,4 @@
-"""What became of each row of data sets, finished or ended: no code, only reasons.
+"""Writes what became of each row of data sets, finished or ended: reasons, and no code.
 
 ``python -m benchmarks.elsewhere.rows FOLDER OUT.jsonl`` writes a line for each data set
 FOLDER/OWNER+NAME: ``name``, ``report`` (null where it was not finished) and ``rows`` (path, stage,

@@ -18,7 +18,7 @@ from cass_ray.corpus.reading.filetree import FileProblemError
 from cass_ray.corpus.reading.git import GitTree, find_git_directory, resolve_revision
 
 MOST_BYTES = 1 << 20
-"""What is larger is data, whatever its name ends in."""
+"""A file that is larger counts as data, whatever its name ends in."""
 
 _SOURCES = re.compile(
     r"\.(cu|cuh|cl|c|cc|cpp|cxx|h|hh|hpp|hxx|hu|inl|inc|ipp|tpp|tcc|impl|def|in|am|ac|m4|mk|make|"

@@ -53,7 +53,8 @@ class BlockBuilder:
 
 
 def compile_in_threads(work: BuildWork, slots: int) -> Callable[[Blocks], Iterator[dict[str, int]]]:
-    """What takes the place of the pipeline on Ray."""
+    """A function that compiles blocks in ``slots`` threads of this process, instead of on Ray, and
+    yields the counts of each block."""
 
     def compiled(blocks: Blocks) -> Iterator[dict[str, int]]:
         builder = BlockBuilder(work)

@@ -48,7 +48,7 @@ SCALING |= {
 
 
 def environment(out: Path) -> dict[str, Any]:
-    """What the figures were measured with; ``out`` is DIR in the command."""
+    """Versions, card and command of a measurement; ``out`` is DIR in the command."""
     from importlib.metadata import distributions
 
     names = ["torch", "transformers", "liger-kernel", "bitsandbytes", "deepspeed", "triton"]

@@ -34,7 +34,7 @@ RECIPE = ROOT / "jobs/configs/train_1.5b_source.yaml"
 WARM, STEPS = 2, 3
 """Steps before what is measured, and measured ones."""
 WINDOWS = 2 if REHEARSAL else 8
-"""Of a step and worker."""
+"""Windows of a worker in a step."""
 
 
 def write_pairs(folder: Path) -> None:

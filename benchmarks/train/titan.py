@@ -25,9 +25,9 @@ from benchmarks.train.shapes import SHAPES, WINDOW
 from cass_ray.train.meters import Operations
 
 WORDS = 1000
-"""Of the data; the model's vocabulary is the published one."""
+"""Words that the data has; the model's vocabulary is the published one."""
 ROWS = 8
-"""Of a step, each a pass of its own as everywhere on the page."""
+"""Rows in a step; each is a pass of its own, as everywhere on the page."""
 WARM, MEASURED = 2, 3
 """Steps."""
 _LINE = re.compile(r"step: +(\d+) .*memory: +([\d.]+)GiB.*tps: ([\d,]+) ")
@@ -54,7 +54,7 @@ def write_data(folder: Path) -> None:
 
 
 def arguments(shape: str, folder: Path, checkpointing: str) -> list[str]:
-    """What torchtitan is called with: its defaults, but for what is named here."""
+    """The command line of torchtitan, which keeps its defaults but for what is named here."""
     return [
         "--job.dump_folder", str(folder / "out"),
         "--experimental.custom_import", "benchmarks.train.titan_shapes",

@@ -132,8 +132,8 @@ def _is_nvcc(compiler: str) -> bool:
 
 
 _NO_ABI = "_GLIBCXX_USE_CXX11_ABI="
-"""Of a project that asks an installed PyTorch for the number, in vain; libstdc++ compares it. Its
-default is that of PyTorch's wheels."""
+"""A project that asks an installed PyTorch for this number in vain defines it empty, and libstdc++
+compares it. Its default is that of PyTorch's wheels."""
 
 
 def units_of(recorded: Recorded, root: str) -> Iterator[UnitCommand]:

@@ -71,8 +71,9 @@ def plans(root: Path, foreign: tuple[str, ...] = ()) -> Iterator[BuildCommands]:
 
 
 def protocol_buffers(root: Path) -> BuildCommands | None:
-    """What writes the headers of ``.proto`` files, where there are some: the last, for builds write
-    most of theirs."""
+    """The plan that writes the headers of ``.proto`` files; None where there are no such files.
+
+    It goes last, since builds write most of theirs."""
     if next(root.rglob("*.proto"), None) is None:
         return None
     return BuildCommands("protoc", ".", ("python3 /cass/python/run_protoc.py",))

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cass_ray.emulator.isa.form import Form, pair
+from cass_ray.emulator.isa.form import SOP2, Form, pair
 from cass_ray.emulator.isa.gfx11.formats import lds_format, scalar_formats, vector_formats
 
 # The bits that tell the formats apart, in the first word (RDNA4 ISA, 15, "Microcode formats").
-_SOP2 = 0b10 << 30
 _SMEM = 0b111101 << 26
 _VBUFFER = 0b110001 << 26
 _VFLAT = 0b111011 << 26
@@ -54,7 +53,7 @@ def _scalar_memory_format() -> Iterator[Form]:
 def _scalar_literal_format() -> Iterator[Form]:
     """Multiply-adds with a constant."""
     for op in range(0x60):
-        yield "SOP2", op, pair(_SOP2 | op << 23 | 8 << 16 | 32 << 8 | 16, 0x12345678)
+        yield "SOP2", op, pair(SOP2 | op << 23 | 8 << 16 | 32 << 8 | 16, 0x12345678)
 
 
 def _flat_formats() -> Iterator[Form]:
