@@ -26,7 +26,8 @@ _RECIPE = "what has no translation is refused where it is code; all that include
 _TRANSLATED = ("torch",)
 """Packages that are written for both sides, by way of a translation of their headers."""
 _NVIDIA = ("nvidia-", "cutensor-")
-"""Begins the names of packages whose counterparts are in the HIP root."""
+"""Begins the names of packages that are Nvidia's alone, or whose counterparts are in the HIP
+root."""
 _BLAS = "nvidia-cublas"
 """Has cuBLASLt, whose counterpart few HIP roots have."""
 _OF_CUDA = re.compile(
