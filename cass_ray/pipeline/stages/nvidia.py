@@ -26,7 +26,7 @@ from cass_ray.pipeline.stages.base import (
     token_count,
 )
 from cass_ray.pipeline.workspace import Workspace
-from cass_ray.toolchain.nvidia.host import host_math
+from cass_ray.toolchain.nvidia.host import recipe_of_projects
 from cass_ray.toolchain.nvidia.older_cccl import lacks_cccl, older_cccl
 from cass_ray.toolchain.nvidia.removed_names import removed_headers
 from cass_ray.toolchain.nvidia.toolchain import (
@@ -193,7 +193,7 @@ def _removed(row: Row) -> list[str | bytes]:
     """What the Nvidia side of a row that may be given names of ours depends on as well."""
     of_project = any(row.get(name) for name in _OF_PROJECTS)
     may = of_project or _MAY_NEED.search(row["cuda_source"])
-    return [*removed_headers(), host_math()] if may else []
+    return [*removed_headers(), *recipe_of_projects()] if may else []
 
 
 def _to_text(content: bytes) -> str:

@@ -19,7 +19,11 @@ from cass_ray.dataset.row import Reason, Toolchain
 from cass_ray.toolchain.amd import hidden_operands, link, lost_exits, spilled_lanes
 from cass_ray.toolchain.amd.code_generation import generate
 from cass_ray.toolchain.amd.host_functions import replaced_files
-from cass_ray.toolchain.amd.precompiled import CompilationSide, PrecompiledHeaders
+from cass_ray.toolchain.amd.precompiled import (
+    WITHOUT_MODULES,
+    CompilationSide,
+    PrecompiledHeaders,
+)
 from cass_ray.toolchain.amd.remedies import recorded_flags, with_remedies
 from cass_ray.toolchain.amd.workarounds import (
     KEEPS_EXITS,
@@ -386,8 +390,7 @@ class AmdToolchain:
         common = [str(self.clang), *self._location_flags(), *flags, *_LENIENT, side.flag]
         header = forced_header(unit)
         headers = self._precompiled[header]
-        # From C++20 on clang compares what it reads with a precompiled header, and refuses its own.
-        precompiled = headers.get(side, common) if not unit.standard else None
+        precompiled = headers.get(side, common)
         rest = [*unit.preprocessor_arguments(), "-S", "-o", "-", str(unit.main)]
         visible = (*self._visible, *unit.outside_directories)
         with replaced_files(unit, SOURCE_TREE) as replaced:
@@ -463,5 +466,5 @@ def code_flags(architecture: str, optimization: str, standard: str = "") -> tupl
         "-fuse-cuid=none",
         "-D__HIP_PLATFORM_AMD__=1",
         optimization,
-        *((f"-std={standard}",) if standard else ()),
+        *((f"-std={standard}", *WITHOUT_MODULES) if standard else ()),
     )

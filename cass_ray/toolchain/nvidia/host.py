@@ -13,7 +13,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from cass_ray.toolchain.amd.precompiled import CompilationSide, PrecompiledHeaders
+from cass_ray.toolchain.amd.precompiled import (
+    WITHOUT_MODULES,
+    CompilationSide,
+    PrecompiledHeaders,
+)
 from cass_ray.toolchain.nvidia.preprocess import may_change_header
 from cass_ray.toolchain.nvidia.steps import (
     WORK_FILES,
@@ -32,6 +36,7 @@ SHIM = Path(__file__).parent / "shim"
 _FORCED_HEADER = "cass_cuda.h"
 _OF_PROJECTS = "cass_cuda_project.h"
 
+_LANGUAGE_STANDARD = "c++17"
 _FIRST_ERROR_ONLY = "-Wfatal-errors"
 """What clang does not accept goes nvcc's way, whatever else there is to say of it."""
 
@@ -102,17 +107,25 @@ def forced_header(unit: Unit) -> str:
     return _OF_PROJECTS if may_change_header(unit) else _FORCED_HEADER
 
 
-def host_math() -> bytes:
-    """The functions that units of projects are given, for keys of caches."""
-    return (SHIM / "cass_host_math.h").read_bytes()
+def recipe_of_projects() -> tuple[bytes | str, ...]:
+    """What clang's host code of units of projects depends on beside them, for keys of caches."""
+    return ((SHIM / "cass_host_math.h").read_bytes(), *WITHOUT_MODULES)
+
+
+def standard_flag(standard: str) -> str:
+    """The option for a unit's ``standard``, of both compilers."""
+    return f"-std={standard or _LANGUAGE_STANDARD}"
 
 
 def clang_flags(standard: str, optimization: str, *, relocatable: bool = False) -> list[str]:
     """The flags that determine clang's host code, which the GNU assembler can read.
 
-    ``relocatable`` device code is linked with that of other units before it is registered.
+    ``standard`` is a unit's. ``relocatable`` device code is linked with that of other units before
+    it is registered.
     """
-    language = ["-x", "cuda", standard, "-nocudalib", "-Wno-unknown-cuda-version", "-w"]
+    language = ["-x", "cuda", standard_flag(standard), "-nocudalib"]
+    language += ["-Wno-unknown-cuda-version", "-w"]
+    language += [*WITHOUT_MODULES] if standard else []
     separate = ["-fgpu-rdc"] if relocatable else []
     return [*language, optimization, "-fno-addrsig", *separate]
 
