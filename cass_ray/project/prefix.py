@@ -42,6 +42,9 @@ _LINKED = {
 }
 _VERSIONED = {"roctx64": ".4"}
 """Libraries of Debian's packages for users alone, which have no name without a version."""
+_NOT_HERE = ("rocm_smi64", "rccl", "MIOpen")
+"""Libraries that no part of ``cass setup libraries`` has. Many link them without a call."""
+_NOTHING = "/* {name} is not among the CPU backend's libraries: what calls it does not link. */\n"
 _RUNTIME = {"hiprtc": ("hiprtc::hiprtc",)}
 """What the runtime library holds as well."""
 
@@ -113,6 +116,8 @@ def write_prefix(
         place = folder / "lib" / f"lib{name}.so"
         place.unlink(missing_ok=True)
         place.symlink_to("libamdhip64.so")
+    for name in _NOT_HERE:
+        (folder / "lib" / f"lib{name}.so").write_text(_NOTHING.format(name=name))
     if libraries is not None:
         for name in (*libraries.libraries, *_VERSIONED):
             version = _VERSIONED.get(name, "")

@@ -24,7 +24,8 @@ def made(command: str) -> str:
         ('"-DA;-DB"', f'"$<{HIP}:-DA;-DB>"'),
         ("-arch=sm_50 -DA", f'"$<{HIP}:-DA>"'),
         ("-Xcompiler -Wall,-fPIC", f'"$<{HIP}:-Wall;-fPIC>"'),
-        ("-gencode arch=compute_60,code=sm_60 --use_fast_math", f'"$<{HIP}:-fgpu-approx-transcendentals>"'),
+        ("-gencode arch=compute_60,code=sm_60 --use_fast_math",
+         f'"$<{HIP}:-fgpu-approx-transcendentals>"'),
         ("DEBUG -G RELEASE -DR", f'"$<$<AND:{HIP},$<CONFIG:DEBUG>>:-g>"'
          f' "$<$<AND:{HIP},$<CONFIG:RELEASE>>:-DR>"'),
         ("${MINE}", f'"$<{HIP}:${{MINE}}>"'),
