@@ -308,7 +308,7 @@ def _command(
         return f"{found}\n{_PLATFORM}" if headers else found
     made = find_cuda_command(lower, body, flags)
     if made is not None:
-        return made.replace("{language}", _language("add_library", words, body))
+        return made.replace("{language}", _language("add_library", words, body, parameters))
     if lower == "aux_source_directory" and len(words) == 2:
         return f"{whole}\n{_glob(*words)}"
     if lower in {"set", "set_property", "set_target_properties"}:

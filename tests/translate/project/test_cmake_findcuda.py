@@ -39,6 +39,22 @@ def test_options_are_for_what_is_hip(options: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("command", "variable"),
+    [
+        ("cuda_add_executable(${name} EXCLUDE_FROM_ALL ${files} OPTIONS -DA)", "files"),
+        ("cuda_add_library(${name} SHARED ${files})", "files"),
+        ("cuda_add_executable(${name} ${ARGN})", "ARGN"),
+        ("CUDA_ADD_LIBRARY(${name} ${common} ${files})", "files"),
+        ("cuda_compile(objects ${files})", "files"),
+    ],
+)
+def test_sources_that_a_macro_is_called_with(command: str, variable: str) -> None:
+    text = made(f"macro(make_one name files)\n  {command}\nendmacro()")
+    assert text.count("foreach(source ") == 1
+    assert f"foreach(source ${{{variable}}})\n" in text
+
+
+@pytest.mark.parametrize(
     "command", ["cuda_compile(OBJS", "CUDA_COMPILE(OBJS", "cuda_wrap_srcs(t OBJ OBJS"]
 )
 def test_objects_are_those_of_a_target(command: str) -> None:
