@@ -1,6 +1,6 @@
 """Apply the rule of benchmarks/corpus/repositories.md, and build what it takes.
 
-python -m benchmarks.corpus.repositories choose [--clones DIR]
+python -m benchmarks.corpus.repositories choose|choose-second [--clones DIR]
 python -m benchmarks.corpus.repositories measure [NAME ...] [--clones DIR] [--seconds 1800]
     [--set slots=2] [--out DIR]
 python -m benchmarks.corpus.repositories page
@@ -28,6 +28,7 @@ from benchmarks.corpus.repositories.rule import (
     Repository,
     RepositoryList,
     choose,
+    choose_second,
     dependencies_of,
     facts_of,
     git_directory_of,
@@ -37,13 +38,14 @@ from benchmarks.project.cloning import CloneFailed
 from benchmarks.project.table import write_between_marks
 from cass_ray.corpus.program import SourceError
 
-_LISTS = ("named", "by_rule")
+_LISTS = ("named", "by_rule", "second")
+_CHOICES = {"choose": choose, "choose-second": choose_second}
 
 
 def main() -> int:
     """Exit codes: 0 done, 1 a repository could not be had, 2 usage."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.corpus.repositories")
-    parser.add_argument("action", choices=("choose", "measure", "page"))
+    parser.add_argument("action", choices=(*_CHOICES, "measure", "page"))
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--clones", type=Path)
     parser.add_argument("--seconds", type=int, default=1800)
@@ -54,8 +56,8 @@ def main() -> int:
     chosen = parser.parse_args()
     listed = RepositoryList.load()
     with tempfile.TemporaryDirectory(prefix="cass-repositories-") as place:
-        if chosen.action == "choose":
-            return _choose(listed, chosen.clones, Path(place))
+        if chosen.action in _CHOICES:
+            return _choose(chosen.action, listed, chosen.clones, Path(place))
         results = Results.read(chosen.results)
         failed = 0
         for name, row in _to_build(listed, results, chosen, parser):
@@ -79,14 +81,19 @@ def main() -> int:
     return failed
 
 
-def _choose(listed: RepositoryList, clones: Path | None, place: Path) -> int:
+def _choose(action: str, listed: RepositoryList, clones: Path | None, place: Path) -> int:
     def facts(name: str) -> Facts:
         return facts_of(git_directory_of(name, clones, place))
 
-    taken = choose(listed, facts)
-    LIST.write_text(yaml.safe_dump(taken.model_dump(), sort_keys=False, width=100), "utf-8")
-    print(f"{len(taken.by_rule)} taken, {len(taken.not_had)} could not be had")
+    taken = _CHOICES[action](listed, facts)
+    LIST.write_text(_as_yaml(taken), "utf-8")
+    print(f"{len(taken.by_rule)} and {len(taken.second)} taken, {len(taken.not_had)} not had")
     return int(bool(taken.not_had))
+
+
+def _as_yaml(listed: RepositoryList) -> str:
+    written = listed.model_dump(exclude_defaults=True)
+    return yaml.safe_dump(written, sort_keys=False, width=100)
 
 
 def _to_build(

@@ -37,7 +37,7 @@ class Measured(StrictModel):
     """The counts of the last build of one repository, and how it ended."""
 
     list: str
-    """``named`` or ``by_rule``."""
+    """The list that has it: ``named``, ``by_rule`` or ``second``."""
     repository: str
     commit: str
     date: str

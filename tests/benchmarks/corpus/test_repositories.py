@@ -15,6 +15,7 @@ from benchmarks.corpus.repositories.rule import (
     RepositoryList,
     candidates,
     choose,
+    choose_second,
     facts_of,
 )
 from cass_ray.corpus.program import SourceError
@@ -74,10 +75,34 @@ def test_the_first_sixty_that_fit_are_tried_the_smallest_first() -> None:
     assert places == sorted(places, key=lambda place: ((100 - place) % 7, place))
 
 
-def test_the_list_that_is_committed_has_sixty() -> None:
+def test_the_second_list_begins_after_the_last_of_the_first() -> None:
+    names = list(candidates([]))
+
+    def facts(name: str) -> Facts:
+        place = names.index(name)
+        if place in (2, 64):
+            raise SourceError("no clone")
+        return Facts(str(place), "MIT" if place % 2 else "", 5, 0)
+
+    first = choose(RepositoryList(named=[]), facts)
+    last = max(int(each.commit) for each in first.by_rule)
+    written = first.model_copy(update={"second": [Repository(repository=names[121], kind="k")]})
+    chosen = choose_second(choose_second(written, facts), facts)
+    assert last == 119
+    assert [int(each.commit) for each in chosen.second] == list(range(121, 121 + 60, 2))
+    assert [each.kind for each in chosen.second] == ["k", *[""] * 29]
+    assert chosen.by_rule == first.by_rule
+    assert chosen.not_had == [names[2], names[64]]
+
+
+def test_the_lists_that_are_committed() -> None:
     listed = RepositoryList.load()
-    assert len(listed.by_rule) == 60
-    assert all(5 <= each.cu_files <= 400 and each.kind for each in listed.by_rule)
+    assert (len(listed.by_rule), len(listed.second)) == (60, 30)
+    both = [*listed.by_rule, *listed.second]
+    assert all(5 <= each.cu_files <= 400 and each.kind for each in both)
+    names = list(candidates([each.repository for each in listed.named]))
+    last = max(names.index(each.repository) for each in listed.by_rule)
+    assert all(names.index(each.repository) > last for each in listed.second)
 
 
 def test_facts_of_a_commit(tmp_path: Path) -> None:
