@@ -1,7 +1,8 @@
 """What a project takes from other repositories: submodules, and what its build would fetch.
 
 Builds are recorded without a network, so this is brought before: from folders that are given
-(``--dependency NAME=DIR``), else by git at the commit or tag that the project names. Headers of it
+(``--dependency NAME=DIR``, whether a file of the project names it or not), else by git at the
+commit or tag that the project names. Headers of it
 lie over the tree, at the submodule's path or in :data:`~cass_ray.builds.plans.DEPENDENCIES`; its
 sources are no rows.
 """
@@ -233,8 +234,12 @@ def _of_script(text: str) -> Iterator[Dependency]:
 
 
 def _at(name: str, url: str, revision: str, how: str) -> Dependency:
-    plain = re.sub(r"[^\w.+-]", "_", name).lstrip(".") or "unnamed"
+    plain = _plain(name)
     return Dependency(plain, url, revision, f"{DEPENDENCIES}/{plain}", how)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^\w.+-]", "_", name).lstrip(".") or "unnamed"
 
 
 _BY_HEADERS = (
@@ -271,10 +276,10 @@ class DependencySources:
     hosts: frozenset[str] = HOSTS
 
     def bring(self, declared: list[Dependency]) -> Dependencies:
-        """The files of ``declared``, as far as they can be had."""
-        made = Dependencies(declared)
+        """The files of ``declared``, as far as they can be had, and of all that is given."""
+        made = Dependencies([*declared, *self._unnamed(declared)])
         unreachable = ""
-        for each in declared:
+        for each in made.declared:
             folder = self._folder(each)
             if folder is not None:
                 self._take(made, each, DirectoryTree(folder), f"{each.name}: {GIVEN}")
@@ -293,11 +298,18 @@ class DependencySources:
             made.missing[each.path] = why
         return made
 
+    def _unnamed(self, declared: list[Dependency]) -> list[Dependency]:
+        """Those that are given and that no file of the project names."""
+        named = {name for each in declared for name in _names(each)}
+        given = [
+            name for name in self.given if named.isdisjoint({name.lower(), _plain(name).lower()})
+        ]
+        return [_at(name, "", "", GIVEN) for name in given]
+
     def _folder(self, each: Dependency) -> Path | None:
-        names = (each.name, each.path, posixpath.basename(each.url).removesuffix(".git"))
-        wanted = {name.lower() for name in names}
+        wanted = _names(each)
         for name, folder in self.given.items():
-            if name.lower() in wanted:
+            if name.lower() in wanted or _plain(name).lower() in wanted:
                 return Path(folder).expanduser()
         return None
 
@@ -338,6 +350,12 @@ class DependencySources:
             made.brought[each.path] = origin
         else:
             made.missing[each.path] = "its folder holds no source"
+
+
+def _names(each: Dependency) -> set[str]:
+    """What it can be given as, in lower case."""
+    names = (each.name, each.path, posixpath.basename(each.url).removesuffix(".git"))
+    return {name.lower() for name in names}
 
 
 def _is_inside(path: str) -> bool:

@@ -179,6 +179,30 @@ def test_a_folder_that_is_given_goes_before_fetching(name: str, tmp_path: Path) 
     assert not made.missing
 
 
+@pytest.mark.parametrize(
+    ("given", "at"),
+    [
+        ("torch7", "torch7"),
+        ("Span-Lite", "Span-Lite"),
+        ("a b", "a_b"),
+        ("lib/x", "lib_x"),
+        ("..x", "x"),
+    ],
+)
+def test_what_is_given_is_taken_though_nothing_names_it(
+    given: str, at: str, tmp_path: Path
+) -> None:
+    (tmp_path / "it" / "include").mkdir(parents=True)
+    (tmp_path / "it" / "include" / "it.h").write_text("int it;\n")
+    folders = {given: str(tmp_path / "it")}
+    other = Dependency("fmt", "", "", "lib/fmt", "submodule")
+    made = DependencySources(folders, tmp_path / "cache", fetches=False).bring([other])
+    assert made.files == {f".cass-dependencies/{at}/include/it.h": b"int it;\n"}
+    assert made.brought == {f".cass-dependencies/{at}": f"{at}: given"}
+    assert list(made.missing) == ["lib/fmt"]
+    assert [each.name for each in made.declared] == ["fmt", at]
+
+
 def test_links_out_of_a_folder_are_not_followed(tmp_path: Path) -> None:
     (tmp_path / "secret.h").write_text("secret")
     tree(tmp_path / "mine", core_dot_h="int mine;\n")
