@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from benchmarks.elsewhere.commands import Command, Work
 from benchmarks.elsewhere.rows import rows_of
 from benchmarks.elsewhere.sources import MOST_BYTES, sources_of
 from benchmarks.folders import REPOSITORY
@@ -82,6 +83,36 @@ def test_as_many_commands_as_asked_for_run_at_once(tmp_path: Path) -> None:
         ("some.00000", 0),
         ("some.00001", 0),
     ]
+
+
+def test_commands_for_several_processors_wait_for_them(tmp_path: Path) -> None:
+    (tmp_path / "a.list").write_text("9\ta0\n9*3\ta1\n9\ta2\n")
+    (tmp_path / "b.list").write_text("9*2\tb0\n9*9\tb1\n")
+    work = Work(tmp_path, tmp_path, 4)
+    a0, b0 = work.take(), work.take()
+    assert a0 is not None and b0 is not None
+    assert (a0.text, b0.text, work.idle) == ("a0", "b0", 1)
+    assert work.take() is None, "a1 is next and wants three, though a2 would fit"
+    work.give_back(b0)
+    b1 = work.take()
+    assert b1 is None, "b has none at work; its next wants all four"
+    work.give_back(a0)
+    a1 = work.take()
+    assert a1 is not None
+    assert (a1.text, a1.processors, work.idle) == ("a1", 3, 1)
+    assert work.take() is None
+    work.give_back(a1)
+    assert [each.text for each in iter(lambda: _end(work), None)] == ["a2", "b1"]
+    assert not work.has_more()
+
+
+def _end(work: Work) -> Command | None:
+    if not work.has_more():
+        return None
+    command = work.take()
+    assert command is not None
+    work.give_back(command)
+    return command
 
 
 def test_parts_of_the_game_are_the_whole(tmp_path: Path) -> None:
