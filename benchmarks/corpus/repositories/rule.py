@@ -26,6 +26,7 @@ from cass_ray.corpus.screening.licenses import PERMISSIVE, license_of_tree
 
 FOLDER = Path(__file__).parent
 LIST = FOLDER / "repositories.yaml"
+LISTS = ("named", "by_rule", "second")
 TAKEN = 60
 SECOND = 30
 
@@ -59,6 +60,11 @@ class RepositoryList(StrictModel):
     """The candidates that fit after the last of ``by_rule``."""
     not_had: list[str] = []
     """Candidates before the last one taken of which no clone could be had."""
+
+    def by_list(self) -> Iterator[tuple[str, Repository]]:
+        """Each repository with the name of its list."""
+        for name in LISTS:
+            yield from ((name, row) for row in getattr(self, name))
 
     @classmethod
     def load(cls, path: Path = LIST) -> RepositoryList:

@@ -11,8 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from benchmarks.corpus.repositories.rule import Repository, RepositoryList
 from benchmarks.elsewhere.commands import Command, Work
-from benchmarks.elsewhere.rows import rows_of
+from benchmarks.elsewhere.lists import build_of
+from benchmarks.elsewhere.rows import end_of_log, rows_of
 from benchmarks.elsewhere.sources import MOST_BYTES, sources_of
 from benchmarks.folders import REPOSITORY
 from tests.security.forgeries.game import WHOLE, Part
@@ -65,6 +67,33 @@ def test_rows_have_reasons_from_the_first_error_on_and_no_code(tmp_path: Path) -
     assert made["k.cu"]["diagnostic"] == 'k.cu(9): error: expected a ";"\n'
     assert made["p.cu"]["reason"] is None
     assert "secret" not in json.dumps(list(made.values()))
+
+
+def test_a_list_builds_a_repository_with_its_dependencies() -> None:
+    row = Repository(repository="me/own", dependencies={"fmt": "fmtlib/fmt"})
+    listed = RepositoryList(named=[], second=[row])
+    command = (
+        "python -m benchmarks.elsewhere.without_ray --resume --out /o/me+own{0} "
+        "--source repository:/s/me+own --dependency fmt=/s/fmtlib+fmt "
+        "--set limits.cpu_seconds=120 --set limits.wall_seconds=600 --set slots={1} {2}"
+        "> /o/me+own{0}.log 2>&1"
+    )
+    for asked, name, slots, more in (
+        ("me/own", "", 1, ""),
+        ("me/own*4", "", 4, ""),
+        ("me/own:lifted*2", "+lifted", 2, "--set lifted_rows=true "),
+    ):
+        line = build_of(listed, asked, Path("/s"), Path("/o"))
+        assert line == f"3600*{slots}\t{command.format(name, slots, more)}"
+    with pytest.raises(ValueError, match="no/such"):
+        build_of(listed, "no/such", Path("/s"), Path("/o"))
+
+
+def test_the_end_of_a_log_comes_back(tmp_path: Path) -> None:
+    (tmp_path / "a+whisper.cpp").mkdir()
+    assert end_of_log(tmp_path / "a+whisper.cpp") == ""
+    (tmp_path / "a+whisper.cpp.log").write_text("x" * 9000 + "end")
+    assert end_of_log(tmp_path / "a+whisper.cpp") == "x" * 3997 + "end"
 
 
 def test_as_many_commands_as_asked_for_run_at_once(tmp_path: Path) -> None:
