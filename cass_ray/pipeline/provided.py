@@ -20,7 +20,7 @@ from cass_ray.translate.declared import declared_names
 from cass_ray.translate.project.refusals import RefusingTranslator
 from cass_ray.translate.protocol import Context, Translator
 
-UNIT_RECIPE = "6"
+UNIT_RECIPE = "7"
 """Part of keys of a project's units: raise it when what is given to compilers here changes."""
 _RECIPE = "what has no translation is refused where it is code; all that include cuda.h"
 _TRANSLATED = ("torch",)
@@ -30,6 +30,8 @@ _NVIDIA = ("nvidia-", "cutensor-")
 root."""
 _BLAS = "nvidia-cublas"
 """Has cuBLASLt, whose counterpart few HIP roots have."""
+_NO_HALF = re.compile(r"^((?:__)?)CUDA_NO_HALF(?![a-z])")
+"""Begins macros that keep operators, conversions and the name ``half`` out of half's header."""
 _OF_NVIDIAS_PLATFORM = frozenset({"__HIP_PLATFORM_NVCC__", "__HIP_PLATFORM_NVIDIA__"})
 _OF_CUDA = re.compile(
     r"\bcuda[A-Z]\w+|cuda_runtime|\bcu(?:blas|sparse|solver|fft|rand|dnn)|cub::|<cub/"
@@ -85,7 +87,7 @@ def unit_definitions(row: Mapping[str, Any], *, translated: bool) -> tuple[str, 
     if not translated:
         return (*definitions, *_REMOVED) if row.get("configured") else definitions
     renamed = tuple(
-        each.replace("__CUDA_NO_HALF", "__HIP_NO_HALF")
+        _NO_HALF.sub(r"\1HIP_NO_HALF", each)
         for each in definitions
         if each.partition("=")[0] not in _OF_NVIDIAS_PLATFORM
     )
