@@ -11,7 +11,6 @@ import pytest
 
 from cass_ray.toolchain.amd import toolchain as amd_toolchain
 from cass_ray.toolchain.locate import find_amd
-from cass_ray.toolchain.nvidia import steps
 from cass_ray.toolchain.prelude import preludes
 from cass_ray.toolchain.sandbox import isolation, process
 from cass_ray.toolchain.sandbox.process import Completed
@@ -80,7 +79,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Runs]:
 
     process_run = process.run
     monkeypatch.setattr(amd_toolchain, "run", noted)
-    monkeypatch.setattr(steps.process, "run", noted)
+    monkeypatch.setattr("cass_ray.toolchain.nvidia.steps.process.run", noted)
     monkeypatch.setattr(preludes, "_WORTH", 0.0)
     yield runs
 
