@@ -1,6 +1,6 @@
 #ifndef CASS_HALF_LOG
 #define CASS_HALF_LOG
-#if defined(__HIP_PLATFORM_AMD__) && defined(__cplusplus) && __has_include(<hip/hip_bf16.h>)
+#if defined(__HIP_PLATFORM_AMD__) && defined(__HIPCC__) && __has_include(<hip/hip_bf16.h>)
 #include <hip/hip_bf16.h>
 #include <hip/hip_fp16.h>
 #include <type_traits>
