@@ -375,6 +375,33 @@ int copies(cudaStream_t stream) {
 }
 """
 
+CONFIGURED = """\
+#include <cuda_runtime.h>
+__global__ void fill(float* out, double value) {
+  cudaGridDependencySynchronize();
+  *out = value;
+}
+cudaError_t run(float* out) {
+  cudaLaunchAttribute attribute;
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config = {};
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  return cudaLaunchKernelEx(&config, fill, out, 1);
+}
+"""
+
+BINDINGS = """\
+#include <torch/extension.h>
+#include <Eigen/Core>
+#include <cuda_runtime.h>
+__device__ float sum(float2 v) {
+  auto [x, y] = v;
+  return x + y;
+}
+"""
+
 SOURCES = {
     "attribute": ATTRIBUTE,
     "halves": HALVES,
@@ -396,6 +423,7 @@ SOURCES = {
     "random": RANDOM,
     "grids": GRIDS,
     "managed": MANAGED,
+    "configured": CONFIGURED,
 }
 
 
@@ -421,7 +449,8 @@ def test_it_compiles_for_rdna_alone(name: str, tmp_path: Path) -> None:
 
 
 def test_every_snippet_is_compiled_by_some_source() -> None:
-    sources = (*SOURCES.values(), MATRIX)
+    # Bindings are compiled by test_runs_vector_bindings.py, with a header for PyTorch's.
+    sources = (*SOURCES.values(), MATRIX, BINDINGS)
     code = "".join(RulesTranslator().translate(text).source for text in sources)
     code += for_rdna(SURFACES)
     for path in sorted(tables.SNIPPETS.glob("*.hpp")):
