@@ -14,6 +14,8 @@ from cass_ray.translate.engines.registry import make_translator
         ("unsigned int __restrict__ (*r)[4]", "unsigned int (*r)[4]"),
         ("float __restrict__ x[4]", "float x[4]"),
         ("const __restrict__ float x[4]", "const float x[4]"),
+        ("unsigned int __restrict__ *x", "unsigned int *x"),
+        ("float* __restrict__ *x", "float* __restrict__ *x"),
         ("float* __restrict__ x", "float* __restrict__ x"),
         ("float* __restrict__ x[4]", "float* __restrict__ x[4]"),
         ("float (*__restrict__ x)[4]", "float (*__restrict__ x)[4]"),
