@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from cass_ray.corpus.parsing.kernels import kernel_definitions
+from cass_ray.translate.repair.host_math import name_standard_function
 from cass_ray.translate.repair.operators import leave_own_operator, own_operators
 from cass_ray.translate.repair.sides import CANDIDATE, HOST_FROM_DEVICE, give_both_sides
 from cass_ray.translate.repair.standard_headers import add_header, pending
@@ -465,7 +466,14 @@ def _zero_variable_array(
     return zero_variable_array(text, edits, item.message, item.line, offset)
 
 
+def _name_standard_function(
+    text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int
+) -> str:
+    return name_standard_function(text, edits, item.message, item.line, offset)
+
+
 _RULES: tuple[Fix, ...] = (
+    _name_standard_function,
     _name_types,
     _part_literal,
     _list_no_arguments,

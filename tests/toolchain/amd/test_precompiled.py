@@ -6,8 +6,9 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from cass_ray.toolchain.amd.precompiled import CompilationSide, PrecompiledHeaders, make_room
+from cass_ray.toolchain.amd.precompiled import CompilationSide, PrecompiledHeaders
 from cass_ray.toolchain.locate import find_amd
+from cass_ray.toolchain.room import make_room
 from cass_ray.toolchain.unit import Unit
 
 _HOUR = 3600.0
