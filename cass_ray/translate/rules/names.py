@@ -15,8 +15,10 @@ _CUB_ALIAS = re.compile(r"\bnamespace\s+cub\s*=\s*(?:::\s*)?(?:hipcub|(?:\w+\s*:
 _CLASS_KEY = re.compile(r"\b(?:struct|union|enum)\s+\Z")
 _DEFINITION = re.compile(r"\s*(?:final\s*)?(?:\{|:(?!:))")
 _QUALIFIED = re.compile(r"(\w+)\s*::\s*\Z")
-_QUALIFIERS = re.compile(r"(?<![\w>)])(?<![\w>)]::)(?:[A-Za-z_]\w*::\s*)+\Z")
+_QUALIFIERS = re.compile(r"(?<![\w>)])(?<![\w>)]::)(?:[A-Za-z_]\w*\s*::\s*)+\Z")
+_SCOPES = re.compile(r"(?<![\w>)])(?<![\w>)]::)(?:[A-Za-z_]\w*::\s*)+\Z")
 """A space before ``::cub`` qualifies nothing: ``return ::cub::Max()``, ``#define N ::cub::``."""
+_STATEMENT = re.compile(r"(?:return|case|throw|else)\s+(?=::)")
 _CUB_INSIDE = re.compile(r"\bnamespace\s+cub\s*\{")
 _CUB_QUALIFIED = re.compile(r"\bnamespace\s+((?:\w+\s*::\s*)+)cub\s*\{")
 _ASSERTED = re.compile(r"\bstatic_assert\s*\([\s\\]*\Z")
@@ -172,7 +174,9 @@ def replace_absent(unit: Rewrite) -> None:
                 continue
             before = _QUALIFIERS.search(unit.source.code, max(0, offset - _LOOK_BACK), offset)
             if before:
-                unit.edits.replace(before.start(), offset, "")
+                keyword = _STATEMENT.match(before[0])
+                start = before.start() + (keyword.end() if keyword else 0)
+                unit.edits.replace(start, offset, "")
             unit.rename(offset, word, expression)
 
 
@@ -245,7 +249,7 @@ def _rename_cub(
     """
     code = unit.source.code
     start = max(0, offset - _LOOK_BACK)
-    wrapped = _QUALIFIERS.search(code, start, offset)
+    wrapped = _SCOPES.search(code, start, offset)
     scope = re.sub(r"\s", "", wrapped[0]) if wrapped else ""
     before = code[start : wrapped.start() if wrapped else offset].rstrip().removesuffix("::")
     after = code[offset + 3 : offset + 16].lstrip()

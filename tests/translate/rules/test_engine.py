@@ -658,6 +658,22 @@ def test_a_word_that_means_nothing_to_hip_stays_in_directives_about_it(source: s
     assert translate(source).source == source
 
 
+GEMM = (
+    "cublasGemmEx(h, n, t, 2, 3, 4, &x, a, CUDA_R_16F, 2, b, CUDA_R_16F, 3, &y, c, CUDA_R_32F, 2,"
+    " CUDA_R_32F, g);"
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "named"),
+    [("", True), ("s = ", True), ("::", True), ("w.", False), ("w->", False), ("(*w).", False)],
+)
+def test_a_wrapper_of_the_programs_own_takes_what_it_takes(before: str, named: bool) -> None:
+    """TensorRT's ``CublasWrapper`` has methods of cuBLAS' names, which take data types."""
+    made = translate(f"void f() {{ {before}{GEMM} }}").source
+    assert ("HIPBLAS_COMPUTE_32F" in made) is named
+
+
 @pytest.mark.parametrize("filename", ["/a/b.cu", "../b.cu", "./b.cu", "/", "", "//x.cu"])
 def test_any_file_name_is_fine(filename: str) -> None:
     assert translate('#include "x.h"\n#include <mma.h>\n', filename, files=("y",)).source
