@@ -957,3 +957,35 @@ def test_a_width_of_the_properties_that_is_written_as_32_is_a_note() -> None:
     narrow = RulesTranslator().translate(text, context=Context(wavefronts=(32,)))
     assert "return p.warpSize;" in narrow.source
     assert not narrow.findings
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("((::__ballot_sync(~0u, true) & 1) == 0)", "((::cass::ballot(~0u, true) & 1) == 0)"),
+        ("return ::__any_sync(~0u, a);", "return ::cass::any(~0u, a);"),
+        ("= ::__all_sync(~0u, a);", "= ::cass::all(~0u, a);"),
+        ("own::__ballot_sync(~0u, true)", "own::__ballot_sync(~0u, true)"),
+        ("own<int>::__ballot_sync(~0u, true)", "own<int>::__ballot_sync(~0u, true)"),
+    ],
+)
+def test_votes_of_the_global_namespace(call: str, expected: str) -> None:
+    source = f"__device__ void f(int a) {{ {call} }}\n"
+    made = RulesTranslator().translate(source, filename="a.cu").source
+    assert expected in made
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("torch::linalg::linalg_norm(x, {}, {})", "at::linalg_norm(x, {}, {})"),
+        ("torch::linalg::svd(x, true)", "at::linalg_svd(x, true)"),
+        ("::torch::linalg::inv(x)", "at::linalg_inv(x)"),
+        ("torch::norm(x)", "torch::norm(x)"),
+        ("own::torch_linalg::norm(x)", "own::torch_linalg::norm(x)"),
+    ],
+)
+def test_linear_algebra_of_pytorch_is_atens(call: str, expected: str) -> None:
+    source = f"#include <torch/extension.h>\nauto f(at::Tensor x) {{ return {call}; }}\n"
+    made = RulesTranslator().translate(source, filename="a.cu").source
+    assert f"return {expected};" in made
