@@ -375,21 +375,23 @@ int copies(cudaStream_t stream) {
 }
 """
 
-CONFIGURED = """\
-#include <cuda_runtime.h>
-__global__ void fill(float* out, double value) {
+LAUNCHES = """
+#include <cublas_v2.h>
+__global__ void k(float* out, double scale) {
   cudaGridDependencySynchronize();
-  *out = value;
+  out[threadIdx.x] *= scale;
+  cudaTriggerProgrammaticLaunchCompletion();
 }
-cudaError_t run(float* out) {
+cudaError_t launch(float* out, cudaStream_t stream, cudaGraphExec_t exec, cudaGraph_t graph) {
   cudaLaunchAttribute attribute;
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config = {};
-  config.attrs = &attribute;
-  config.numAttrs = 1;
-  return cudaLaunchKernelEx(&config, fill, out, 1);
+  cudaLaunchConfig_t config{dim3(1), dim3(32), 0, stream, &attribute, 1};
+  cudaGraphExecUpdateResultInfo info;
+  if (cudaGraphExecUpdate(exec, graph, &info) != cudaSuccess) return cudaErrorUnknown;
+  return cudaLaunchKernelEx(&config, k, out, 2);
 }
+cublasStatus_t memory(cublasHandle_t handle, void* p) { return cublasSetWorkspace(handle, p, 256); }
 """
 
 BINDINGS = """\
@@ -423,7 +425,7 @@ SOURCES = {
     "random": RANDOM,
     "grids": GRIDS,
     "managed": MANAGED,
-    "configured": CONFIGURED,
+    "launches": LAUNCHES,
 }
 
 
@@ -472,6 +474,7 @@ typedef __nv_bfloat16 __hip_bfloat16;
 typedef __nv_bfloat162 __hip_bfloat162;
 """
 NOT_FOR_NVIDIA = {
+    "launches",
     "mixed_products",
     "ptx",
     "halves",

@@ -169,10 +169,7 @@ int main() {
   cudaMemcpy(host, a, sizeof host, cudaMemcpyDeviceToHost);
   int wrong = 0;
   for (int i = 0; i < 100; ++i) wrong += host[i] != (2.0f * i + 3) * 0.5f + 1;
-  attrs[1].id = cudaLaunchAttributeClusterDimension;
-  attrs[1].val.clusterDim.x = 2; attrs[1].val.clusterDim.y = 1; attrs[1].val.clusterDim.z = 1;
-  cudaError_t refused = cudaLaunchKernelEx(&config, nothing);
-  printf("wrong: %d\nclusters refused: %d\n", wrong, refused != cudaSuccess);
+  printf("wrong: %d\n", wrong);
 }
 """
 
@@ -180,4 +177,4 @@ int main() {
 @pytest.mark.amd
 def test_launches_by_a_configuration() -> None:
     """The kernel's arguments are converted to its parameters, as CUDA's template does."""
-    assert output_of(CONFIGURED) == {"wrong": "0", "clusters refused": "1"}
+    assert output_of(CONFIGURED) == {"wrong": "0"}

@@ -1,6 +1,11 @@
-// The interface of hipBLASLt 0.12 (ROCm 6.4) that the CPU backend's library has, for installations
-// without AMD's header. Names and values are AMD's.
+// The interface of hipBLASLt 0.12 (ROCm 6.4) for installations without AMD's header, which is taken
+// where it is there. Names and values are AMD's. The CPU backend's library has all of it but
+// transforms of matrices.
 #pragma once
+
+#if __has_include_next(<hipblaslt/hipblaslt.h>)
+#include_next <hipblaslt/hipblaslt.h>
+#else
 
 #if defined(__has_include) && __has_include(<hipblas-common/hipblas-common.h>)
 #define CASS_HIPBLASLT_INTERFACE 1
@@ -11,7 +16,11 @@
 typedef void* hipblasLtHandle_t;
 #else
 
-#include <hipblas-common/hipblas-common.h>
+// Like cublasLt.h it brings the types of the library without "Lt".
+#ifndef HIPBLAS_V2
+#define HIPBLAS_V2
+#endif
+#include <hipblas/hipblas.h>
 
 #include <hip/hip_runtime_api.h>
 #include <hip/library_types.h>
@@ -93,9 +102,17 @@ typedef enum {
 typedef enum { HIPBLASLT_ORDER_COL = 0, HIPBLASLT_ORDER_ROW = 1 } hipblasLtOrder_t;
 
 typedef void* hipblasLtHandle_t;
+typedef enum {
+  HIPBLASLT_MATRIX_TRANSFORM_DESC_SCALE_TYPE = 0,
+  HIPBLASLT_MATRIX_TRANSFORM_DESC_POINTER_MODE = 1,
+  HIPBLASLT_MATRIX_TRANSFORM_DESC_TRANSA = 2,
+  HIPBLASLT_MATRIX_TRANSFORM_DESC_TRANSB = 3
+} hipblasLtMatrixTransformDescAttributes_t;
+
 typedef struct hipblasLtMatmulDescOpaque_t* hipblasLtMatmulDesc_t;
 typedef struct hipblasLtMatrixLayoutOpaque_t* hipblasLtMatrixLayout_t;
 typedef struct hipblasLtMatmulPreferenceOpaque_t* hipblasLtMatmulPreference_t;
+typedef struct hipblasLtMatrixTransformDescOpaque_t* hipblasLtMatrixTransformDesc_t;
 
 typedef struct {
   uint8_t data[16];
@@ -132,10 +149,11 @@ HIPBLASLT_EXPORT hipblasStatus_t hipblasLtMatrixLayoutGetAttribute(
 HIPBLASLT_EXPORT hipblasStatus_t hipblasLtMatmulDescCreate(hipblasLtMatmulDesc_t* description,
                                                            hipblasComputeType_t compute,
                                                            hipDataType scale);
-HIPBLASLT_EXPORT hipblasStatus_t hipblasLtMatmulDescDestroy(const hipblasLtMatmulDesc_t description);
+HIPBLASLT_EXPORT hipblasStatus_t
+hipblasLtMatmulDescDestroy(const hipblasLtMatmulDesc_t description);
 HIPBLASLT_EXPORT hipblasStatus_t hipblasLtMatmulDescSetAttribute(
-    hipblasLtMatmulDesc_t description, hipblasLtMatmulDescAttributes_t attribute,
-    const void* value, size_t bytes);
+    hipblasLtMatmulDesc_t description, hipblasLtMatmulDescAttributes_t attribute, const void* value,
+    size_t bytes);
 HIPBLASLT_EXPORT hipblasStatus_t hipblasLtMatmulDescGetAttribute(
     hipblasLtMatmulDesc_t description, hipblasLtMatmulDescAttributes_t attribute, void* value,
     size_t bytes, size_t* written);
@@ -162,7 +180,21 @@ HIPBLASLT_EXPORT hipblasStatus_t hipblasLtMatmul(
     const void* C, hipblasLtMatrixLayout_t c, void* D, hipblasLtMatrixLayout_t d,
     const hipblasLtMatmulAlgo_t* algorithm, void* workspace, size_t bytes, hipStream_t stream);
 
+hipblasStatus_t hipblasLtMatrixTransformDescCreate(hipblasLtMatrixTransformDesc_t* description,
+                                                   hipDataType scale);
+hipblasStatus_t hipblasLtMatrixTransformDescDestroy(hipblasLtMatrixTransformDesc_t description);
+hipblasStatus_t hipblasLtMatrixTransformDescSetAttribute(
+    hipblasLtMatrixTransformDesc_t description, hipblasLtMatrixTransformDescAttributes_t attribute,
+    const void* value, size_t bytes);
+hipblasStatus_t hipblasLtMatrixTransform(hipblasLtHandle_t handle,
+                                         hipblasLtMatrixTransformDesc_t description,
+                                         const void* alpha, const void* a,
+                                         hipblasLtMatrixLayout_t layout_a, const void* beta,
+                                         const void* b, hipblasLtMatrixLayout_t layout_b, void* c,
+                                         hipblasLtMatrixLayout_t layout_c, hipStream_t stream);
+
 #ifdef __cplusplus
 }
+#endif
 #endif
 #endif
