@@ -54,9 +54,10 @@ _MACRO_NAMED = re.compile(r"(?:#[ \t]*(?:define|undef|ifdef|ifndef)[ \t]+|\bdefi
 _PYTORCHS_FUNCTION = re.compile(r"(?:::\s*)?\bat\s*::\s*cuda\s*::\s*warp_size\s*\(\s*\)")
 _BFLOAT16 = {"__nv_bfloat16", "__nv_bfloat162", "nv_bfloat16", "nv_bfloat162"}
 _DECLARATION_LEAD = re.compile(
-    r"(?:\b(?:int|unsigned|long|short|size_t|auto|const|constexpr|uint|u?int(?:8|16|32|64)_t|define)"
-    r"\s+|[*&]\s*)\Z"
+    r"\b(?:int|unsigned|long|short|size_t|auto|const|constexpr|uint|u?int(?:8|16|32|64)_t|define)\b"
+    r"\s*[*&]?\s*\Z"
 )
+"""Not ``* warpSize`` alone, which is a product."""
 _GLOBAL = re.compile(r"(?:(?<![\w>)\s])|(?<=\breturn))\s*::\s*\Z")
 """``::f`` behind no name, which is not a member of anything."""
 _OBJECT = re.compile(r"(?:\b[A-Za-z_]\w*(?:\[[^\[\]]*\])?\s*(?:\.|->)\s*)+\Z")
