@@ -12,7 +12,7 @@ _ARRAY = re.compile(
     r"(?:::\s*)?\w+(?:\s*::\s*\w+)*(?:<[^<>;(){}]{0,200}>)?\s+\w+\s*\["
 )
 _BEHIND = re.compile(r"\s*(?:(?:\(\s*\*+\s*\w*\s*\)|\w+)\s*\[|\*)")
-"""``T __restrict__ x[N]``, ``T __restrict__ (*x)[N]``, ``T __restrict__ *x``: behind the word."""
+"""``T __restrict__ x[N]``, ``T __restrict__ (*x)[N]`` and ``T __restrict__ *x``: what follows."""
 _POINTER = re.compile(r"[*&]\s*(?:(?:const|volatile)\s*)*\Z")
 _LOOK_BACK = 80
 
