@@ -232,6 +232,11 @@ def test_the_driver_copies_from_memory_that_is_not_const() -> None:
         ),
         ("__shfl(v, 3)", "__shfl(v, 3, 32)"),
         ("threadIdx.x % warpSize", "threadIdx.x % 32"),
+        ("blockIdx.x * warpSize", "blockIdx.x * 32"),
+        ("a[i] = b & (warpSize - 1) | c & warpSize", "a[i] = b & (32 - 1) | c & 32"),
+        ("sizeof(int) * warpSize + 2*warpSize", "sizeof(int) * 32 + 2*32"),
+        ("int* warpSize = p; x = 2 * warpSize[0]", "int* warpSize = p; x = 2 * warpSize[0]"),
+        ("void f(const int& warpSize) { g(2 * warpSize); }",) * 2,
         ("constexpr int x = C10_WARP_SIZE;", "constexpr int x = 32;"),
         ("int t = ::at::cuda::warp_size() * 4;", "int t = 32 * 4;"),
         ("#ifndef C10_WARP_SIZE\n#define C10_WARP_SIZE 32\n#endif\n",) * 2,
@@ -993,3 +998,35 @@ def test_a_width_of_the_properties_that_is_written_as_32_is_a_note() -> None:
     narrow = RulesTranslator().translate(text, context=Context(wavefronts=(32,)))
     assert "return p.warpSize;" in narrow.source
     assert not narrow.findings
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("((::__ballot_sync(~0u, true) & 1) == 0)", "((::cass::ballot(~0u, true) & 1) == 0)"),
+        ("return ::__any_sync(~0u, a);", "return ::cass::any(~0u, a);"),
+        ("= ::__all_sync(~0u, a);", "= ::cass::all(~0u, a);"),
+        ("own::__ballot_sync(~0u, true)", "own::__ballot_sync(~0u, true)"),
+        ("own<int>::__ballot_sync(~0u, true)", "own<int>::__ballot_sync(~0u, true)"),
+    ],
+)
+def test_votes_of_the_global_namespace(call: str, expected: str) -> None:
+    source = f"__device__ void f(int a) {{ {call} }}\n"
+    made = RulesTranslator().translate(source, filename="a.cu").source
+    assert expected in made
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("torch::linalg::linalg_norm(x, {}, {})", "at::linalg_norm(x, {}, {})"),
+        ("torch::linalg::svd(x, true)", "at::linalg_svd(x, true)"),
+        ("::torch::linalg::inv(x)", "at::linalg_inv(x)"),
+        ("torch::norm(x)", "torch::norm(x)"),
+        ("own::torch_linalg::norm(x)", "own::torch_linalg::norm(x)"),
+    ],
+)
+def test_linear_algebra_of_pytorch_is_atens(call: str, expected: str) -> None:
+    source = f"#include <torch/extension.h>\nauto f(at::Tensor x) {{ return {call}; }}\n"
+    made = RulesTranslator().translate(source, filename="a.cu").source
+    assert f"return {expected};" in made
