@@ -1,12 +1,13 @@
 """Commands from lists, on all processors at the lowest priority: standard library alone.
 
 ``python benchmarks/elsewhere/commands.py LISTS RESULTS [--spare 6] [--workers 40]`` runs what is in
-the files ``LISTS/NAME.list``, a command a line with its seconds and a tab in front. An idle
-processor goes to the list with the fewest running commands, so that lists share while all have
-some. What has ended stands in ``RESULTS/log.jsonl`` and is not run again; what it printed in
-``RESULTS/out``. With a file ``RESULTS/stop`` nothing more is begun. ``--spare``: processors that
-are left to others, whose sessions share evenly with these whatever their nice values are.
-``--workers``: commands at once, where each is more or less than one processor's work.
+the files ``LISTS/NAME.list``, a command a line with its seconds and a tab in front, ``600*4`` for
+one that works on four processors. What is idle goes to the list with the fewest at work, so that
+lists share while all have some; within a list the order is kept. What has ended stands in
+``RESULTS/log.jsonl`` and is not run again; what it printed in ``RESULTS/out``. With a file
+``RESULTS/stop`` nothing more is begun. ``--spare``: processors that are left to others, whose
+sessions share evenly with these whatever their nice values are. ``--workers``: processors' worth of
+commands at once, where commands do more or less than they say.
 """
 
 from __future__ import annotations
@@ -19,58 +20,101 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 
-class Work:
-    """The commands that are left, and the log."""
+@dataclass(frozen=True)
+class Command:
+    """A line of the list ``name``."""
 
-    def __init__(self, lists: Path, results: Path) -> None:
+    name: str
+    key: str
+    seconds: str
+    processors: int
+    text: str
+
+
+class Work:
+    """The commands that are left, and the log. ``workers``: processors that are used at once."""
+
+    def __init__(self, lists: Path, results: Path, workers: int) -> None:
         self.results = results
+        self.idle = workers
         self._log = results / "log.jsonl"
         known = self._log.read_text().splitlines() if self._log.exists() else []
         ended = {json.loads(line)["key"] for line in known if line.endswith("}")}
-        self._left = {path.stem: _commands(path, ended) for path in sorted(lists.glob("*.list"))}
-        self._running = dict.fromkeys(self._left, 0)
-        self._guard = threading.Lock()
+        self._left = {
+            path.stem: _commands(path, ended, workers) for path in sorted(lists.glob("*.list"))
+        }
+        self._at_work = dict.fromkeys(self._left, 0)
+        self._changed = threading.Condition()
 
     def run_all(self) -> None:
-        """One worker: take commands until none is left."""
-        while taken := self._take():
-            name, key, seconds, command = taken
-            began = time.time()
-            with (self.results / "out" / key).open("wb") as file:
-                done = subprocess.run(
-                    ["timeout", "-k", "5", seconds, "sh", "-c", command],
-                    stdin=subprocess.DEVNULL,
-                    stdout=file,
-                    stderr=subprocess.STDOUT,
-                    check=False,
-                )
-            with self._guard:
-                self._running[name] -= 1
-                row = {"key": key, "status": done.returncode, "seconds": time.time() - began}
-                with self._log.open("a") as log:
-                    log.write(json.dumps(row) + "\n")
+        """Run what is left, and wait for its end."""
+        begun = []
+        while (command := self._await_next()) is not None:
+            begun.append(threading.Thread(target=self._run, args=(command,)))
+            begun[-1].start()
+        for each in begun:
+            each.join()
 
-    def _take(self) -> tuple[str, str, str, str] | None:
-        with self._guard:
-            some = [name for name, left in self._left.items() if left]
-            if not some or (self.results / "stop").exists():
-                return None
-            name = min(some, key=self._running.__getitem__)
-            self._running[name] += 1
-            return (name, *self._left[name].pop(0))
+    def has_more(self) -> bool:
+        """Whether anything is still to begin."""
+        return any(self._left.values()) and not (self.results / "stop").exists()
+
+    def take(self) -> Command | None:
+        """The command that begins next; None while too few processors are idle for it."""
+        name = min(
+            (name for name, left in self._left.items() if left), key=self._at_work.__getitem__
+        )
+        if self._left[name][0].processors > self.idle:
+            return None
+        command = self._left[name].pop(0)
+        self._at_work[name] += command.processors
+        self.idle -= command.processors
+        return command
+
+    def give_back(self, command: Command) -> None:
+        """The processors of ``command`` are idle again."""
+        self._at_work[command.name] -= command.processors
+        self.idle += command.processors
+
+    def _await_next(self) -> Command | None:
+        with self._changed:
+            while self.has_more():
+                if (command := self.take()) is not None:
+                    return command
+                self._changed.wait()
+        return None
+
+    def _run(self, command: Command) -> None:
+        began = time.time()
+        with (self.results / "out" / command.key).open("wb") as file:
+            done = subprocess.run(
+                ["timeout", "-k", "5", command.seconds, "sh", "-c", command.text],
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                check=False,
+            )
+        with self._changed:
+            row = {"key": command.key, "status": done.returncode, "seconds": time.time() - began}
+            with self._log.open("a") as log:
+                log.write(json.dumps(row) + "\n")
+            self.give_back(command)
+            self._changed.notify()
 
 
-def _commands(path: Path, ended: set[str]) -> list[tuple[str, str, str]]:
-    """Key, seconds and command of each line that has not ended."""
+def _commands(path: Path, ended: set[str], most: int) -> list[Command]:
+    """The lines that have not ended."""
     found = []
     for number, line in enumerate(path.read_text().splitlines()):
-        seconds, _, command = line.partition("\t")
+        limit, _, text = line.partition("\t")
+        seconds, _, processors = limit.partition("*")
         key = f"{path.stem}.{number:05}"
-        if command and key not in ended:
-            found.append((key, seconds, command))
+        if text and key not in ended:
+            found.append(Command(path.stem, key, seconds, min(most, int(processors or 1)), text))
     return found
 
 
@@ -91,14 +135,7 @@ def main() -> None:
     processors = sorted(os.sched_getaffinity(0))[given.spare :]
     os.sched_setaffinity(0, processors)
     os.nice(19)
-    work = Work(given.lists, given.results)
-    workers = [
-        threading.Thread(target=work.run_all) for _ in range(given.workers or len(processors))
-    ]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
+    Work(given.lists, given.results, given.workers or len(processors)).run_all()
 
 
 if __name__ == "__main__":

@@ -91,7 +91,7 @@ _UNNEEDED_OF_PYTHON = re.compile(
 )
 _CACHES = (
     *("curand", "hip-headers", "hip-libraries", "hip-root", "lift-compiler"),
-    *("probes", "resume"),
+    *("preloaded", "probes", "resume"),
 )
 _DATASET_CACHES = (
     *("clang-driver", "cuda-link-names", "launcher", "lift-support", "opencl-bitcode"),
@@ -134,6 +134,13 @@ class RootFilesystem:
                 self.add(path)
             elif path.is_dir():
                 (self.root / path.relative_to("/")).mkdir(parents=True, exist_ok=True)
+
+    def add_alternatives(self) -> None:
+        """Copy the commands that no package has, such as ``cc``: links to alternatives."""
+        for path in sorted(Path("/usr/bin").iterdir()):
+            chosen = path.is_symlink() and path.readlink().parent == Path("/etc/alternatives")
+            if chosen and (self.root / path.resolve().relative_to("/")).exists():
+                self.add(path)
 
     def add_libraries(self) -> None:
         """Copy the shared libraries of all that is there, with the links' targets."""
@@ -198,8 +205,9 @@ def main() -> None:
     caches = (*_CACHES, *(_DATASET_CACHES if some else ()))
     made, cache = RootFilesystem(given.root.resolve()), default_directory()
     engine, amd, nvidia = build(), find_amd(), find_nvidia()
-    for path in (*_files_of(packages), Path("/usr/bin/awk")):  # a link that no package has
+    for path in _files_of(packages):
         made.add(path)
+    made.add_alternatives()
     site = Path(sysconfig.get_paths()["purelib"])
     for prefix in (sys.base_prefix, sys.prefix):
         for path in Path(prefix).glob("bin/python*"):

@@ -1,8 +1,9 @@
 """Writes what became of each row of data sets, finished or ended: reasons, and no code.
 
 ``python -m benchmarks.elsewhere.rows FOLDER OUT.jsonl`` writes a line for each data set
-FOLDER/OWNER+NAME: ``name``, ``report`` (null where it was not finished) and ``rows`` (path, stage,
-reason and the diagnostic's words from its first error on; the reason of a pair is null).
+FOLDER/OWNER+NAME: ``name``, ``report`` (null where it was not finished), ``rows`` (path, stage,
+reason and the diagnostic's words from its first error on; the reason of a pair is null) and
+``said``, the end of what its build printed to FOLDER/OWNER+NAME.log.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import pyarrow.parquet as pq
 
 _COLUMNS = ["path", "stage", "reason", "diagnostic"]
 _CHARACTERS = 900
+_SAID_BYTES = 4000
 _ERROR = re.compile(r"^.*\berror\b", re.MULTILINE | re.IGNORECASE)
 
 
@@ -38,6 +40,12 @@ def rows_of(data_set: Path) -> list[dict[str, Any]]:
     return list(found.values())
 
 
+def end_of_log(data_set: Path) -> str:
+    """The end of what the build of ``data_set`` printed; empty where it kept no log."""
+    log = data_set.with_name(f"{data_set.name}.log")
+    return log.read_bytes()[-_SAID_BYTES:].decode("utf-8", "replace") if log.exists() else ""
+
+
 def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -45,12 +53,13 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     given = parser.parse_args()
     with given.out.open("w", encoding="utf-8") as out:
-        for data_set in sorted(given.folder.iterdir()):
+        for data_set in sorted(path for path in given.folder.iterdir() if path.is_dir()):
             report = data_set / "report.json"
             line = {
                 "name": data_set.name,
                 "report": json.loads(report.read_text("utf-8")) if report.exists() else None,
                 "rows": rows_of(data_set),
+                "said": end_of_log(data_set),
             }
             out.write(json.dumps(line) + "\n")
 

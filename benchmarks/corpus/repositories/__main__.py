@@ -1,51 +1,58 @@
 """Apply the rule of benchmarks/corpus/repositories.md, and build what it takes.
 
-python -m benchmarks.corpus.repositories choose [--clones DIR]
+python -m benchmarks.corpus.repositories choose|choose-second [--clones DIR]
 python -m benchmarks.corpus.repositories measure [NAME ...] [--clones DIR] [--seconds 1800]
     [--set slots=2] [--out DIR]
+python -m benchmarks.corpus.repositories take ROWS.jsonl ... --clones DIR [--date 2026-11-29]
 python -m benchmarks.corpus.repositories page
 
 ``measure`` builds the repositories that are named, or those of the rule that were not tried yet, in
 the list's order; the result of each replaces its older one in repositories.json of
 benchmarks/results, and the page's tables are written from it. With ``--clones`` clones are the git
 directories DIR/OWNER+NAME/repo; with ``--out`` data sets are kept there, and unfinished ones
-resumed.
+resumed. ``take`` puts what :mod:`benchmarks.elsewhere.rows` wrote of data sets that another machine
+built in the place of older results.
 """
 
 from __future__ import annotations
 
 import argparse
 import tempfile
+from datetime import UTC, datetime
 from pathlib import Path
 
 import yaml
 
 from benchmarks.corpus.repositories.measure import Results, build
-from benchmarks.corpus.repositories.page import table
+from benchmarks.corpus.repositories.page import table, table_of_classes
 from benchmarks.corpus.repositories.rule import (
     LIST,
+    LISTS,
     Facts,
     Repository,
     RepositoryList,
     choose,
+    choose_second,
     dependencies_of,
     facts_of,
     git_directory_of,
 )
+from benchmarks.corpus.repositories.taken import lines_of, take
 from benchmarks.folders import RESULTS
 from benchmarks.project.cloning import CloneFailed
 from benchmarks.project.table import write_between_marks
 from cass_ray.corpus.program import SourceError
 
-_LISTS = ("named", "by_rule")
+_CHOICES = {"choose": choose, "choose-second": choose_second}
 
 
 def main() -> int:
     """Exit codes: 0 done, 1 a repository could not be had, 2 usage."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.corpus.repositories")
-    parser.add_argument("action", choices=("choose", "measure", "page"))
+    parser.add_argument("action", choices=(*_CHOICES, "measure", "take", "page"))
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--clones", type=Path)
+    parser.add_argument("--date", default=datetime.now(UTC).date().isoformat())
     parser.add_argument("--seconds", type=int, default=1800)
     parser.add_argument("--set", action="append", default=[], dest="settings")
     parser.add_argument("--out", type=Path)
@@ -54,9 +61,15 @@ def main() -> int:
     chosen = parser.parse_args()
     listed = RepositoryList.load()
     with tempfile.TemporaryDirectory(prefix="cass-repositories-") as place:
-        if chosen.action == "choose":
-            return _choose(listed, chosen.clones, Path(place))
+        if chosen.action in _CHOICES:
+            return _choose(chosen.action, listed, chosen.clones, Path(place))
         results = Results.read(chosen.results)
+        if chosen.action == "take":
+            lines = lines_of(map(Path, chosen.names))
+            print("\n".join(take(_at_commits(listed, chosen.clones), results, lines, chosen.date)))
+            results.write(chosen.results)
+            _write(listed, results, chosen.page)
+            return 0
         failed = 0
         for name, row in _to_build(listed, results, chosen, parser):
             try:
@@ -79,14 +92,33 @@ def main() -> int:
     return failed
 
 
-def _choose(listed: RepositoryList, clones: Path | None, place: Path) -> int:
+def _choose(action: str, listed: RepositoryList, clones: Path | None, place: Path) -> int:
     def facts(name: str) -> Facts:
         return facts_of(git_directory_of(name, clones, place))
 
-    taken = choose(listed, facts)
-    LIST.write_text(yaml.safe_dump(taken.model_dump(), sort_keys=False, width=100), "utf-8")
-    print(f"{len(taken.by_rule)} taken, {len(taken.not_had)} could not be had")
+    taken = _CHOICES[action](listed, facts)
+    LIST.write_text(_as_yaml(taken), "utf-8")
+    print(f"{len(taken.by_rule)} and {len(taken.second)} taken, {len(taken.not_had)} not had")
     return int(bool(taken.not_had))
+
+
+def _at_commits(listed: RepositoryList, clones: Path | None) -> RepositoryList:
+    """``listed`` with the commits of ``clones``, which were built."""
+    if clones is None:
+        return listed
+
+    def built(row: Repository) -> Repository:
+        directory = clones / row.repository.replace("/", "+") / "repo"
+        known = facts_of(directory).commit if directory.is_dir() else row.commit
+        return row.model_copy(update={"commit": known})
+
+    lists = {name: [built(row) for row in getattr(listed, name)] for name in LISTS}
+    return listed.model_copy(update=lists)
+
+
+def _as_yaml(listed: RepositoryList) -> str:
+    written = listed.model_dump(exclude_defaults=True)
+    return yaml.safe_dump(written, sort_keys=False, width=100)
 
 
 def _to_build(
@@ -95,9 +127,9 @@ def _to_build(
     chosen: argparse.Namespace,
     parser: argparse.ArgumentParser,
 ) -> list[tuple[str, Repository]]:
-    rows = [(name, row) for name in _LISTS for row in getattr(listed, name)]
     if chosen.action == "page":
         return []
+    rows = list(listed.by_list())
     if unknown := set(chosen.names) - {row.repository for _, row in rows}:
         parser.error(f"not in {LIST}: {', '.join(sorted(unknown))}")
     if chosen.names:
@@ -107,8 +139,9 @@ def _to_build(
 
 
 def _write(listed: RepositoryList, results: Results, page: Path) -> None:
-    for name in _LISTS:
+    for name in LISTS:
         write_between_marks(page, name, table(listed, name, results.measured))
+    write_between_marks(page, "stopped", table_of_classes(results.measured))
 
 
 if __name__ == "__main__":

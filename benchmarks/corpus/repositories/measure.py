@@ -17,12 +17,13 @@ from cass_ray.config import StrictModel
 
 _CASS = [sys.executable, "-m", "cass_ray.cli"]
 _REPORT = "report.json"
-_WHY_SHOWN = 6
-_NO_UNITS = ("no_device_code", "fragment")
+WHY_KEPT = 40
+NO_UNITS = ("no_device_code", "fragment")
 """Reasons of files that are no units with device code."""
 NOT_REACHED = "not reached"
 _ENDING_SECONDS = 60
 _LINE = re.compile(r"(?:^|· )rows (\d+)(?:/(\d+))?[^·]*· pairs (\d+)(.*)$", re.MULTILINE)
+_CLOCK = re.compile(r"^(?:(\d+) min )?(\d+) s · ", re.MULTILINE)
 _REASON = re.compile(r"([a-z_]+) (\d+)[,)]")
 
 
@@ -37,7 +38,7 @@ class Measured(StrictModel):
     """The counts of the last build of one repository, and how it ended."""
 
     list: str
-    """``named`` or ``by_rule``."""
+    """The list that has it: ``named``, ``by_rule`` or ``second``."""
     repository: str
     commit: str
     date: str
@@ -54,10 +55,14 @@ class Measured(StrictModel):
     """The last line of a build that ended with an error."""
 
     @property
+    def reached(self) -> int:
+        """Rows that the build reached."""
+        return self.rows - sum(each.rows for each in self.stopped if each.what == NOT_REACHED)
+
+    @property
     def with_device_code(self) -> int:
         """Distinct rows with device code, of those that the build reached."""
-        left = sum(each.rows for each in self.stopped if each.what == NOT_REACHED)
-        return self.rows - left - self.no_device_code - self.duplicates
+        return self.reached - self.no_device_code - self.duplicates
 
 
 class Results(StrictModel):
@@ -127,13 +132,13 @@ def of_report(report: dict[str, Any]) -> dict[str, Any]:
         "rows": report["rows"],
         "own_command": sum(each["configured"] for each in steps),
         "no_device_code": sum(
-            each["rows"] for each in report["rejects"] if each["reason"] in _NO_UNITS
+            each["rows"] for each in report["rejects"] if each["reason"] in NO_UNITS
         ),
         "duplicates": sum(report["duplicates"].values()),
         "pairs": report["pairs"],
         "stopped": [
             {"what": each["what"], "rows": each["rows"]}
-            for each in report.get("funnel", {}).get("unlocks", ())[:_WHY_SHOWN]
+            for each in report.get("funnel", {}).get("unlocks", ())[:WHY_KEPT]
         ],
     }
 
@@ -145,7 +150,7 @@ def of_progress(said: str) -> dict[str, Any]:
         return {}
     done, total, pairs, rest = lines[-1]
     reasons = {reason: int(rows) for reason, rows in _REASON.findall(rest)}
-    no_code = sum(reasons.pop(reason, 0) for reason in _NO_UNITS)
+    no_code = sum(reasons.pop(reason, 0) for reason in NO_UNITS)
     duplicates = [reason for reason in reasons if "duplicate" in reason]
     return {
         "rows": int(total or done),
@@ -157,3 +162,9 @@ def of_progress(said: str) -> dict[str, Any]:
             *({"what": reason, "rows": rows} for reason, rows in reasons.items()),
         ],
     }
+
+
+def seconds_of_progress(said: str) -> int:
+    """How long a build had been at work when it said the last line of progress in ``said``."""
+    clocks = _CLOCK.findall(said)
+    return int(clocks[-1][0] or 0) * 60 + int(clocks[-1][1]) if clocks else 0

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from benchmarks.corpus.repositories.measure import Measured
+import re
+from collections import Counter, defaultdict
+
+from benchmarks.corpus.repositories.measure import NOT_REACHED, Measured
 from benchmarks.corpus.repositories.rule import Repository, RepositoryList
 
 _HEAD = (
@@ -11,6 +14,9 @@ _HEAD = (
     "|---|---|---:|---:|---:|---:|---:|---:|---:|---|---:|---|",
 )
 _MOST_WORDS = 90
+_WHY_SHOWN = 6
+_CLASSES_SHOWN = 40
+_PLACES_SHOWN = 4
 
 
 def table(listed: RepositoryList, name: str, measured: list[Measured]) -> str:
@@ -20,18 +26,46 @@ def table(listed: RepositoryList, name: str, measured: list[Measured]) -> str:
     tried = [(row, by_name[row.repository]) for row in rows if row.repository in by_name]
     lines = [f"{len(tried)} of {len(rows)} tried.", "", *_HEAD]
     lines += [_row(row, each) for row, each in tried]
-    pairs = sum(each.pairs for _, each in tried)
-    of = sum(each.with_device_code for _, each in tried)
-    lines.append(
-        f"| all {len(tried)} | | | {sum(each.rows for _, each in tried)} | | | | **{pairs}** "
+    lines.append(_sum("all", [each for _, each in tried]))
+    lines.append(_sum("finished:", [each for _, each in tried if each.finished]))
+    return "\n".join(lines) + "\n"
+
+
+def table_of_classes(measured: list[Measured]) -> str:
+    """Markdown: what stopped most rows over all repositories, in the words of their diagnostics."""
+    rows: Counter[str] = Counter()
+    where: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for each in measured:
+        for why in each.stopped:
+            if why.what != NOT_REACHED and why.rows:
+                what = _class_of(why.what)
+                rows[what] += why.rows
+                where[what][each.repository] += why.rows
+    lines = ["| what | rows | where |", "|---|---:|---|"]
+    for what, count in rows.most_common(_CLASSES_SHOWN):
+        most = where[what].most_common(_PLACES_SHOWN)
+        more = ", …" if len(where[what]) > len(most) else ""
+        places = ", ".join(f"{name.split('/')[1]} {n}" for name, n in most)
+        lines.append(f"| `{_words(what)}` | {count} | {places}{more} |")
+    return "\n".join(lines) + "\n"
+
+
+def _class_of(what: str) -> str:
+    return re.sub(r"\d{2,}", "N", re.sub(r" in \S+$", "", what))
+
+
+def _sum(name: str, measured: list[Measured]) -> str:
+    rows, pairs = sum(each.rows for each in measured), sum(each.pairs for each in measured)
+    of = sum(each.with_device_code for each in measured)
+    return (
+        f"| {name} {len(measured)} | | | {rows} | | | | **{pairs}** "
         f"| {_share(pairs, of)} of {of} | | | |"
     )
-    return "\n".join(lines) + "\n"
 
 
 def _row(row: Repository, each: Measured) -> str:
     stopped = "; ".join(
-        f"`{_words(why.what)}` {why.rows}" for why in each.stopped if why.rows
+        f"`{_words(why.what)}` {why.rows}" for why in each.stopped[:_WHY_SHOWN] if why.rows
     ) or _words(each.error)
     cells = (
         each.repository,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,7 +26,9 @@ from cass_ray.corpus.screening.licenses import PERMISSIVE, license_of_tree
 
 FOLDER = Path(__file__).parent
 LIST = FOLDER / "repositories.yaml"
+LISTS = ("named", "by_rule", "second")
 TAKEN = 60
+SECOND = 30
 
 _PUBLIC = REPOSITORY / "jobs" / "configs" / "corpus_public.yaml"
 _ADDRESS = re.compile(r"repository:https://github\.com/([\w.-]+/[\w.-]+?)\.git@")
@@ -54,8 +56,15 @@ class RepositoryList(StrictModel):
 
     named: list[Repository]
     by_rule: list[Repository] = []
+    second: list[Repository] = []
+    """The candidates that fit after the last of ``by_rule``."""
     not_had: list[str] = []
     """Candidates before the last one taken of which no clone could be had."""
+
+    def by_list(self) -> Iterator[tuple[str, Repository]]:
+        """Each repository with the name of its list."""
+        for name in LISTS:
+            yield from ((name, row) for row in getattr(self, name))
 
     @classmethod
     def load(cls, path: Path = LIST) -> RepositoryList:
@@ -98,23 +107,44 @@ def choose(listed: RepositoryList, facts_of: Callable[[str], Facts]) -> Reposito
 
     ``facts_of`` raises :class:`SourceError` where no clone can be had.
     """
-    written = {each.repository: each for each in listed.by_rule}
+    names = candidates([each.repository for each in listed.named])
+    taken, not_had = _first(names, TAKEN, listed.by_rule, facts_of)
+    return listed.model_copy(update={"by_rule": taken, "not_had": not_had})
+
+
+def choose_second(listed: RepositoryList, facts_of: Callable[[str], Facts]) -> RepositoryList:
+    """:func:`choose` for the candidates that fit after the last of ``by_rule``."""
+    names = list(candidates([each.repository for each in listed.named]))
+    last = max(names.index(each.repository) for each in listed.by_rule)
+    taken, not_had = _first(names[last + 1 :], SECOND, listed.second, facts_of)
+    earlier = [name for name in listed.not_had if name in names[:last]]
+    return listed.model_copy(update={"second": taken, "not_had": [*earlier, *not_had]})
+
+
+def _first(
+    names: Iterable[str],
+    number: int,
+    written: list[Repository],
+    facts_of: Callable[[str], Facts],
+) -> tuple[list[Repository], list[str]]:
+    """The first ``number`` of ``names`` that fit, and those before of which there is no clone."""
+    by_name = {each.repository: each for each in written}
     taken: list[Repository] = []
     not_had: list[str] = []
-    for name in candidates([each.repository for each in listed.named]):
+    for name in names:
         try:
             facts = facts_of(name)
         except SourceError:
             not_had.append(name)
             continue
         if facts.fits:
-            row = written.get(name, Repository(repository=name))
+            row = by_name.get(name, Repository(repository=name))
             known = {"commit": facts.commit, "cu_files": facts.cu_files}
             taken.append(row.model_copy(update=known))
-        if len(taken) == TAKEN:
+        if len(taken) == number:
             break
     taken.sort(key=lambda each: each.cu_files)  # stable: the hash's order among equals
-    return RepositoryList(named=listed.named, by_rule=taken, not_had=not_had)
+    return taken, not_had
 
 
 def facts_of(directory: Path) -> Facts:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from pathlib import Path
 
 import pytest
 
-from benchmarks.corpus.repositories.measure import Measured, of_progress, of_report
-from benchmarks.corpus.repositories.page import table
+from benchmarks.corpus.repositories.measure import Measured, Results, of_progress, of_report
+from benchmarks.corpus.repositories.page import table, table_of_classes
 from benchmarks.corpus.repositories.rule import (
     Facts,
     Repository,
     RepositoryList,
     candidates,
     choose,
+    choose_second,
     facts_of,
 )
+from benchmarks.corpus.repositories.taken import lines_of, take
 from cass_ray.corpus.program import SourceError
 from tests.benchmarks.project.test_rows import repository
 
@@ -74,10 +77,34 @@ def test_the_first_sixty_that_fit_are_tried_the_smallest_first() -> None:
     assert places == sorted(places, key=lambda place: ((100 - place) % 7, place))
 
 
-def test_the_list_that_is_committed_has_sixty() -> None:
+def test_the_second_list_begins_after_the_last_of_the_first() -> None:
+    names = list(candidates([]))
+
+    def facts(name: str) -> Facts:
+        place = names.index(name)
+        if place in (2, 64):
+            raise SourceError("no clone")
+        return Facts(str(place), "MIT" if place % 2 else "", 5, 0)
+
+    first = choose(RepositoryList(named=[]), facts)
+    last = max(int(each.commit) for each in first.by_rule)
+    written = first.model_copy(update={"second": [Repository(repository=names[121], kind="k")]})
+    chosen = choose_second(choose_second(written, facts), facts)
+    assert last == 119
+    assert [int(each.commit) for each in chosen.second] == list(range(121, 121 + 60, 2))
+    assert [each.kind for each in chosen.second] == ["k", *[""] * 29]
+    assert chosen.by_rule == first.by_rule
+    assert chosen.not_had == [names[2], names[64]]
+
+
+def test_the_lists_that_are_committed() -> None:
     listed = RepositoryList.load()
-    assert len(listed.by_rule) == 60
-    assert all(5 <= each.cu_files <= 400 and each.kind for each in listed.by_rule)
+    assert (len(listed.by_rule), len(listed.second)) == (60, 30)
+    both = [*listed.by_rule, *listed.second]
+    assert all(5 <= each.cu_files <= 400 and each.kind for each in both)
+    names = list(candidates([each.repository for each in listed.named]))
+    last = max(names.index(each.repository) for each in listed.by_rule)
+    assert all(names.index(each.repository) > last for each in listed.second)
 
 
 def test_facts_of_a_commit(tmp_path: Path) -> None:
@@ -143,3 +170,101 @@ def test_the_table_has_shares_of_distinct_rows_with_device_code() -> None:
     lines = page.splitlines()
     assert lines[4].startswith("| a/a | library | 6 | 6 | 0 | 1 | 1 | **1** | 25% |")
     assert lines[6].startswith("| all 2 | | | 12 | | | | **4** | 50% of 8 |")
+    assert lines[7].startswith("| finished: 2 | | | 12 | | | | **4** | 50% of 8 |")
+
+
+def test_what_stopped_rows_is_summed_over_repositories() -> None:
+    some = measured("a/a", 6, 1)
+    why = [
+        {"what": "not reached", "rows": 9},
+        {"what": "header a.h", "rows": 2},
+        {"what": "translate: sm_80 in x/y.cuh", "rows": 1},
+    ]
+    other = [{"what": "header a.h", "rows": 1}, {"what": "translate: sm_90", "rows": 3}]
+    both = [
+        Measured.model_validate({**some.model_dump(), "repository": name, "stopped": stopped})
+        for name, stopped in (("a/one", why), ("b/two", other))
+    ]
+    assert table_of_classes(both).splitlines()[2:] == [
+        "| `translate: sm_N` | 4 | two 3, one 1 |",
+        "| `header a.h` | 3 | one 2, two 1 |",
+    ]
+
+
+ROW = {"path": "k.cu", "stage": "compile_amd", "reason": "compile_error"}
+ENDED = {
+    "name": "b+b",
+    "report": None,
+    "rows": [
+        {**ROW, "diagnostic": "k.cu:3:4: error: unknown type name 'dim9'\n"},
+        {**ROW, "reason": "no_device_code", "diagnostic": ""},
+        {"path": "p.cu", "stage": None, "reason": None, "diagnostic": None},
+    ],
+    "said": "1 min 40 s \u00b7 compiling \u00b7 rows 3/8 \u00b7 pairs 1 \u00b7 rejects 2 "
+    "(compile_error 1, no_device_code 1)\n",
+}
+FINISHED = {
+    "name": "a+a",
+    "report": {"rows": 4, "pairs": 3, "duplicates": {}, "rejects": [], "seconds": 7.4},
+    "rows": [],
+    "said": "",
+}
+
+
+def test_results_of_another_machine_are_taken(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in (ENDED, FINISHED)))
+    rows = [Repository(repository=name, commit="c") for name in ("a/a", "b/b", "c/c")]
+    listed = RepositoryList(named=[], second=rows)
+    results = Results(measured=[measured("a/a", 4, 1), measured("c/c", 2, 2)])
+    said = take(listed, results, lines_of([path]), "2026-11-29")
+    assert said == [
+        "taken: a/a 3 of 4, 4 of 4 rows reached",
+        "taken: b/b 1 of 2, 3 of 8 rows reached",
+    ]
+    of = {each.repository: each for each in results.measured}
+    assert (of["a/a"].pairs, of["a/a"].finished, of["a/a"].seconds) == (3, True, 7)
+    assert (of["a/a"].list, of["a/a"].commit) == ("second", "c")
+    assert (of["b/b"].rows, of["b/b"].finished, of["b/b"].seconds) == (8, False, 100)
+    assert [(each.what, each.rows) for each in of["b/b"].stopped] == [
+        ("not reached", 5),
+        ("name dim9 (compile_amd)", 1),
+    ]
+    assert of["c/c"].pairs == 2
+
+
+@pytest.mark.parametrize(
+    ("finished", "reached", "taken"),
+    [(True, 8, False), (True, 1, False), (False, 4, False), (False, 3, True), (False, 0, True)],
+)
+def test_an_ended_build_replaces_what_came_less_far(
+    finished: bool, reached: int, taken: bool
+) -> None:
+    left = [{"what": "not reached", "rows": 8 - reached}]
+    old = Measured(
+        list="named", repository="b/b", commit="", date="", seconds=1, finished=finished,
+        rows=8, stopped=left,
+    )  # fmt: skip
+    results = Results(measured=[old])
+    listed = RepositoryList(named=[Repository(repository="b/b")])
+    take(listed, results, {"b+b": ENDED}, "")
+    assert (results.measured[0].pairs == 1) is taken
+
+
+def test_of_several_results_the_farthest_counts(tmp_path: Path) -> None:
+    early = {**ENDED, "rows": ENDED["rows"][:1]}
+    for number, line in enumerate((early, ENDED, early)):
+        (tmp_path / f"{number}.jsonl").write_text(json.dumps(line) + "\n")
+    assert len(lines_of(sorted(tmp_path.iterdir()))["b+b"]["rows"]) == 3
+
+
+def test_a_build_that_failed_says_why() -> None:
+    line = {**ENDED, "rows": [], "said": "3 s \u00b7 reading\ncass build-dataset: error: no room\n"}
+    results = Results()
+    take(RepositoryList(named=[Repository(repository="b/b")]), results, {"b+b": line}, "")
+    seen = results.measured[0]
+    assert (seen.rows, seen.finished, seen.error) == (
+        0,
+        False,
+        "cass build-dataset: error: no room",
+    )

@@ -11,7 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from benchmarks.elsewhere.rows import rows_of
+from benchmarks.corpus.repositories.rule import Repository, RepositoryList
+from benchmarks.elsewhere.commands import Command, Work
+from benchmarks.elsewhere.lists import build_of
+from benchmarks.elsewhere.rows import end_of_log, rows_of
 from benchmarks.elsewhere.sources import MOST_BYTES, sources_of
 from benchmarks.folders import REPOSITORY
 from tests.security.forgeries.game import WHOLE, Part
@@ -66,6 +69,33 @@ def test_rows_have_reasons_from_the_first_error_on_and_no_code(tmp_path: Path) -
     assert "secret" not in json.dumps(list(made.values()))
 
 
+def test_a_list_builds_a_repository_with_its_dependencies() -> None:
+    row = Repository(repository="me/own", dependencies={"fmt": "fmtlib/fmt"})
+    listed = RepositoryList(named=[], second=[row])
+    command = (
+        "python -m benchmarks.elsewhere.without_ray --resume --out /o/me+own{0} "
+        "--source repository:/s/me+own --dependency fmt=/s/fmtlib+fmt "
+        "--set limits.cpu_seconds=120 --set limits.wall_seconds=600 --set slots={1} {2}"
+        "> /o/me+own{0}.log 2>&1"
+    )
+    for asked, name, slots, more in (
+        ("me/own", "", 1, ""),
+        ("me/own*4", "", 4, ""),
+        ("me/own:lifted*2", "+lifted", 2, "--set lifted_rows=true "),
+    ):
+        line = build_of(listed, asked, Path("/s"), Path("/o"))
+        assert line == f"3600*{slots}\t{command.format(name, slots, more)}"
+    with pytest.raises(ValueError, match="no/such"):
+        build_of(listed, "no/such", Path("/s"), Path("/o"))
+
+
+def test_the_end_of_a_log_comes_back(tmp_path: Path) -> None:
+    (tmp_path / "a+whisper.cpp").mkdir()
+    assert end_of_log(tmp_path / "a+whisper.cpp") == ""
+    (tmp_path / "a+whisper.cpp.log").write_text("x" * 9000 + "end")
+    assert end_of_log(tmp_path / "a+whisper.cpp") == "x" * 3997 + "end"
+
+
 def test_as_many_commands_as_asked_for_run_at_once(tmp_path: Path) -> None:
     """Each waits for the other: with one at a time both would be ended."""
     lists, results = tmp_path / "lists", tmp_path / "results"
@@ -82,6 +112,36 @@ def test_as_many_commands_as_asked_for_run_at_once(tmp_path: Path) -> None:
         ("some.00000", 0),
         ("some.00001", 0),
     ]
+
+
+def test_commands_for_several_processors_wait_for_them(tmp_path: Path) -> None:
+    (tmp_path / "a.list").write_text("9\ta0\n9*3\ta1\n9\ta2\n")
+    (tmp_path / "b.list").write_text("9*2\tb0\n9*9\tb1\n")
+    work = Work(tmp_path, tmp_path, 4)
+    a0, b0 = work.take(), work.take()
+    assert a0 is not None and b0 is not None
+    assert (a0.text, b0.text, work.idle) == ("a0", "b0", 1)
+    assert work.take() is None, "a1 is next and wants three, though a2 would fit"
+    work.give_back(b0)
+    b1 = work.take()
+    assert b1 is None, "b has none at work; its next wants all four"
+    work.give_back(a0)
+    a1 = work.take()
+    assert a1 is not None
+    assert (a1.text, a1.processors, work.idle) == ("a1", 3, 1)
+    assert work.take() is None
+    work.give_back(a1)
+    assert [each.text for each in iter(lambda: _end(work), None)] == ["a2", "b1"]
+    assert not work.has_more()
+
+
+def _end(work: Work) -> Command | None:
+    if not work.has_more():
+        return None
+    command = work.take()
+    assert command is not None
+    work.give_back(command)
+    return command
 
 
 def test_parts_of_the_game_are_the_whole(tmp_path: Path) -> None:

@@ -1,0 +1,91 @@
+"""Results of data sets that were built on another machine (benchmarks.elsewhere.rows)."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from benchmarks.corpus.repositories.measure import (
+    NO_UNITS,
+    NOT_REACHED,
+    WHY_KEPT,
+    Measured,
+    Results,
+    of_progress,
+    of_report,
+    seconds_of_progress,
+)
+from benchmarks.corpus.repositories.rule import Repository, RepositoryList
+from cass_ray.pipeline.funnel import what_stopped
+
+
+def lines_of(files: Iterable[Path]) -> dict[str, dict[str, Any]]:
+    """The lines of ``files`` by the name of their data set: of several the one with most rows."""
+    found: dict[str, dict[str, Any]] = {}
+    for path in files:
+        for text in path.read_text("utf-8").splitlines():
+            line = json.loads(text)
+            known = found.get(line["name"])
+            if known is None or len(line["rows"]) >= len(known["rows"]):
+                found[line["name"]] = line
+    return found
+
+
+def measured_of(listed: str, row: Repository, line: dict[str, Any], date: str) -> Measured:
+    """What one data set came to, finished or as far as it was when its machine went back."""
+    report, said = line["report"], line["said"]
+    counts = of_report(report) if report else _of_rows(line["rows"], said)
+    words = [each.strip() for each in said.splitlines() if each.strip()]
+    failed = not report and words and not of_progress(words[-1])
+    return Measured(
+        list=listed,
+        repository=row.repository,
+        commit=row.commit,
+        date=date,
+        seconds=round(report["seconds"]) if report else seconds_of_progress(said),
+        finished=bool(report),
+        error=words[-1] if failed else "",
+        **counts,
+    )
+
+
+def take(
+    listed: RepositoryList, results: Results, lines: dict[str, dict[str, Any]], date: str
+) -> list[str]:
+    """Put ``lines`` in the places of older results; what was taken and what was not, in words.
+
+    A build that was ended does not take the place of one that was not, nor of one that came as far.
+    """
+    said = []
+    older = {each.repository: each for each in results.measured}
+    for name, row in listed.by_list():
+        line = lines.get(row.repository.replace("/", "+"))
+        if line is None:
+            continue
+        new, old = measured_of(name, row, line, date), older.get(row.repository)
+        kept = old is not None and not new.finished and (old.finished or old.reached > new.reached)
+        if not kept:
+            results.replace(new)
+        said.append(
+            f"{'older kept' if kept else 'taken'}: {new.repository} {new.pairs} of "
+            f"{new.with_device_code}, {new.reached} of {new.rows} rows reached"
+        )
+    return said
+
+
+def _of_rows(rows: list[dict[str, Any]], said: str) -> dict[str, Any]:
+    """The counts of a build that was ended: its last progress, and what stopped its rows."""
+    counts = of_progress(said)
+    if not counts.get("rows"):
+        return {}
+    reasons = Counter(
+        what_stopped(row)
+        for row in rows
+        if row["reason"] and row["reason"] not in NO_UNITS and "duplicate" not in row["reason"]
+    )
+    left = [each for each in counts["stopped"] if each["what"] == NOT_REACHED]
+    stopped = [{"what": what, "rows": n} for what, n in reasons.most_common(WHY_KEPT)]
+    return {**counts, "stopped": [*left, *stopped]}

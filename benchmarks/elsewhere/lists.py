@@ -1,0 +1,65 @@
+"""Lists for :mod:`benchmarks.elsewhere.commands`: data sets of repositories that are there.
+
+``python -m benchmarks.elsewhere.lists LISTS SOURCES OUT NAME=OWNER/NAME[*PROCESSORS],… …`` writes
+LISTS/NAME.list, a build of each repository in the order given: of the sources in SOURCES/OWNER+NAME
+(:mod:`benchmarks.elsewhere.sources`), with the dependencies of ``repositories.yaml`` that are
+there, to OUT/OWNER+NAME and OUT/OWNER+NAME.log. ``OWNER/NAME:lifted`` has rows by lifting too, in
+OUT/OWNER+NAME+lifted. SOURCES and OUT are where they are on the machine that runs the lists.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.corpus.repositories.rule import RepositoryList
+
+LIFTED = "lifted"
+_SECONDS = 3600
+_LIMITS = ("limits.cpu_seconds=120", "limits.wall_seconds=600")
+
+
+def build_of(listed: RepositoryList, asked: str, sources: Path, out: Path) -> str:
+    """The line for ``OWNER/NAME[:lifted][*PROCESSORS]``; ValueError."""
+    what, _, processors = asked.partition("*")
+    name, _, kind = what.partition(":")
+    row = next((each for _, each in listed.by_list() if each.repository == name), None)
+    if row is None:
+        raise ValueError(f"{name} is in no list of repositories.yaml")
+    data_set = out / (_folder(name) + (f"+{LIFTED}" if kind else ""))
+    words = ["python", "-m", "benchmarks.elsewhere.without_ray", "--resume", "--out", str(data_set)]
+    words += ["--source", f"repository:{sources / _folder(name)}"]
+    for dependency, repository in row.dependencies.items():
+        words += ["--dependency", f"{dependency}={sources / _folder(repository)}"]
+    settings = [*_LIMITS, f"slots={processors or 1}", *(["lifted_rows=true"] if kind else [])]
+    words += [word for each in settings for word in ("--set", each)]
+    return f"{_SECONDS}*{processors or 1}\t{' '.join(words)} > {data_set}.log 2>&1"
+
+
+def _folder(name: str) -> str:
+    return name.replace("/", "+")
+
+
+def _lists(given: list[str]) -> Iterator[tuple[str, list[str]]]:
+    for each in given:
+        name, _, repositories = each.partition("=")
+        yield name, repositories.split(",")
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("sources", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("lists", nargs="+", metavar="NAME=OWNER/NAME[*PROCESSORS],…")
+    given = parser.parse_args()
+    listed = RepositoryList.load()
+    for name, repositories in _lists(given.lists):
+        lines = [build_of(listed, each, given.sources, given.out) for each in repositories]
+        (given.folder / f"{name}.list").write_text("\n".join(lines) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()
