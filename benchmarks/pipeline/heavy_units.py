@@ -109,7 +109,12 @@ def _ours(cuda: Unit, hip: Unit, nvidia: NvidiaToolchain, amd: AmdToolchain) -> 
 def _paper(cuda: Unit, hip: Unit, nvidia: NvidiaToolchain, amd: AmdToolchain) -> dict[str, float]:
     """Raises ``CompileFailure`` where a command fails."""
     arch = f"-arch={DEFAULT_NVIDIA_ARCHITECTURE}"
-    common = [nvidia.nvcc, *nvidia.flags("-Os", cuda.standard), arch, *cuda.nvcc_arguments()]
+    common: list[str | Path] = [
+        nvidia.nvcc,
+        *nvidia.flags("-Os", cuda.standard),
+        arch,
+        *cuda.nvcc_arguments(),
+    ]
     host, cubin = WORK_FOLDER / "host.s", WORK_FOLDER / "unit.cubin"
     commands: dict[str, list[str | Path]] = {
         "nvcc (host)": [*common, "-Xcompiler", "-S", "-c", "-o", host, str(cuda.main)],
