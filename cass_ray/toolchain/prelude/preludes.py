@@ -37,7 +37,7 @@ _IN_USE = 900.0
 _TRIED_AGAIN = 900.0
 """Seconds after which another prelude takes the place of one that does not fit: a new commit."""
 _NOTES_ROOM = 1 << 20
-_WORTH = 1.5
+_WORTH = 1.0
 """CPU seconds of a compilation from which on what it begins with is precompiled."""
 _MOST_BEGINNINGS = 24
 _WORK = Path("/cass/prelude")
