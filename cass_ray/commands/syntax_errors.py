@@ -35,19 +35,16 @@ def syntax_error(path: Path, translator: Translator) -> str:
     text = path.read_bytes()
     if not cuda_parser().parse(text).root_node.has_error:
         return ""
-    added = 0
     try:
         toolchain = find_amd()
         sources = gather(Unit(path.resolve().parent, PurePosixPath(path.name)))
         made = translate_program(sources, translator).sources
-        added = made.files[str(made.main)].count(b"\n") - text.count(b"\n")
         with unit_on_disk(made) as unit:
             toolchain.compile(unit)
     except CompileFailure as failure:
         first = next(filter(_ANY_ERROR.search, failure.diagnostic.splitlines()), "")
         found = _OF_SYNTAX.search(first)
-        # What the rules add they add at the top.
-        return f"line {max(1, int(found['line']) - added)}: {found['what']}" if found else ""
+        return f"line {found['line']}: {found['what']}" if found else ""
     except (ToolMissing, IsolationUnavailableError, SourceError, TranslatorError, OSError):
         return ""
     return ""

@@ -115,7 +115,11 @@ def build(
             device_assembly or "",
         ]
     )
-    with cached_executable("cass-run", key) as (executable, program), private_folder() as root:
+    with (
+        cached_executable("cass-run", key) as (executable, program),
+        private_folder() as root,
+        sources.original_lines(),
+    ):
         if program is None:
             return executable
         unit = sources.write(root)

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from cass_ray.cache import digest
 from cass_ray.corpus.reading.includes import Include, include_closure, scan_includes
 from cass_ray.corpus.reading.open_inside import is_file_inside, read_inside
+from cass_ray.corpus.reading.original_lines import with_original_lines
 from cass_ray.dataset.row import Reason
 from cass_ray.toolchain.unit import CompileFailure, Unit, escapes
 
@@ -39,6 +41,8 @@ class Sources:
     system_directories: tuple[Path, ...] = ()
     forced: tuple[str, ...] = ()
     standard: str = ""
+    originals: Mapping[str, bytes] = field(default_factory=dict, compare=False)
+    """By path, the texts that ``files`` are translations of: messages count their lines."""
 
     @property
     def digest(self) -> str:
@@ -82,6 +86,15 @@ class Sources:
             message = f"{name[:200]!r} names no file of a source tree: {why}"
             raise CompileFailure(Reason.FORBIDDEN_INCLUDE, message, "cass-ray") from None
         return unit
+
+    @contextmanager
+    def original_lines(self) -> Iterator[None]:
+        """A :class:`CompileFailure` raised inside names lines as they are in ``originals``."""
+        try:
+            yield
+        except CompileFailure as failure:
+            said = with_original_lines(failure.diagnostic, self.originals, self.files)
+            raise CompileFailure(failure.reason, said, failure.tool) from None
 
 
 def gather(unit: Unit) -> Sources:

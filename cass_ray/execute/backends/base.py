@@ -237,6 +237,9 @@ def program_key(program: Program, *tools: str) -> str:
 
 @contextmanager
 def unit_on_disk(sources: Sources) -> Iterator[Unit]:
-    """The files of ``sources`` in a folder of their own."""
-    with tempfile.TemporaryDirectory(prefix=temporary_prefix("build")) as name:
+    """The files of ``sources`` in a folder of their own; messages name the original's lines."""
+    with (
+        tempfile.TemporaryDirectory(prefix=temporary_prefix("build")) as name,
+        sources.original_lines(),
+    ):
         yield sources.write(Path(name).resolve())

@@ -36,7 +36,8 @@ def translate_program(
         translation = translator.translate(text, filename=path, context=context)
         files[path] = translation.source.encode("utf-8", "surrogateescape")
         findings += translation.findings
-    return ProgramTranslation(replace(sources, files=files), tuple(findings))
+    made = replace(sources, files=files, originals=sources.files)
+    return ProgramTranslation(made, tuple(findings))
 
 
 def translated(

@@ -1,0 +1,61 @@
+"""What a compiler says of a translated text, with the numbers of the lines that a person wrote."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from difflib import SequenceMatcher
+
+_PLACE = re.compile(r"(?P<before>^|\s)(?P<path>[^\s:]+):(?P<line>\d+)(?=:)")
+_SOURCE = re.compile(r"^(?P<gutter> *\d+)(?= \| )")
+
+
+class OriginalLines:
+    """Line numbers of ``original`` for those of ``translated``, from 1."""
+
+    def __init__(self, original: bytes, translated: bytes) -> None:
+        old, new = original.splitlines(), translated.splitlines()
+        matcher = SequenceMatcher(None, old, new, autojunk=False)
+        self._blocks = [code[1:] for code in matcher.get_opcodes()]
+        self._last = max(1, len(old))
+
+    def number(self, line: int) -> int:
+        """The line that became ``line``, or the one before those that the translation added."""
+        for begin, end, new_begin, new_end in self._blocks:
+            if new_begin < line <= new_end:
+                beyond = line - 1 - new_begin
+                return max(1, min(begin + beyond + 1, end))
+        return self._last
+
+
+def with_original_lines(
+    diagnostic: str, originals: Mapping[str, bytes], translated: Mapping[str, bytes]
+) -> str:
+    """``diagnostic`` with the original's line numbers where it names files of ``translated``.
+
+    Columns and the lines that it shows stay those of the translation.
+    """
+    known: dict[str, OriginalLines] = {}
+
+    def lines_of(path: str) -> OriginalLines | None:
+        if path not in known and path in originals and path in translated:
+            known[path] = OriginalLines(originals[path], translated[path])
+        return known.get(path)
+
+    told: list[str] = []
+    shown: OriginalLines | None = None
+    for text in diagnostic.split("\n"):
+        if shown is not None and (source := _SOURCE.match(text)):
+            gutter = source["gutter"]
+            number = str(shown.number(int(gutter)))
+            told.append(number.rjust(len(gutter)) + text[len(gutter) :])
+            continue
+        pieces, end = [], 0
+        for place in _PLACE.finditer(text):
+            lines = lines_of(place["path"])
+            pieces.append(text[end : place.start("line")])
+            pieces.append(place["line"] if lines is None else str(lines.number(int(place["line"]))))
+            end = place.end("line")
+            shown = lines
+        told.append("".join([*pieces, text[end:]]))
+    return "\n".join(told)
