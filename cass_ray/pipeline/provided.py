@@ -20,13 +20,16 @@ from cass_ray.translate.declared import declared_names
 from cass_ray.translate.project.refusals import RefusingTranslator
 from cass_ray.translate.protocol import Context, Translator
 
-UNIT_RECIPE = "4"
+UNIT_RECIPE = "5"
 """Part of keys of a project's units: raise it when what is given to compilers here changes."""
 _RECIPE = "what has no translation is refused where it is code; all that include cuda.h"
 _TRANSLATED = ("torch",)
 """Packages that are written for both sides, by way of a translation of their headers."""
 _NVIDIA = ("nvidia-", "cutensor-")
-"""Begins the names of packages whose counterparts are in the HIP root."""
+"""Begins the names of packages that are Nvidia's alone, or whose counterparts are in the HIP
+root."""
+_BLAS = "nvidia-cublas"
+"""Has cuBLASLt, whose counterpart few HIP roots have."""
 _OF_CUDA = re.compile(
     r"\bcuda[A-Z]\w+|cuda_runtime|\bcu(?:blas|sparse|solver|fft|rand|dnn)|cub::|<cub/"
     r"|^[ \t]*#[ \t]*include[ \t]*[<\"]cuda(?:\.h|_\w+\.h|/)",
@@ -64,13 +67,14 @@ def provided_folders(keys: Iterable[str], translator: Translator | None) -> tupl
             continue
         if translator is not None:
             if package.name.startswith(_NVIDIA) and package.kind == WHEEL:
+                folders += [AMD_HEADERS] if package.name == _BLAS else []
                 continue
             if package.name in _TRANSLATED:
                 made = _translated(store, package, root, translator)
                 folders += [made / folder for folder in package.folders]
                 folders.append(AMD_HEADERS)
         folders += store.include_folders(package)
-    return tuple(folder for folder in folders if folder.is_dir())
+    return tuple(folder for folder in dict.fromkeys(folders) if folder.is_dir())
 
 
 def unit_definitions(row: Mapping[str, Any], *, translated: bool) -> tuple[str, ...]:

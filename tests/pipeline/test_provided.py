@@ -1,10 +1,17 @@
-"""Which of PyTorch's headers are translated for the AMD side."""
+"""Which headers the AMD side of a unit is given, and which of PyTorch's are translated for it."""
 
 from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
 
 import pytest
 
 from cass_ray.pipeline import provided
+from cass_ray.toolchain.locate import find_amd
+from cass_ray.toolchain.provided.packages_table import packages
+from cass_ray.toolchain.provided.store import AMD_HEADERS
+from cass_ray.toolchain.unit import Unit
+from cass_ray.translate.engines.registry import make_translator
 
 
 @pytest.mark.parametrize(
@@ -25,3 +32,40 @@ from cass_ray.pipeline import provided
 )
 def test_headers_that_name_cuda_are_translated(text: str, translated: bool) -> None:
     assert (provided._OF_CUDA.search(text) is not None) is translated
+
+
+CUBLASLT = """
+#include <cublasLt.h>
+struct Context { cublasHandle_t plain; cublasLtHandle_t handle; cublasLtMatrixLayout_t layout; };
+cublasStatus_t multiply(Context& c, cublasLtMatmulDesc_t description, const float* a, float* d,
+                        cudaStream_t stream) {
+  cublasOperation_t transposed = CUBLAS_OP_T;
+  cublasLtMatmulDescCreate(&description, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+  cublasLtMatmulDescSetAttribute(description, CUBLASLT_MATMUL_DESC_TRANSA, &transposed,
+                                 sizeof transposed);
+  cublasLtMatrixLayoutCreate(&c.layout, CUDA_R_32F, 2, 3, 2);
+  cublasLtMatmulPreference_t preference;
+  cublasLtMatmulPreferenceCreate(&preference);
+  cublasLtMatmulHeuristicResult_t result = {};
+  int returned = 0;
+  cublasLtMatmulAlgoGetHeuristic(c.handle, description, c.layout, c.layout, c.layout, c.layout,
+                                 preference, 1, &result, &returned);
+  const float one = 1, zero = 0;
+  return cublasLtMatmul(c.handle, description, &one, a, c.layout, a, c.layout, &zero, d, c.layout,
+                        d, c.layout, &result.algo, nullptr, 0, stream);
+}
+__global__ void k(float* p) { p[threadIdx.x] *= 2; }
+"""
+
+
+@pytest.mark.amd
+def test_cublaslt_has_a_counterpart_where_the_hip_root_has_none(tmp_path: Path) -> None:
+    translator = make_translator("rules")
+    made = translator.translate(CUBLASLT, filename="a.cu")
+    assert not made.errors
+    folders = provided.provided_folders([packages()["nvidia-cublas"].key], translator)
+    assert folders == (AMD_HEADERS,)
+    (tmp_path / "a.hip").write_text(made.source)
+    unit = Unit(tmp_path, PurePosixPath("a.hip"), system_directories=folders)
+    output = find_amd().compile(unit)
+    assert "hipblasLtMatmul" in output.host_assembly

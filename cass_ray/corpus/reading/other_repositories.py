@@ -1,8 +1,7 @@
 """What a project takes from other repositories: submodules, and what its build would fetch.
 
 Builds are recorded without a network, so this is brought before: from folders that are given
-(``--dependency NAME=DIR``, whether a file of the project names it or not), else by git at the
-commit or tag that the project names. Headers of it
+(``--dependency NAME=DIR``), else by git at the commit or tag that the project names. Headers of it
 lie over the tree, at the submodule's path or in :data:`~cass_ray.builds.plans.DEPENDENCIES`; its
 sources are no rows.
 """
@@ -32,6 +31,7 @@ from cass_ray.corpus.reading.includes import scan_includes
 from cass_ray.printable import printable
 
 GIVEN, FETCHED = "given", "fetched"
+_UNDECLARED = "given alone"
 HOSTS = frozenset(
     {"github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "gitlab.kitware.com",
      "git.savannah.gnu.org", "gitlab.freedesktop.org", "huggingface.co"}
@@ -73,6 +73,20 @@ _HOSTS_OF_CPM = {"gh": "github.com", "gl": "gitlab.com", "bb": "bitbucket.org"}
 _SECTION = re.compile(r'^\s*\[submodule "(?P<name>[^"\n]*)"\]', re.MULTILINE)
 _KEY = re.compile(r"^[ \t]*(path|url)[ \t]*=[ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
 _REVISION = re.compile(r"[\w][\w./+-]{0,200}")
+
+_NAMED_ADDRESS = re.compile(r"\(\s*(\w+)\s+\"?(https://[^\s\"()]+)")
+"""``set(GLOG_URL https://…)``, or a function of the project's own in its place."""
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+_ARCHIVES = (
+    re.compile(
+        r"(?P<repository>https://github\.com/[\w.-]+/[\w.-]+)/(?:archive|zipball|tarball)/"
+        r"(?:refs/(?:tags|heads)/)?(?P<tag>[\w./+-]+?)(?:\.zip|\.tar\.\w+|\.tgz)?"
+    ),
+    re.compile(
+        r"(?P<repository>https://gitlab\.com/[\w./-]+?)/-/archive/(?P<tag>[\w.+-]+)/[\w./+-]+"
+    ),
+)
+"""A snapshot of a repository as its host packs it."""
 
 Fetch = Callable[[str, str, Path], str]
 """URL, revision, folder for a bare repository -> commit, as :func:`fetch_snapshot`."""
@@ -210,8 +224,10 @@ def _of_includes(tree: FileTree) -> Iterator[Dependency]:
 
 
 def _of_cmake(text: str) -> Iterator[Dependency]:
+    addresses = {match[1]: match[2] for match in _NAMED_ADDRESS.finditer(text)}
     for match in _CALL.finditer(text):
-        words = re.sub(r"(?<!\S)#[^\n]*", "", match["body"]).replace('"', " ").split()
+        body = re.sub(r"(?<!\S)#[^\n]*", "", match["body"]).replace('"', " ")
+        words = _VARIABLE.sub(lambda found: addresses.get(found[1], found[0]), body).split()
         if not words:
             continue
         if short := _SHORTHAND.match(words[0]):
@@ -222,8 +238,18 @@ def _of_cmake(text: str) -> Iterator[Dependency]:
         url = keys.get("GIT_REPOSITORY", "")
         if "GITHUB_REPOSITORY" in keys:
             url = f"https://github.com/{keys['GITHUB_REPOSITORY']}.git"
-        name = keys.get("NAME", words[0])
-        yield _at(name, url, keys.get("GIT_TAG", ""), match["how"])
+        revision = keys.get("GIT_TAG", "")
+        if not url and "URL" in keys:
+            url, revision = _repository_of(keys["URL"])
+        yield _at(keys.get("NAME", words[0]), url, revision, match["how"])
+
+
+def _repository_of(address: str) -> tuple[str, str]:
+    """The repository and the tag or commit that ``address`` is an archive of; else empty."""
+    for form in _ARCHIVES:
+        if found := form.fullmatch(address):
+            return f"{found['repository']}.git", found["tag"]
+    return "", ""
 
 
 def _of_script(text: str) -> Iterator[Dependency]:
@@ -234,12 +260,8 @@ def _of_script(text: str) -> Iterator[Dependency]:
 
 
 def _at(name: str, url: str, revision: str, how: str) -> Dependency:
-    plain = _plain(name)
+    plain = re.sub(r"[^\w.+-]", "_", name).lstrip(".") or "unnamed"
     return Dependency(plain, url, revision, f"{DEPENDENCIES}/{plain}", how)
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[^\w.+-]", "_", name).lstrip(".") or "unnamed"
 
 
 _BY_HEADERS = (
@@ -276,13 +298,22 @@ class DependencySources:
     hosts: frozenset[str] = HOSTS
 
     def bring(self, declared: list[Dependency]) -> Dependencies:
-        """The files of ``declared``, as far as they can be had, and of all that is given."""
-        made = Dependencies([*declared, *self._unnamed(declared)])
+        """The files of ``declared``, as far as they can be had, and those that are given of which
+        the project's files say nothing that is understood here: a CMake function of its own."""
+        known = {name for each in declared for name in _names(each)}
+        undeclared = {
+            _at(name, "", "", _UNDECLARED): Path(folder).expanduser()
+            for name, folder in sorted(self.given.items())
+            if name.lower() not in known
+        }
+        made = Dependencies([*declared, *undeclared])
+        for each, folder in undeclared.items():
+            self._take(made, each, DirectoryTree(folder), f"{each.name}: {GIVEN}")
         unreachable = ""
-        for each in made.declared:
-            folder = self._folder(each)
-            if folder is not None:
-                self._take(made, each, DirectoryTree(folder), f"{each.name}: {GIVEN}")
+        for each in declared:
+            given = self._folder(each)
+            if given is not None:
+                self._take(made, each, DirectoryTree(given), f"{each.name}: {GIVEN}")
                 continue
             if each.name.lower() in OF_THE_TOOLKITS:
                 continue
@@ -298,18 +329,10 @@ class DependencySources:
             made.missing[each.path] = why
         return made
 
-    def _unnamed(self, declared: list[Dependency]) -> list[Dependency]:
-        """Those that are given and that no file of the project names."""
-        named = {name for each in declared for name in _names(each)}
-        given = [
-            name for name in self.given if named.isdisjoint({name.lower(), _plain(name).lower()})
-        ]
-        return [_at(name, "", "", GIVEN) for name in given]
-
     def _folder(self, each: Dependency) -> Path | None:
         wanted = _names(each)
         for name, folder in self.given.items():
-            if name.lower() in wanted or _plain(name).lower() in wanted:
+            if name.lower() in wanted:
                 return Path(folder).expanduser()
         return None
 
@@ -353,9 +376,9 @@ class DependencySources:
 
 
 def _names(each: Dependency) -> set[str]:
-    """What it can be given as, in lower case."""
+    """By what it may be given, in lower case."""
     names = (each.name, each.path, posixpath.basename(each.url).removesuffix(".git"))
-    return {name.lower() for name in names}
+    return {name.lower() for name in names if name}
 
 
 def _is_inside(path: str) -> bool:

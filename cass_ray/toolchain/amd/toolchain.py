@@ -64,6 +64,7 @@ _LENIENT = (
     "-Wno-register",
     "-Wno-reserved-user-defined-literal",
     "-Wno-missing-template-arg-list-after-template-kw",
+    "-Wno-invalid-constexpr",
 )
 
 _OF_THE_HOST = "call to __device__ function from __host__ function"

@@ -20,7 +20,7 @@ LOCK = "headers.lock.json"
 """Beside a data set: the packages of headers that it was made with."""
 
 AMD_HEADERS = Path(__file__).parent / "amd"
-"""Ours, for the AMD side: what PyTorch's headers name and few installations have."""
+"""Ours, for the AMD side: headers of libraries that few installations of HIP have."""
 
 
 @dataclass(frozen=True)

@@ -91,6 +91,42 @@ def repository(folder: Path, **files: str) -> str:
             "git clone --depth 1 -b v1.2 https://github.com/a/b.git && cd b\n",
             ("b", "https://github.com/a/b.git", "v1.2", ".cass-dependencies/b", "git clone"),
         ),
+        # What ends a file's name of a host's archive is no part of the tag.
+        *(
+            (
+                "cmake__deps_dot_cmake",
+                f"{before}FetchContent_Declare(glog URL {url} URL_HASH MD5=0123)\n",
+                ("glog", f"https://{place}.git", tag, ".cass-dependencies/glog",
+                 "FetchContent_Declare"),
+            )
+            for before, url, place, tag in (
+                ("", "https://github.com/g/glog/archive/v0.5.0.tar.gz", "github.com/g/glog",
+                 "v0.5.0"),
+                ("", '"https://github.com/g/glog/archive/refs/tags/v0.5.0.zip"',
+                 "github.com/g/glog", "v0.5.0"),
+                ("set(glog_URL https://github.com/g/glog/archive/refs/tags/v0.5.0.tar.gz)\n",
+                 "${glog_URL}", "github.com/g/glog", "v0.5.0"),
+                ('mirror(\n  glog_URL "https://github.com/g/glog/archive/1.0.tgz" 01)\n',
+                 "${glog_URL}", "github.com/g/glog", "1.0"),
+                ("", f"https://github.com/g/glog/archive/{COMMIT}.zip", "github.com/g/glog",
+                 COMMIT),
+                ("", "https://gitlab.com/l/eigen/-/archive/3.4.0/eigen-3.4.0.tar.bz2",
+                 "gitlab.com/l/eigen", "3.4.0"),
+            )
+        ),
+        # A file of a release is no snapshot, and an unknown variable names nothing.
+        *(
+            (
+                "CMakeLists_dot_txt",
+                f"FetchContent_Declare(glog URL {url})\n",
+                ("glog", "", "", ".cass-dependencies/glog", "FetchContent_Declare"),
+            )
+            for url in (
+                "https://github.com/g/glog/releases/download/v1/glog.tar.gz",
+                "${glog_URL}",
+                "https://example.org/glog-1.0.tar.gz",
+            )
+        ),
     ],
 )  # fmt: skip
 def test_what_a_project_names(
@@ -179,28 +215,18 @@ def test_a_folder_that_is_given_goes_before_fetching(name: str, tmp_path: Path) 
     assert not made.missing
 
 
-@pytest.mark.parametrize(
-    ("given", "at"),
-    [
-        ("torch7", "torch7"),
-        ("Span-Lite", "Span-Lite"),
-        ("a b", "a_b"),
-        ("lib/x", "lib_x"),
-        ("..x", "x"),
-    ],
-)
-def test_what_is_given_is_taken_though_nothing_names_it(
-    given: str, at: str, tmp_path: Path
-) -> None:
-    (tmp_path / "it" / "include").mkdir(parents=True)
-    (tmp_path / "it" / "include" / "it.h").write_text("int it;\n")
-    folders = {given: str(tmp_path / "it")}
-    other = Dependency("fmt", "", "", "lib/fmt", "submodule")
-    made = DependencySources(folders, tmp_path / "cache", fetches=False).bring([other])
-    assert made.files == {f".cass-dependencies/{at}/include/it.h": b"int it;\n"}
-    assert made.brought == {f".cass-dependencies/{at}": f"{at}: given"}
-    assert list(made.missing) == ["lib/fmt"]
-    assert [each.name for each in made.declared] == ["fmt", at]
+@pytest.mark.parametrize("name", ["span-lite", "cnpy", "a b", "..", "ppl.common"])
+def test_what_is_given_need_not_be_declared(name: str, tmp_path: Path) -> None:
+    """Functions of a project's own CMake files declare nothing that is known here."""
+    tree(tmp_path / "given", include__span_dot_hpp="int span;\n", src__a_dot_cpp="int a;\n")
+    sources = DependencySources({name: str(tmp_path / "given")}, tmp_path / "cache", fetch=never)
+    made = sources.bring([])
+    [folder] = made.brought
+    assert folder.startswith(".cass-dependencies/")
+    assert folder.count("/") == 1
+    assert not folder.endswith((".", "/"))
+    assert made.headers() == {f"{folder}/include/span.hpp": b"int span;\n"}
+    assert made.brought[folder].endswith(": given")
 
 
 def test_links_out_of_a_folder_are_not_followed(tmp_path: Path) -> None:

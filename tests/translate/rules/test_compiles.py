@@ -375,6 +375,25 @@ int copies(cudaStream_t stream) {
 }
 """
 
+LAUNCHES = """
+#include <cublas_v2.h>
+__global__ void k(float* out, double scale) {
+  cudaGridDependencySynchronize();
+  out[threadIdx.x] *= scale;
+  cudaTriggerProgrammaticLaunchCompletion();
+}
+cudaError_t launch(float* out, cudaStream_t stream, cudaGraphExec_t exec, cudaGraph_t graph) {
+  cudaLaunchAttribute attribute;
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{dim3(1), dim3(32), 0, stream, &attribute, 1};
+  cudaGraphExecUpdateResultInfo info;
+  if (cudaGraphExecUpdate(exec, graph, &info) != cudaSuccess) return cudaErrorUnknown;
+  return cudaLaunchKernelEx(&config, k, out, 2);
+}
+cublasStatus_t memory(cublasHandle_t handle, void* p) { return cublasSetWorkspace(handle, p, 256); }
+"""
+
 SOURCES = {
     "attribute": ATTRIBUTE,
     "halves": HALVES,
@@ -396,6 +415,7 @@ SOURCES = {
     "random": RANDOM,
     "grids": GRIDS,
     "managed": MANAGED,
+    "launches": LAUNCHES,
 }
 
 
@@ -443,6 +463,7 @@ typedef __nv_bfloat16 __hip_bfloat16;
 typedef __nv_bfloat162 __hip_bfloat162;
 """
 NOT_FOR_NVIDIA = {
+    "launches",
     "mixed_products",
     "ptx",
     "halves",

@@ -631,6 +631,11 @@ def test_groups_that_hip_lacks_are_errors() -> None:
         ("cub::BlockExchange<int, 64, 2> e;", "cass::BlockExchange<int, 64, 2> e;"),
         ("int n = CUB_PTX_WARP_THREADS + CUB_WARP_THREADS(0); cub::Sum s;", "int n = 32 + 32; hip"),
         ("at::cuda::cub::WarpReduce<int> r;", "at::cuda::cub::WarpReduce<int> r;"),
+        ("#define QUALIFIER ::cub::", "#define QUALIFIER ::hipcub::"),
+        ("return ::cub::Max();", "return ::hipcub::Max();"),
+        ("const ::cub::Max& p;", "const ::hipcub::Max& p;"),
+        ("typename ::cub::B<int>::T t;", "typename ::hipcub::B<int>::T t;"),
+        ("typedef ::cub::X Y;", "typedef ::hipcub::X Y;"),
         ("struct WarpReduce {}; WarpReduce r; cub::Sum s;", "struct WarpReduce {}; WarpReduce r;"),
     ],
 )

@@ -15,6 +15,7 @@ __host__ __device__ inline __half ushort_as_half(unsigned short bits) {
     return value;
 }
 __host__ __device__ inline __half short_as_half(short bits) { return ushort_as_half(static_cast<unsigned short>(bits)); }
+__host__ __device__ inline float internal_half2float(unsigned short bits) { return __half2float(ushort_as_half(bits)); }
 }  // namespace cass
 #define CASS_HALF_OF(bits) cass::ushort_as_half(static_cast<unsigned short>(bits))
 #define CASS_INF_FP16 CASS_HALF_OF(0x7c00)
