@@ -30,6 +30,7 @@ from cass_ray.pipeline.stages.base import (
 from cass_ray.pipeline.stages.lifted_side import NO_COUNTERPART, is_set_aside, set_aside
 from cass_ray.pipeline.stages.repaired import compile_repaired, repair_fingerprint
 from cass_ray.pipeline.workspace import Workspace
+from cass_ray.toolchain.amd.precompiled import WITHOUT_MODULES
 from cass_ray.toolchain.amd.remedies import has_remedy
 from cass_ray.toolchain.amd.toolchain import AmdOutput, AmdToolchain
 from cass_ray.toolchain.opencl.locate import find_opencl_amd
@@ -74,6 +75,7 @@ class AmdStage:
                 self.settings.optimization,
                 architecture,
                 *([_HEADERS] if row["tree"] or row.get("header_packages") else []),
+                *(WITHOUT_MODULES if row.get("standard") else ()),
                 *([repair_fingerprint()] if row.get("configured") else []),
                 *unit_key(row),
             ]

@@ -26,6 +26,7 @@ from cass_ray.pipeline.stages.base import (
     token_count,
 )
 from cass_ray.pipeline.workspace import Workspace
+from cass_ray.toolchain.nvidia.host import recipe_of_projects
 from cass_ray.toolchain.nvidia.older_cccl import lacks_cccl, older_cccl
 from cass_ray.toolchain.nvidia.removed_names import removed_headers
 from cass_ray.toolchain.nvidia.toolchain import (
@@ -40,6 +41,11 @@ from cass_ray.toolchain.unit import CompileFailure
 _MAY_NEED = re.compile(
     r"texture|cudaDeviceProp|(?:cuda|cu)Mem(?:Prefetch|Advise)|cuCtxCreate|__(?:shfl|any|all|ballot)\b"
 )
+_OF_PROJECTS = (
+    *("tree", "include_directories", "header_packages", "configured", "definitions"),
+    *("forced", "standard"),
+)
+"""Columns that say how a project compiles a row."""
 
 
 @dataclass
@@ -184,9 +190,10 @@ def _has_remedy(failure: CompileFailure) -> bool:
 
 
 def _removed(row: Row) -> list[str | bytes]:
-    """What the Nvidia side of a row that may need removed names depends on as well."""
-    may = row["tree"] or _MAY_NEED.search(row["cuda_source"])
-    return [*removed_headers()] if may else []
+    """What the Nvidia side of a row that may be given names of ours depends on as well."""
+    of_project = any(row.get(name) for name in _OF_PROJECTS)
+    may = of_project or _MAY_NEED.search(row["cuda_source"])
+    return [*removed_headers(), *recipe_of_projects()] if may else []
 
 
 def _to_text(content: bytes) -> str:

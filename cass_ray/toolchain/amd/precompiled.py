@@ -17,6 +17,10 @@ from pathlib import Path
 from cass_ray.cache import digest
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, run
 
+WITHOUT_MODULES = ("-Xclang", "-fno-cxx-modules")
+"""For C++20 and newer: with modules clang compares what it reads with what is precompiled, and
+refuses its own wrappers of CUDA's and HIP's headers. All else of the language stays as it is."""
+
 
 class CompilationSide(StrEnum):
     """Which half of a single-source program a compiler run makes."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
@@ -19,11 +19,16 @@ from cass_ray.dataset.row import Reason, Toolchain
 from cass_ray.toolchain.amd import hidden_operands, link, lost_exits, spilled_lanes
 from cass_ray.toolchain.amd.code_generation import generate
 from cass_ray.toolchain.amd.host_functions import replaced_files
-from cass_ray.toolchain.amd.precompiled import CompilationSide, PrecompiledHeaders
+from cass_ray.toolchain.amd.precompiled import (
+    WITHOUT_MODULES,
+    CompilationSide,
+    PrecompiledHeaders,
+)
 from cass_ray.toolchain.amd.remedies import recorded_flags, with_remedies
 from cass_ray.toolchain.amd.workarounds import (
     KEEPS_EXITS,
     WAYS_TO_SPILL,
+    LlvmOptions,
     as_flags,
     code_workarounds,
     right_code,
@@ -200,13 +205,22 @@ class AmdToolchain:
         limits: Limits,
     ) -> AmdOutput:
         flags = (*flags, *self.workarounds)
-        text, seconds, options = right_code(
-            self.version,
-            lambda options: self._device_text(
-                unit, architecture, optimization, flags, as_flags(options), limits
-            ),
-            CompileFailure,
+        optimized = cache(
+            lambda: self._assembly(unit, CompilationSide.DEVICE, (*flags, "-emit-llvm"), limits)
         )
+
+        def make(options: LlvmOptions) -> tuple[str, float]:
+            further = as_flags(options)
+            if self.hides_operands:
+                return self.with_hidden_operands(
+                    unit, optimized().stdout_text, architecture, optimization, limits, further
+                )
+            done = self._assembly(unit, CompilationSide.DEVICE, (*flags, *further), limits)
+            return done.stdout_text, done.cpu_seconds
+
+        text, seconds, options = right_code(self.version, make, CompileFailure)
+        _must_hold_a_kernel(text)
+        seconds += optimized().cpu_seconds if self.hides_operands else 0.0
         return AmdOutput(
             host_assembly="",
             device_assembly=text,
@@ -234,31 +248,6 @@ class AmdToolchain:
         if side is CompilationSide.DEVICE:
             _must_hold_a_kernel(text)
         return text
-
-    def _device_text(
-        self,
-        unit: Unit,
-        architecture: str,
-        optimization: str,
-        flags: tuple[str, ...],
-        further: tuple[str, ...],
-        limits: Limits,
-    ) -> tuple[str, float]:
-        """Device assembly, and its CPU seconds.
-
-        ``further`` are flags of the generation of code, beside ``flags``.
-        """
-        flags = (*flags, *further)
-        if not self.hides_operands:
-            device = self._assembly(unit, CompilationSide.DEVICE, flags, limits)
-            _must_hold_a_kernel(device.stdout_text)
-            return device.stdout_text, device.cpu_seconds
-        read = self._assembly(unit, CompilationSide.DEVICE, (*flags, "-emit-llvm"), limits)
-        text, more = self.with_hidden_operands(
-            unit, read.stdout_text, architecture, optimization, limits, further
-        )
-        _must_hold_a_kernel(text)
-        return text, read.cpu_seconds + more
 
     @property
     def hides_operands(self) -> bool:
@@ -402,8 +391,7 @@ class AmdToolchain:
         common = [str(self.clang), *self._location_flags(), *flags, *_LENIENT, side.flag]
         header = forced_header(unit)
         headers = self._precompiled[header]
-        # From C++20 on clang compares what it reads with a precompiled header, and refuses its own.
-        precompiled = headers.get(side, common) if not unit.standard else None
+        precompiled = headers.get(side, common)
         rest = [*unit.preprocessor_arguments(), "-S", "-o", "-", str(unit.main)]
         visible = (*self._visible, *unit.outside_directories)
         with replaced_files(unit, SOURCE_TREE) as replaced:
@@ -479,5 +467,5 @@ def code_flags(architecture: str, optimization: str, standard: str = "") -> tupl
         "-fuse-cuid=none",
         "-D__HIP_PLATFORM_AMD__=1",
         optimization,
-        *((f"-std={standard}",) if standard else ()),
+        *((f"-std={standard}", *WITHOUT_MODULES) if standard else ()),
     )

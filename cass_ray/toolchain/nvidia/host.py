@@ -8,12 +8,17 @@ goes nvcc's way, with the registration cut out of the stub file that cicc writes
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from cass_ray.toolchain.amd.precompiled import CompilationSide, PrecompiledHeaders
+from cass_ray.toolchain.amd.precompiled import (
+    WITHOUT_MODULES,
+    CompilationSide,
+    PrecompiledHeaders,
+)
+from cass_ray.toolchain.nvidia.preprocess import may_change_header
 from cass_ray.toolchain.nvidia.steps import (
     WORK_FILES,
     CompilerWorkbench,
@@ -23,10 +28,17 @@ from cass_ray.toolchain.nvidia.steps import (
 )
 from cass_ray.toolchain.sandbox import process
 from cass_ray.toolchain.sandbox.process import ProcessOutcome
-from cass_ray.toolchain.unit import classify
+from cass_ray.toolchain.unit import Unit, classify
 
 SHIM = Path(__file__).parent / "shim"
-"""The header to precompile, and one that clang's CUDA wrapper misses in CUDA 13."""
+"""The headers to precompile, and those that clang's CUDA wrapper misses."""
+
+_FORCED_HEADER = "cass_cuda.h"
+_OF_PROJECTS = "cass_cuda_project.h"
+
+_LANGUAGE_STANDARD = "c++17"
+_FIRST_ERROR_ONLY = "-Wfatal-errors"
+"""What clang does not accept goes nvcc's way, whatever else there is to say of it."""
 
 _LIMITS = frozenset(
     {ProcessOutcome.TIME_LIMIT, ProcessOutcome.MEMORY_LIMIT, ProcessOutcome.OUTPUT_LIMIT}
@@ -46,7 +58,7 @@ class ClangHost:
     @property
     def precompiled_directory(self) -> Path:
         """Where the precompiled headers are; a sandbox must show it."""
-        return self._precompiled.directory
+        return self._precompiled[_FORCED_HEADER].directory
 
     def compile(self, bench: CompilerWorkbench, flags: Sequence[str]) -> str | None:
         """Host assembly of the unit; None where clang does not accept it.
@@ -55,24 +67,28 @@ class ClangHost:
         other way's assembly differs. Raises :class:`~cass_ray.toolchain.unit.CompileFailure` then.
         """
         common = [str(self.clang), *self._location_flags(), *flags, CompilationSide.HOST.flag]
-        rest = [*bench.unit.preprocessor_arguments(), "-S", "-o", "-", str(bench.unit.main)]
+        rest = [_FIRST_ERROR_ONLY, *bench.unit.preprocessor_arguments()]
+        rest += ["-S", "-o", "-", str(bench.unit.main)]
         completed = None
-        precompiled = self._precompiled.get(CompilationSide.HOST, common)
+        headers = self._precompiled[forced_header(bench.unit)]
+        precompiled = headers.get(CompilationSide.HOST, common)
         if precompiled is not None:
             include = ["-Xclang", "-include-pch", "-Xclang", str(precompiled)]
             completed = bench.try_command([*common, *include, *rest], process.CLEAN_ENVIRONMENT)
-        if completed is None or self._precompiled.rejected(completed.stderr_text):
-            include = ["-include", str(SHIM / "cass_cuda.h")]
+        if completed is None or headers.rejected(completed.stderr_text):
+            include = ["-include", str(headers.header)]
             completed = bench.try_command([*common, *include, *rest], process.CLEAN_ENVIRONMENT)
         if completed.outcome in _LIMITS:
             raise classify(completed, bench.unit, "clang (host)")
         return completed.stdout_text if completed.ok else None
 
     @cached_property
-    def _precompiled(self) -> PrecompiledHeaders:
-        return PrecompiledHeaders(
-            cache=self.cache, header=SHIM / "cass_cuda.h", identity=(self.version, str(self.cuda))
-        )
+    def _precompiled(self) -> Mapping[str, PrecompiledHeaders]:
+        identity = (self.version, str(self.cuda))
+        return {
+            name: PrecompiledHeaders(cache=self.cache, header=SHIM / name, identity=identity)
+            for name in (_FORCED_HEADER, _OF_PROJECTS)
+        }
 
     def _location_flags(self) -> list[str]:
         """Flags that say where things are on this machine; they do not change the code."""
@@ -86,12 +102,30 @@ class ClangHost:
         ]
 
 
+def forced_header(unit: Unit) -> str:
+    """What clang includes before a unit; one of a project is given host functions of CUDA's."""
+    return _OF_PROJECTS if may_change_header(unit) else _FORCED_HEADER
+
+
+def recipe_of_projects() -> tuple[bytes | str, ...]:
+    """What clang's host code of units of projects depends on beside them, for keys of caches."""
+    return ((SHIM / "cass_host_math.h").read_bytes(), *WITHOUT_MODULES)
+
+
+def standard_flag(standard: str) -> str:
+    """The option for a unit's ``standard``, of both compilers."""
+    return f"-std={standard or _LANGUAGE_STANDARD}"
+
+
 def clang_flags(standard: str, optimization: str, *, relocatable: bool = False) -> list[str]:
     """The flags that determine clang's host code, which the GNU assembler can read.
 
-    ``relocatable`` device code is linked with that of other units before it is registered.
+    ``standard`` is a unit's. ``relocatable`` device code is linked with that of other units before
+    it is registered.
     """
-    language = ["-x", "cuda", standard, "-nocudalib", "-Wno-unknown-cuda-version", "-w"]
+    language = ["-x", "cuda", standard_flag(standard), "-nocudalib"]
+    language += ["-Wno-unknown-cuda-version", "-w"]
+    language += [*WITHOUT_MODULES] if standard else []
     separate = ["-fgpu-rdc"] if relocatable else []
     return [*language, optimization, "-fno-addrsig", *separate]
 

@@ -19,7 +19,13 @@ from cass_ray.cache import default_directory, digest
 from cass_ray.dataset.row import Reason, Toolchain
 from cass_ray.toolchain.nvidia.device import DeviceCompiler, compile_device
 from cass_ray.toolchain.nvidia.disassembly import DisassemblyError, disassemble
-from cass_ray.toolchain.nvidia.host import SHIM, ClangHost, NvccHost, clang_flags
+from cass_ray.toolchain.nvidia.host import (
+    SHIM,
+    ClangHost,
+    NvccHost,
+    clang_flags,
+    standard_flag,
+)
 from cass_ray.toolchain.nvidia.older_cccl import older_flags, with_what_was_removed
 from cass_ray.toolchain.nvidia.removed_names import removed_flags
 from cass_ray.toolchain.nvidia.resident_cicc import ResidentPool, build_library
@@ -38,12 +44,8 @@ _TARGET = re.compile(r"\bsm_(\d+)\b")
 _VARIANT = re.compile(r"(?<=\d)[af]$")
 """sm_90a: code of this one processor alone; sm_100f: of its family."""
 
-_LANGUAGE_STANDARD = "-std=c++17"
-_LANGUAGE = (_LANGUAGE_STANDARD, "--expt-relaxed-constexpr", "--extended-lambda")
-
-
-def _standard_flag(standard: str) -> str:
-    return f"-std={standard}" if standard else _LANGUAGE_STANDARD
+_EXTENSIONS = ("--expt-relaxed-constexpr", "--extended-lambda")
+_LANGUAGE = (standard_flag(""), *_EXTENSIONS)
 
 
 def _find_clang() -> Path | None:
@@ -299,7 +301,7 @@ class NvidiaToolchain:
 
     def _recorded_flags(self, optimization: str, standard: str) -> tuple[str, ...]:
         """Those that do not depend on where things are on this machine."""
-        language = (_standard_flag(standard), *_LANGUAGE[1:])
+        language = (standard_flag(standard), *_EXTENSIONS)
         return (*language, "-Xcompiler", optimization, "-ccbin", str(self.host_compiler))
 
     @property
@@ -337,7 +339,7 @@ class NvidiaToolchain:
             host = self._clang_host.compile(
                 bench,
                 clang_flags(
-                    _standard_flag(bench.unit.standard),
+                    bench.unit.standard,
                     optimization,
                     relocatable=_RELOCATABLE[0] in flags,
                 ),

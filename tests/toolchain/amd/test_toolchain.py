@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -196,10 +197,24 @@ class TestCompile:
     ) -> None:
         assert ".amdhsa_code_object_version 5" in amd.compile(unit).device_assembly
 
+    @staticmethod
+    def not_rejected(_: object, diagnostic: str) -> bool:
+        assert not diagnostic, "clang refuses its own"
+        return False
+
+    @pytest.mark.parametrize("standard", ["", "c++20", "c++23", "gnu++20"])
     def test_precompiled_headers_do_not_change_the_code(
-        self, amd: AmdToolchain, unit: Unit, monkeypatch: pytest.MonkeyPatch
+        self, amd: AmdToolchain, unit: Unit, standard: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        with_header = amd.compile(unit)
+        text = unit.source.read_text()
+        includes = "#include <cstdarg>\n#include <map>\n#include <string>\n#include <vector>\n"
+        unit.source.write_text(f"{includes}std::map<std::string, std::vector<int>> all;\n{text}")
+        unit = replace(unit, standard=standard)
+        with monkeypatch.context() as headers_alone:
+            headers_alone.setattr(
+                "cass_ray.toolchain.amd.precompiled.PrecompiledHeaders.rejected", self.not_rejected
+            )
+            with_header = amd.compile(unit)
         monkeypatch.setattr(
             "cass_ray.toolchain.amd.precompiled.PrecompiledHeaders.get", lambda *_: None
         )

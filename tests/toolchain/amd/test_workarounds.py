@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import pytest
 
-from cass_ray.toolchain.amd import workarounds
+from cass_ray.toolchain.amd import toolchain, workarounds
 from cass_ray.toolchain.amd.workarounds import (
     ANY_VERSION,
+    KEEPS_EXITS,
     WAYS_TO_SPILL,
     LlvmOptions,
+    as_flags,
     code_workarounds,
     losing_no_lanes,
     may_lose_lanes,
 )
 from cass_ray.toolchain.locate import find_amd
+from cass_ray.toolchain.sandbox.process import Completed, run
 from cass_ray.toolchain.unit import Unit
 from tests.translate.programs import output_of
 
@@ -153,6 +157,53 @@ def test_what_loses_lanes_in_each_register_goes_to_memory(
     assert "-amdgpu-spill-sgpr-to-vgpr=false" in made.flags
     assert "-no-stack-slot-sharing" in made.flags
     assert "-amdgpu-prealloc-sgpr-spill-vgprs" not in made.flags
+
+
+@pytest.mark.amd
+def test_code_that_is_made_again_is_parsed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workarounds, "may_lose_lanes", lambda version, assembly: True)
+    monkeypatch.setattr(workarounds, "may_lose_exits", lambda version, assembly: True)
+    commands: list[list[str]] = []
+
+    def noted(command: list[str], **options: Any) -> Completed:
+        commands.append(command)
+        return run(command, **options)
+
+    monkeypatch.setattr(toolchain, "run", noted)
+    clang = find_amd()
+    made = clang.compile_device(spilling_unit(tmp_path), "gfx1100", optimization="-O2")
+    assert "-amdgpu-skip-threshold=0" in made.flags
+    if clang.hides_operands:
+        parsed = [command for command in commands if "-emit-llvm" in command]
+        assert len(parsed) == 1
+
+
+@pytest.mark.amd
+@pytest.mark.parametrize("options", [*WAYS_TO_SPILL[1:], KEEPS_EXITS])
+@pytest.mark.parametrize("optimization", ["-O0", "-Os", "-O2"])
+def test_what_generates_code_changes_nothing_before(
+    options: LlvmOptions, optimization: str, tmp_path: Path
+) -> None:
+    """Else what is made again would have to be parsed again."""
+    compiler = find_amd()
+    flags = ["-emit-llvm", "-S", "-o", "-", "-x", "cl", "-target", "amdgcn-amd-amdhsa"]
+    flags += ["-mcpu=gfx1100", "-nogpulib", "-cl-std=CL2.0", optimization, "unit.cl"]
+    (tmp_path / "unit.cl").write_text(OPENCL)
+    texts = [run([compiler.clang, *as_flags(each), *flags], cwd=tmp_path) for each in ((), options)]
+    assert texts[0].ok, texts[0].stderr_text
+    assert texts[0].stdout == texts[1].stdout
+
+
+OPENCL = """
+int called(int, __global int *);
+__kernel void steps(__global int *out, int n) {
+  int sum = 0;
+  for (int i = 0; i < n; ++i) { sum += called(i, out); if (sum > out[i]) return; }
+  out[get_global_id(0)] = sum / n;
+}
+"""
 
 
 class Refused(Exception):

@@ -300,6 +300,22 @@ def test_host_assembly_leaves_the_device_out(
     assert ("cudafe++" in output.cpu_seconds_by_tool) is not with_clang
 
 
+def test_clang_takes_a_newer_standard(
+    toolchain: NvidiaToolchain, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It compares what it reads with a precompiled header there, and refused its own."""
+    if toolchain.clang is None:
+        pytest.skip("no clang")
+    further = "#include <cstdarg>\n#include <map>\n#include <string>\n"
+    unit = replace(unit_of(tree, "src/newer.cu", further + PROGRAM), standard="c++20")
+    output = toolchain.compile(unit)
+    assert "cudafe++" not in output.cpu_seconds_by_tool
+    monkeypatch.setattr(
+        "cass_ray.toolchain.amd.precompiled.PrecompiledHeaders.get", lambda *_: None
+    )
+    assert toolchain.compile(unit).host_assembly == output.host_assembly
+
+
 def test_host_code_that_clang_rejects_goes_the_way_of_nvcc(
     toolchain: NvidiaToolchain, tree: Path
 ) -> None:
