@@ -2,11 +2,13 @@
 
 python -m benchmarks.project [NAME ...] [--list projects.yaml] [--clones DIR] [--arch gfx90a]
     [--results benchmarks/results/projects.json] [--page benchmarks/results/projects.md]
+    [--reports DIR]
 
 Each row of the list (moat.yaml is another) is cloned at its commit, with its submodules, and given
 to ``cass project``.
 Commit, date and verdict of each row and target replace the older ones in the results; the page's
-table is written from them. With ``--clones`` clones are taken from git directories DIR/OWNER+NAME.
+table is written from them. With ``--clones`` clones are taken from git directories DIR/OWNER+NAME;
+``--reports`` keeps the patch and the reports of each row, logs of its steps among them.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ def main() -> int:
     parser.add_argument("--list", type=Path, default=_LIST)
     parser.add_argument("--clones", type=Path)
     parser.add_argument("--arch", action="append", default=[])
+    parser.add_argument("--reports", type=Path)
     parser.add_argument("--results", type=Path, default=_RESULTS)
     parser.add_argument("--page", type=Path, default=_PAGE)
     chosen = parser.parse_args()
@@ -46,7 +49,7 @@ def main() -> int:
     verdicts = []
     for row in rows:
         with tempfile.TemporaryDirectory(prefix="cass-projects-") as place:
-            for seen in _port(chosen.list.stem, row, Path(place), chosen.clones, targets):
+            for seen in _port(row, Path(place), chosen, targets):
                 print(f"{seen.verdict:<8} {seen.target:<8} {row.project} ({seen.seconds:.0f} s)")
                 verdicts.append(seen.verdict)
                 results.replace(seen)
@@ -56,15 +59,15 @@ def main() -> int:
 
 
 def _port(
-    listed: str, row: ProjectRow, place: Path, clones: Path | None, targets: list[str]
+    row: ProjectRow, place: Path, chosen: argparse.Namespace, targets: list[str]
 ) -> Iterator[Seen]:
     try:
-        checkout = clone(row, place, clones)
+        checkout = clone(row, place, chosen.clones)
     except CloneFailed as error:
         print(f"not tried: {row.project}: {error}", file=sys.stderr)
         return
     for target in targets:
-        yield port_row(listed, row, checkout, target)
+        yield port_row(chosen.list.stem, row, checkout, target, chosen.reports)
 
 
 def _chosen(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -70,10 +71,12 @@ class Results(StrictModel):
         path.write_text(self.model_dump_json(indent=1) + "\n", "utf-8")
 
 
-def port_row(listed: str, row: ProjectRow, checkout: Checkout, target: str) -> Seen:
+def port_row(
+    listed: str, row: ProjectRow, checkout: Checkout, target: str, reports: Path | None = None
+) -> Seen:
     """Run ``cass project`` on ``checkout`` for ``target``, with the commands of ``row``.
 
-    ``listed`` is the name of the row's list.
+    ``listed`` is the name of the row's list. Below ``reports`` the patch and the reports stay.
     """
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="cass-port-") as place:
@@ -85,6 +88,9 @@ def port_row(listed: str, row: ProjectRow, checkout: Checkout, target: str) -> S
             errors="replace",
             check=False,
         )
+        if reports is not None and out.is_dir():
+            name = f"{row.project.replace('/', '+')}-{target}"
+            shutil.copytree(out, reports / name, dirs_exist_ok=True)
         report = json.loads((out / _REPORT).read_text()) if (out / _REPORT).exists() else None
         patch = (out / _PATCH).read_text(errors="replace") if report else ""
     verdict, said = _verdict(report, done.stderr)

@@ -15,6 +15,12 @@ from cass_ray.toolchain.archive.library_root import LibraryRoot
 
 _NAMES_PYTHON = re.compile(r"(?<![\w./-])(?:python3?|pytest|pip)(?![\w/-])")
 _FOLDER = "interpreter"
+_KEPT_PATH = """\
+case ":$PYTHONPATH:" in
+  *":@startup@:"*) ;;
+  *) export PYTHONPATH="@startup@${PYTHONPATH:+:$PYTHONPATH}" ;;
+esac
+"""
 _PROGRAMS = {"python": "", "python3": "", "pytest": " -m pytest"}
 
 
@@ -28,13 +34,19 @@ def python_folders() -> tuple[Path, ...]:
     return tuple(sorted({Path(sys.prefix), Path(sys.base_prefix)}))
 
 
-def write_interpreter(prefix: Path, libraries: LibraryRoot | None) -> tuple[Path, ...]:
-    """Write ``python`` and the like below ``prefix``; returns the folders to be searched first."""
+def write_interpreter(
+    prefix: Path, libraries: LibraryRoot | None, startup: Path | None = None
+) -> tuple[Path, ...]:
+    """Write ``python`` and the like below ``prefix``; returns the folders to be searched first.
+
+    Modules of ``startup`` are found whatever a project's command makes of ``PYTHONPATH``.
+    """
     folder = prefix / _FOLDER
     folder.mkdir(parents=True, exist_ok=True)
+    kept = "" if startup is None else _KEPT_PATH.replace("@startup@", str(startup))
     for name, module in _PROGRAMS.items():
         script = folder / name
-        script.write_text(f'#!/bin/sh\nexec {_start(libraries)}{module} "$@"\n')
+        script.write_text(f'#!/bin/sh\n{kept}exec {_start(libraries)}{module} "$@"\n')
         script.chmod(0o755)
     return folder, Path(sys.executable).parent
 

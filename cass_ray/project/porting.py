@@ -329,7 +329,7 @@ def _target(
             bench,
             also_visible=(*bench.also_visible, *torch.visible()),
             variables=torch.variables(architecture, tree),
-            tools=(*bench.tools, compilers, *write_interpreter(prefix, libraries)),
+            tools=(*bench.tools, compilers, *write_interpreter(prefix, libraries, torch.startup)),
         )
     elif names_python(f"{plan.build}\n{plan.test}"):
         bench = replace(

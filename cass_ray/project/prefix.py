@@ -12,6 +12,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+from cass_ray.emulator import blaslt
 from cass_ray.project.build_system import cache_entries
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.archive.library_root import LibraryRoot
@@ -41,6 +42,9 @@ _LINKED = {
 }
 _VERSIONED = {"roctx64": ".4"}
 """Libraries of Debian's packages for users alone, which have no name without a version."""
+_NOT_HERE = ("rocm_smi64", "rccl", "MIOpen")
+"""Libraries that no part of ``cass setup libraries`` has. Many link them without a call."""
+_NOTHING = "/* {name} is not among the CPU backend's libraries: what calls it does not link. */\n"
 _RUNTIME = {"hiprtc": ("hiprtc::hiprtc",)}
 """What the runtime library holds as well."""
 
@@ -106,10 +110,14 @@ def write_prefix(
         alias.unlink(missing_ok=True)
         alias.symlink_to("hipcc")
     _write_packages(folder, libraries, link)
+    if libraries is not None and "hipblas" in libraries.libraries:
+        _lay_blaslt(folder, toolchain, runtime, libraries)
     for name in _RUNTIME:
         place = folder / "lib" / f"lib{name}.so"
         place.unlink(missing_ok=True)
         place.symlink_to("libamdhip64.so")
+    for name in _NOT_HERE:
+        (folder / "lib" / f"lib{name}.so").write_text(_NOTHING.format(name=name))
     if libraries is not None:
         for name in (*libraries.libraries, *_VERSIONED):
             version = _VERSIONED.get(name, "")
@@ -162,6 +170,28 @@ def _share(folder: Path, toolchain: AmdToolchain) -> None:
     if share.is_symlink():
         share.unlink()
         shutil.copytree(toolchain.rocm_path / "share", share)
+
+
+def _lay_blaslt(
+    folder: Path, toolchain: AmdToolchain, runtime: Path, libraries: LibraryRoot
+) -> None:
+    """Our hipBLASLt beside AMD's libraries: header, library, package."""
+    include = folder / "include"
+    if include.is_symlink():
+        include.unlink()
+    include.mkdir(exist_ok=True)
+    for entry in (toolchain.rocm_path / "include").iterdir():
+        place = include / entry.name
+        place.unlink(missing_ok=True)
+        place.symlink_to(entry)
+    if not (include / blaslt.NAME).exists():
+        shutil.copytree(blaslt.HEADERS, include / blaslt.NAME)
+    built = blaslt.blaslt_library(toolchain, runtime, libraries)
+    library = folder / "lib" / built.name
+    for name in (built.name, blaslt.SONAME):
+        shutil.copy(built, library.with_name(name))
+    link = libraries.link_flags(runtime)
+    _write_package(folder, blaslt.NAME, ("roc::hipblaslt",), str(include), [str(library)], link)
 
 
 def _write_packages(folder: Path, libraries: LibraryRoot | None, link: list[str]) -> None:

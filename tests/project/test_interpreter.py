@@ -42,6 +42,26 @@ def test_it_is_this_interpreter(tmp_path: Path, libraries: LibraryRoot | None) -
         assert json.loads(done.stdout) == [sys.executable, sys.prefix, ["a b", ""]]
 
 
+@pytest.mark.parametrize(
+    "command", ["", "PYTHONPATH=", "PYTHONPATH=/a", "PYTHONPATH=$PYTHONPATH:/a"]
+)
+def test_modules_of_the_start_are_found_whatever_a_command_says(
+    tmp_path: Path, command: str
+) -> None:
+    startup = tmp_path / "startup"
+    folder, _ = write_interpreter(tmp_path, None, startup)
+    code = "import sys; print(sys.path)"
+    done = subprocess.run(
+        ["bash", "-c", f'{command} "{folder}/python" -c "{code}"'],
+        capture_output=True,
+        check=True,
+        text=True,
+        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(startup)},
+    )
+    assert done.stdout.count(f"'{startup}'") == 1
+    assert done.stdout.count("'/a'") == command.count("/a")
+
+
 @pytest.mark.amd
 def test_it_starts_with_the_libraries_own_loader(tmp_path: Path) -> None:
     libraries = find_library_root(default_directory())

@@ -54,6 +54,11 @@ class TorchBackend:
     include: Path
     hip_version: str
 
+    @property
+    def startup(self) -> Path:
+        """The folder of modules that those interpreters load first."""
+        return _STARTUP
+
     def variables(self, architecture: str, tree: Path) -> dict[str, str]:
         """Environment of the interpreters that build and test ``tree`` for ``architecture``.
 

@@ -19,6 +19,7 @@ from cass_ray.translate.project.build_text import (
     BuildText,
     with_spared,
 )
+from cass_ray.translate.project.cmake_cccl import NAMED, core_library
 from cass_ray.translate.project.cmake_features import (
     downloads,
     fetched,
@@ -163,7 +164,9 @@ def translate_cmake(text: str) -> Translation:
             f"the build downloads {address}, and builds have no network here",
             "put what it holds where the build looks for it before",
         )
-    if not _SEEMS_CUDA.search(text):
+    if NAMED.search(text):
+        file.replace_commands(core_library)
+    elif not _SEEMS_CUDA.search(text):
         return file.done()
     targets = {TARGETS[name] for name in _TARGET.findall(text) if name in TARGETS}
     targets |= {VARIABLES[name] for name in _VARIABLE.findall(text)}
@@ -308,7 +311,7 @@ def _command(
         return f"{found}\n{_PLATFORM}" if headers else found
     made = find_cuda_command(lower, body, flags)
     if made is not None:
-        return made.replace("{language}", _language("add_library", words, body))
+        return made.replace("{language}", _language("add_library", words, body, parameters))
     if lower == "aux_source_directory" and len(words) == 2:
         return f"{whole}\n{_glob(*words)}"
     if lower in {"set", "set_property", "set_target_properties"}:

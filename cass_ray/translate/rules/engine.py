@@ -117,6 +117,11 @@ PASSES: tuple[Pass, ...] = (
         "before the names, which would count shuffles and votes as the same in HIP",
     ),
     Pass(
+        "bindings of vectors",
+        vectors.bind_elements,
+        "anywhere: asks for a snippet, by words that no other pass changes",
+    ),
+    Pass(
         "block reductions",
         block_reductions.rewrite_block_reductions,
         "before the names, which would count those of a kernel without `return` twice",

@@ -36,6 +36,9 @@ _STATEMENT_END = re.compile(
     r"[;{}]|^[ \t]*#[^\n]*(?:\\\n[^\n]*)*\n|^[ \t]*template\b", re.MULTILINE
 )
 _COMPONENTS = "xyzw"
+_BINDING = re.compile(
+    r"\bauto\s*(?:const\s*)?&{0,2}\s*\[\s*\w+(?:\s*,\s*\w+){0,3}\s*\]\s*(?:[({]|[:=](?![:=]))"
+)
 
 
 def uses_vectors(text: str) -> bool:
@@ -59,6 +62,13 @@ def are_plain(unit: Rewrite) -> bool:
 def declares_forward(unit: Rewrite) -> bool:
     """Whether the file declares ``struct float4;`` in place of including what defines it."""
     return any(match["alone"] for match in _ELABORATED.finditer(unit.source.code))
+
+
+def bind_elements(unit: Rewrite) -> None:
+    """Structured bindings, ``auto [x, y] = float2``, of HIP's types, which are no plain structs."""
+    code = unit.source.code
+    if not unit.is_hip and not are_plain(unit) and uses_vectors(code) and _BINDING.search(code):
+        unit.snippets.add("vector_bindings")
 
 
 def name_types(unit: Rewrite) -> None:

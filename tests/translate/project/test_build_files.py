@@ -41,7 +41,7 @@ if(NOT DEFINED CMAKE_HIP_ARCHITECTURES)
   endif()
 endif()
 set(CMAKE_HIP_STANDARD 17)
-set(CMAKE_HIP_FLAGS "${CMAKE_HIP_FLAGS} -Wall -ffast-math")
+set(CMAKE_HIP_FLAGS "${CMAKE_HIP_FLAGS} -Wall -fgpu-approx-transcendentals")
 add_executable(demo src/main.cu util.cpp)
 set_source_files_properties(src/main.cu PROPERTIES LANGUAGE HIP)
 target_compile_options(demo PRIVATE $<$<COMPILE_LANGUAGE:HIP>:-gline-tables-only>)
@@ -160,7 +160,7 @@ def test_setup_py_loses_nvccs_flags() -> None:
     flags = "'-O3', '--use_fast_math', '-lineinfo', '--expt-relaxed-constexpr'"
     source = f"CUDAExtension('x', extra_compile_args={{'nvcc': [{flags}]}})\n"
     result = translate_setup(source)
-    assert "'-O3', '-ffast-math', '-gline-tables-only', ]" in result.source
+    assert "'-O3', '-fgpu-approx-transcendentals', '-gline-tables-only', ]" in result.source
     assert result.findings[0].severity is Severity.NOTE
 
 
@@ -212,7 +212,7 @@ table.get("-gencode")
 LISTS_OF_HIPCC = """\
 flags = [
     "-O3",
-    "-ffast-math",  # as before
+    "-fgpu-approx-transcendentals",  # as before
     f"-DÄ={x}", "-gline-tables-only",
 ]
 flags += []
@@ -224,7 +224,7 @@ elif version >= Version("11.6"):
     flags.append("-gline-tables-only"); pass
 elif old:
     pass
-flags.append('-ffast-math')
+flags.append('-fgpu-approx-transcendentals')
 flags.append("--verbose")
 table.get("-gencode")
 """
@@ -305,7 +305,10 @@ def test_other_modules_of_python_stay(text: str) -> None:
         ("'-O2', '-fmad', 'false', '-g'", "'-O2', '-ffp-contract=off', '-g'"),
         ('"-rdc", "true", "-O3"', '"-fgpu-rdc", "-O3"'),
         ('"--default-stream", "per-thread"', '"-fgpu-default-stream=per-thread"'),
-        ('"--ftz", "true", "-use_fast_math"', '"-fgpu-flush-denormals-to-zero", "-ffast-math"'),
+        (
+            '"--ftz", "true", "-use_fast_math"',
+            '"-fgpu-flush-denormals-to-zero", "-fgpu-approx-transcendentals"',
+        ),
         ('"false", "--fmad"', '"false", "--fmad"'),
     ],
 )

@@ -24,7 +24,8 @@ def made(command: str) -> str:
         ('"-DA;-DB"', f'"$<{HIP}:-DA;-DB>"'),
         ("-arch=sm_50 -DA", f'"$<{HIP}:-DA>"'),
         ("-Xcompiler -Wall,-fPIC", f'"$<{HIP}:-Wall;-fPIC>"'),
-        ("-gencode arch=compute_60,code=sm_60 --use_fast_math", f'"$<{HIP}:-ffast-math>"'),
+        ("-gencode arch=compute_60,code=sm_60 --use_fast_math",
+         f'"$<{HIP}:-fgpu-approx-transcendentals>"'),
         ("DEBUG -G RELEASE -DR", f'"$<$<AND:{HIP},$<CONFIG:DEBUG>>:-g>"'
          f' "$<$<AND:{HIP},$<CONFIG:RELEASE>>:-DR>"'),
         ("${MINE}", f'"$<{HIP}:${{MINE}}>"'),
@@ -35,6 +36,22 @@ def test_options_are_for_what_is_hip(options: str, expected: str) -> None:
     text = made(f"cuda_add_library(a STATIC a.cu OPTIONS {options})")
     assert f"target_compile_options(a PRIVATE {expected})\n" in text
     assert "OPTIONS " not in text.replace("_options", "")
+
+
+@pytest.mark.parametrize(
+    ("command", "variable"),
+    [
+        ("cuda_add_executable(${name} EXCLUDE_FROM_ALL ${files} OPTIONS -DA)", "files"),
+        ("cuda_add_library(${name} SHARED ${files})", "files"),
+        ("cuda_add_executable(${name} ${ARGN})", "ARGN"),
+        ("CUDA_ADD_LIBRARY(${name} ${common} ${files})", "files"),
+        ("cuda_compile(objects ${files})", "files"),
+    ],
+)
+def test_sources_that_a_macro_is_called_with(command: str, variable: str) -> None:
+    text = made(f"macro(make_one name files)\n  {command}\nendmacro()")
+    assert text.count("foreach(source ") == 1
+    assert f"foreach(source ${{{variable}}})\n" in text
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ ORDER = [
     "old PyTorch",
     "guards",
     "warps",
+    "bindings of vectors",
     "block reductions",
     "own functions",
     "kinds of images",

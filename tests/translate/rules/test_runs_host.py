@@ -134,3 +134,47 @@ def test_occupancy_by_the_limits_of_the_device() -> None:
         # 2 blocks of 1024 threads on each of 3: as many threads as there can be.
         "best": "6 1024",
     }
+
+
+CONFIGURED = r"""
+#include <cstdio>
+#include <cuda_runtime.h>
+template <int N>
+__global__ void fill(float* __restrict__ out, const float* in, int n, double scale) {
+  cudaGridDependencySynchronize();
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = in[i] * scale + N;
+  cudaTriggerProgrammaticLaunchCompletion();
+}
+__global__ void nothing() {}
+#define CHECK(x) if ((x) != cudaSuccess) return 1
+int main() {
+  float host[100], *a, *b;
+  for (int i = 0; i < 100; ++i) host[i] = i;
+  cudaMalloc(&a, sizeof host); cudaMalloc(&b, sizeof host);
+  cudaMemcpy(a, host, sizeof host, cudaMemcpyHostToDevice);
+  cudaLaunchAttribute attrs[2];
+  attrs[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attrs[0].val.programmaticStreamSerializationAllowed = 1;
+  attrs[1].id = cudaLaunchAttributePriority;
+  attrs[1].val.priority = 0;
+  cudaLaunchConfig_t config = {};
+  config.numAttrs = 2; config.attrs = attrs;
+  config.gridDim = dim3(4); config.blockDim = 32; config.dynamicSmemBytes = 0; config.stream = 0;
+  CHECK(cudaLaunchKernelEx(&config, fill<3>, b, a, 100, 2));   // an int for a double
+  CHECK(cudaLaunchKernelEx(&config, nothing));
+  int n = 100; double scale = 0.5;
+  void* arguments[] = {&a, &b, &n, &scale};
+  CHECK(cudaLaunchKernelExC(&config, (const void*)fill<1>, arguments));
+  cudaMemcpy(host, a, sizeof host, cudaMemcpyDeviceToHost);
+  int wrong = 0;
+  for (int i = 0; i < 100; ++i) wrong += host[i] != (2.0f * i + 3) * 0.5f + 1;
+  printf("wrong: %d\n", wrong);
+}
+"""
+
+
+@pytest.mark.amd
+def test_launches_by_a_configuration() -> None:
+    """The kernel's arguments are converted to its parameters, as CUDA's template does."""
+    assert output_of(CONFIGURED) == {"wrong": "0"}

@@ -78,7 +78,7 @@ int main() {
   config.attrs = nullptr;
   cudaError_t none = cudaLaunchKernelEx(&config, cooperative, device);
   printf("no attributes: %d\n", none == cudaErrorInvalidValue);
-  together.id = static_cast<cudaLaunchAttributeID>(9);
+  together.id = static_cast<cudaLaunchAttributeID>(4);  // clusters
   config.attrs = &together;
   printf("other: %d\n", cudaLaunchKernelEx(&config, cooperative, device) == cudaSuccess);
 }
@@ -110,7 +110,6 @@ def test_a_launch_does_what_its_configuration_says(
 
 CLUSTERS = (
     "void f(cudaLaunchAttribute* a) {\n  a->id = cudaLaunchAttributeClusterDimension;\n}\n",
-    "void f(cudaLaunchAttribute* a) {\n  a->id = cudaLaunchAttributeMemSyncDomain;\n}\n",
     "void f(cudaLaunchAttribute* a) {\n  a->id = cudaLaunchAttributeProgrammaticEvent;\n}\n",
 )
 

@@ -6,11 +6,13 @@
 #include <hip/hip_fp16.h>
 
 namespace __hip {
-template <> struct __numeric_type<__half> {
+template <>
+struct __numeric_type<__half> {
   typedef void type;
   static const bool value = false;
 };
-template <> struct __numeric_type<__hip_bfloat16> {
+template <>
+struct __numeric_type<__hip_bfloat16> {
   typedef void type;
   static const bool value = false;
 };

@@ -1,54 +1,85 @@
 #ifndef CASS_LAUNCH_CONFIG
 #define CASS_LAUNCH_CONFIG
+#include <tuple>
 #include <utility>
-// A launch with attributes. None overlaps with what is before it in its stream, which CUDA allows
-// an implementation of programmatic serialization: then waiting for that and triggering what
-// comes next do nothing. Priority and carve-out are hints.
+// Launches by a configuration. A kernel that may begin before the one ahead of it in the stream ends begins behind
+// it here. What HIP's launches do not have (clusters, events of launches) is refused by name.
 namespace cass {
-constexpr hipLaunchAttributeID launch_attribute_ignore = static_cast<hipLaunchAttributeID>(0);
-constexpr hipLaunchAttributeID launch_attribute_serialization = static_cast<hipLaunchAttributeID>(6);
-constexpr hipLaunchAttributeID launch_attribute_carveout = static_cast<hipLaunchAttributeID>(14);
-union LaunchAttributeValue {
+enum launch_attribute_id {
+    launch_attribute_ignore = 0,
+    launch_attribute_access_policy_window = 1,
+    launch_attribute_cooperative = 2,
+    launch_attribute_synchronization_policy = 3,
+    launch_attribute_cluster_scheduling_policy = 5,
+    launch_attribute_programmatic_serialization = 6,
+    launch_attribute_priority = 8,
+    launch_attribute_memory_domain_map = 9,
+    launch_attribute_memory_domain = 10,
+    launch_attribute_carveout = 14
+};
+union launch_attribute_value {
+    char pad[64];
+    hipAccessPolicyWindow accessPolicyWindow;
     int cooperative;
-    int priority;
+    int clusterSchedulingPolicyPreference;
     int programmaticStreamSerializationAllowed;
+    int priority;
     unsigned int sharedMemCarveout;
 };
-struct LaunchAttribute {
-    hipLaunchAttributeID id;
-    LaunchAttributeValue val;
+struct launch_attribute {
+    // From the enumerators of either enumeration.
+    struct identifier {
+        int number = 0;
+        identifier() = default;
+        identifier(launch_attribute_id id) : number(id) {}
+        identifier(hipLaunchAttributeID id) : number(id) {}
+        operator int() const { return number; }
+    } id;
+    launch_attribute_value val;
+    launch_attribute() : id(), val() {}
 };
-struct LaunchConfig {
-    dim3 gridDim;
-    dim3 blockDim;
-    size_t dynamicSmemBytes;
-    hipStream_t stream;
-    LaunchAttribute* attrs;
-    unsigned int numAttrs;
+struct launch_config {
+    dim3 gridDim, blockDim;
+    size_t dynamicSmemBytes = 0;
+    hipStream_t stream = nullptr;
+    launch_attribute* attrs = nullptr;
+    unsigned int numAttrs = 0;
 };
-inline hipError_t launch_kernel_exc(const LaunchConfig* config, const void* function, void** arguments) {
+inline hipError_t launch_kernel_exc(const launch_config* config, const void* kernel, void** arguments) {
     if (config == nullptr || (config->numAttrs != 0 && config->attrs == nullptr)) return hipErrorInvalidValue;
     bool cooperative = false;
-    for (unsigned int index = 0; index < config->numAttrs; ++index) {
-        const LaunchAttribute& attribute = config->attrs[index];
-        switch (static_cast<int>(attribute.id)) {
-            case hipLaunchAttributeCooperative: cooperative = attribute.val.cooperative != 0; break;
-            case 0: case 6: case 14: case hipLaunchAttributePriority: break;
+    for (unsigned int i = 0; i < config->numAttrs; ++i) {
+        const launch_attribute& each = config->attrs[i];
+        switch (int(each.id)) {
+            case launch_attribute_cooperative: cooperative = each.val.cooperative != 0; break;
+            // Hints, and what allows more overlap than there is.
+            case launch_attribute_ignore:
+            case launch_attribute_access_policy_window:
+            case launch_attribute_synchronization_policy:
+            case launch_attribute_cluster_scheduling_policy:
+            case launch_attribute_programmatic_serialization:
+            case launch_attribute_priority:
+            case launch_attribute_memory_domain_map:
+            case launch_attribute_memory_domain:
+            case launch_attribute_carveout: break;
             default: return hipErrorNotSupported;
         }
     }
-    const unsigned int shared = static_cast<unsigned int>(config->dynamicSmemBytes);
-    return cooperative ? hipLaunchCooperativeKernel(function, config->gridDim, config->blockDim, arguments,
-                                                    shared, config->stream)
-                       : hipLaunchKernel(function, config->gridDim, config->blockDim, arguments, shared,
-                                         config->stream);
+    if (cooperative)
+        return hipLaunchCooperativeKernel(kernel, config->gridDim, config->blockDim, arguments,
+                                          static_cast<unsigned int>(config->dynamicSmemBytes), config->stream);
+    return hipLaunchKernel(kernel, config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes, config->stream);
 }
-template <typename... Expected, typename... Actual>
-inline hipError_t launch_kernel_ex(const LaunchConfig* config, void (*kernel)(Expected...), Actual&&... actual) {
-    return [&](Expected... coerced) {
-        void* arguments[] = {const_cast<void*>(static_cast<const volatile void*>(&coerced))..., nullptr};
-        return launch_kernel_exc(config, reinterpret_cast<const void*>(kernel), arguments);
-    }(std::forward<Actual>(actual)...);
+template <typename... Parameters, std::size_t... I>
+hipError_t launch_with(const launch_config* config, void (*kernel)(Parameters...), std::tuple<Parameters...>& values,
+                       std::index_sequence<I...>) {
+    void* arguments[] = {const_cast<void*>(static_cast<const void*>(&std::get<I>(values)))..., nullptr};
+    return launch_kernel_exc(config, reinterpret_cast<const void*>(kernel), arguments);
+}
+template <typename... Parameters, typename... Arguments>
+hipError_t launch_kernel_ex(const launch_config* config, void (*kernel)(Parameters...), Arguments&&... arguments) {
+    std::tuple<Parameters...> values(std::forward<Arguments>(arguments)...);
+    return launch_with(config, kernel, values, std::index_sequence_for<Parameters...>());
 }
 __device__ inline void grid_dependency_synchronize() {}
 __device__ inline void trigger_launch_completion() {}
