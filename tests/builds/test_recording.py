@@ -181,6 +181,51 @@ endforeach()
     assert made.units["a.cu"].definitions == ("HAS_x=1", "HAS_y=1")
 
 
+def test_cmake_goes_on_past_commands_of_packages_that_are_not_here(
+    recording: BuildRecorder, tmp_path: Path
+) -> None:
+    needs("cmake")
+    lists = """\
+cmake_minimum_required(VERSION 3.18)
+project(p LANGUAGES CXX CUDA)
+find_package(nowhere_bind 2.12 CONFIG REQUIRED)
+nowhere_bind_setup(SOMETHING ON)
+nowhere_bind_add_module(bound MODULE NO_EXTRAS bindings.cpp kernels.cu)
+target_compile_definitions(bound PRIVATE SIZE=32)
+nowhere_strip(bound)
+get_property(interface TARGET absent PROPERTY INTERFACE_INCLUDE_DIRECTORIES)
+set_property(GLOBAL PROPERTY SEEN "x;y")
+get_property(seen GLOBAL PROPERTY SEEN)
+list(LENGTH seen COUNT)
+configure_file(third_party/absent/version.h.in version.h)
+configure_file(here.h.in here.h @ONLY)
+target_compile_definitions(bound PRIVATE COUNT=${COUNT} INTERFACE_${interface}=1)
+add_library(objects STATIC $<TARGET_OBJECTS:absent>)
+add_library(faces INTERFACE)
+add_library(two "")
+target_sources(two PRIVATE third_party/absent/queue.hpp more.cu third_party/absent/a.cpp)
+add_library(third STATIC third_party/absent/b.cu third.cu)
+"""
+    tree = project(
+        tmp_path,
+        CMakeLists_dot_txt=lists,
+        kernels_dot_cu=KERNEL,
+        more_dot_cu=KERNEL,
+        third_dot_cu=KERNEL,
+        bindings_dot_cpp="int bound;\n",
+        here_dot_h_dot_in="#define COUNTED @COUNT@\n",
+    )
+
+    made = recording.record(tree, [])
+
+    assert made.units["kernels.cu"].definitions == ("COUNT=2", "INTERFACE_=1", "SIZE=32"), made.log
+    assert sorted(made.units) == ["kernels.cu", "more.cu", "third.cu"]
+    assert made.generated["cass-build/here.h"] == b"#define COUNTED 2\n"
+    said = "\n".join(made.log)
+    assert "nowhere_bind_add_module" in said
+    assert "third_party/absent/version.h.in is not here" in said
+
+
 def test_configure_tries_compilers_for_real(recording: BuildRecorder, tmp_path: Path) -> None:
     needs("make")
     configure = """\

@@ -89,6 +89,7 @@ def test_it_is_a_translator() -> None:
         ("__nv_bfloat16 x;", "__hip_bfloat16 x;"),
         ("cuMemsetD32Async(p, 1, 2, s);", "hipMemsetD32Async(p, 1, 2, s);"),
         ("__global__ void k(const __grid_constant__ P p);", "__global__ void k(const P p);"),
+        ("#define CALLED void CUDART_CB called()", "#define CALLED void called()"),
     ],
 )
 def test_names(cuda: str, hip: str) -> None:
@@ -641,6 +642,20 @@ def test_groups_that_hip_lacks_are_errors() -> None:
 )
 def test_cub_has_warps_of_32_lanes(cuda: str, hip: str) -> None:
     assert hip in translate(cuda).source
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "#define CUDARTAPI",
+        "#  define CUDAAPI __stdcall",
+        "#ifndef CUDART_CB\n#endif",
+        "#undef CUDARTAPI",
+        "#if defined(CUFFTAPI)\n#endif",
+    ],
+)
+def test_a_word_that_means_nothing_to_hip_stays_in_directives_about_it(source: str) -> None:
+    assert translate(source).source == source
 
 
 @pytest.mark.parametrize("filename", ["/a/b.cu", "../b.cu", "./b.cu", "/", "", "//x.cu"])
