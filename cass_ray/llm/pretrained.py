@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,6 +13,8 @@ from cass_ray.nearest import did_you_mean
 
 TRANSLATION_FILE = "cass_ray.json"
 """In the folder of a model trained here: how it wants to be asked."""
+
+_HUB_NAME = re.compile(r"\w[\w.-]*(/[\w.-]+)?")
 
 
 class ModelError(ValueError):
@@ -57,6 +60,7 @@ def load_config(name: str) -> Any:
     """The configuration of a folder or Hugging Face name. Raises ``ModelError``."""
     from transformers import AutoConfig
 
+    _check_name(name)
     try:
         return AutoConfig.from_pretrained(name)
     except (OSError, ValueError) as error:
@@ -67,10 +71,20 @@ def load_tokenizer(name: str) -> Any:
     """The tokenizer of a folder or Hugging Face name. Raises ``ModelError``."""
     from transformers import AutoTokenizer
 
+    _check_name(name)
     try:
         return AutoTokenizer.from_pretrained(name)
     except (OSError, ValueError) as error:
         raise not_found(name, error) from None
+
+
+def _check_name(name: str) -> None:
+    """Ask the hub for no name that is a path here: it would be asked for most of a minute."""
+    path = Path(name)
+    beside = path.parent
+    is_hub_name = _HUB_NAME.fullmatch(name) is not None
+    if not path.exists() and (not is_hub_name or (beside != Path() and beside.is_dir())):
+        raise not_found(name, FileNotFoundError("no such folder"))
 
 
 def not_found(name: str, error: Exception) -> ModelError:
@@ -81,11 +95,15 @@ def not_found(name: str, error: Exception) -> ModelError:
         return ModelError(f"{name} is a folder, but not one of a Hugging Face model: {first}")
     beside = path.parent
     hint = ""
-    if beside.is_dir() and (names := [item.name for item in beside.iterdir() if item.is_dir()]):
+    if beside.is_dir() and (names := _folders_in(beside)):
         hint = f" In {beside}: {did_you_mean(path.name, names)}"
     return ModelError(
         f"no model at {name}: neither a folder nor a name that could be fetched ({first}).{hint}"
     )
+
+
+def _folders_in(folder: Path) -> list[str]:
+    return [item.name for item in folder.iterdir() if item.is_dir() and item.name[0] != "."]
 
 
 def without_progress_bars() -> None:

@@ -84,9 +84,13 @@ def prepare(settings: PublishSettings) -> Prepared:
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
     makers = {Kind.DATASET: _dataset, Kind.MODEL: _model, Kind.BENCH: _bench}
-    facts = {"kind": kind.value, "name": settings.name, **makers[kind](settings, part)}
-    (part / REPORT_FILE).write_text(json.dumps(facts, indent=1) + "\n", "utf-8")
-    files = write_sums(part)
+    try:
+        facts = {"kind": kind.value, "name": settings.name, **makers[kind](settings, part)}
+        (part / REPORT_FILE).write_text(json.dumps(facts, indent=1) + "\n", "utf-8")
+        files = write_sums(part)
+    except BaseException:  # also where a person interrupts it
+        shutil.rmtree(part, ignore_errors=True)
+        raise
     shutil.rmtree(settings.out, ignore_errors=True)
     part.rename(settings.out)
     return Prepared(kind, settings.out, files, facts)
@@ -107,7 +111,8 @@ def _dataset(settings: PublishSettings, folder: Path) -> dict[str, Any]:
     if not result.rows:
         reasons = "; ".join(f"{count}: {why}" for why, count in result.withheld.most_common())
         raise NothingToPublishError(
-            f"{settings.source}: every row is withheld ({reasons}): see `licenses` in the settings"
+            f"{settings.source}: every row is withheld ({reasons}): see `licenses` in the settings;"
+            " --set licenses.unknown=true lets rows without a license leave"
         )
     card = dataset_card(settings, result, build_report(settings.source))
     (folder / CARD_FILE).write_text(card, "utf-8")

@@ -124,6 +124,7 @@ def test_all_rows_withheld_publishes_nothing(settings: PublishSettings, built: P
     with pytest.raises(NothingToPublishError, match=r"every row is withheld \(\d+: "):
         prepare(strict)
     assert not settings.out.exists()
+    assert not settings.out.with_name(f".{settings.out.name}.part").exists()
 
 
 @pytest.mark.parametrize(
