@@ -17,6 +17,8 @@ class Where(StrEnum):
     """Some of what kernels wrote, on its way to the host."""
     OUT_ALL = "out-all"
     """All of it becomes zero."""
+    OUT_WIDE = "out-wide"
+    """The small integers of it become large ones."""
     IN = "in"
     """Some of what the host sends, on its way to the device."""
     IN_ALL = "in-all"
@@ -25,9 +27,13 @@ class Where(StrEnum):
     """Some of what kernels wrote, in device memory, before a launch."""
 
 
+EVERYWHERE = frozenset({Where.OUT_ALL, Where.OUT_WIDE, Where.IN_ALL})
+"""Changes of all data: they meet a port that moves its data by other copies, too."""
+
 _PHRASES = {
     Where.OUT: "some results changed on their way to the host",
     Where.OUT_ALL: "all results set to zero on their way to the host",
+    Where.OUT_WIDE: "all small integers among results made large on their way to the host",
     Where.IN: "some inputs changed on their way to the device",
     Where.IN_ALL: "all inputs changed on their way to the device",
     Where.BETWEEN: "some device memory changed before launch {launch}",
@@ -45,7 +51,7 @@ class Perturbation:
     @property
     def option(self) -> str:
         """As the command line of the device process has it."""
-        if self.where in (Where.OUT_ALL, Where.IN_ALL):
+        if self.where in EVERYWHERE:
             return self.where.value
         if self.where is Where.BETWEEN:
             return f"{self.where.value}:{self.seed}:{self.launch}"
@@ -53,7 +59,7 @@ class Perturbation:
 
     def format(self) -> str:
         phrase = _PHRASES[self.where].format(launch=self.launch + 1)
-        return phrase if self.where in (Where.OUT_ALL, Where.IN_ALL) else f"{phrase} ({self.seed})"
+        return phrase if self.where in EVERYWHERE else f"{phrase} ({self.seed})"
 
     @classmethod
     def parse(cls, option: str) -> Perturbation:

@@ -61,7 +61,7 @@ def plan(transcript: Transcript, seconds: float) -> list[Perturbation]:
     changes += [Perturbation(Where.BETWEEN, 1, launches - 1)] if launches > 1 else []
     changes.append(Perturbation(Where.OUT_ALL))
     changes += [Perturbation(Where.IN_ALL)] if receives else []
-    changes.append(Perturbation(Where.OUT, 2))
+    changes.append(Perturbation(Where.OUT_WIDE))
     changes += [Perturbation(Where.IN, 2)] if receives else []
     changes += [Perturbation(Where.BETWEEN, 2, launches // 2)] if launches > 2 else []
     if seconds > _SLOW_SECONDS:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from cass_ray.emulator.perturbation import Perturbation, Where
+from cass_ray.emulator.perturbation import EVERYWHERE, Perturbation, Where
 from cass_ray.emulator.transcript import Transcript
 from cass_ray.execute.backends.base import Backend, BuiltProgram, Execution, Inputs, RunMode
 from cass_ray.execute.comparison.compare import F32, OutputComparison, Tolerance, compare
@@ -226,7 +226,7 @@ class _Session:
         own_difference = False  # which time does not explain
         disputed: list[str] = []
         for run in reference.perturbed[: self._policy.most_changes]:
-            everywhere = run.perturbation.where in (Where.OUT_ALL, Where.IN_ALL)
+            everywhere = run.perturbation.where in EVERYWHERE
             if not alike and not everywhere:
                 continue
             if run.perturbation.where is Where.BETWEEN and not as_often:

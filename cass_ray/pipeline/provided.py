@@ -20,7 +20,7 @@ from cass_ray.translate.declared import declared_names
 from cass_ray.translate.project.refusals import RefusingTranslator
 from cass_ray.translate.protocol import Context, Translator
 
-UNIT_RECIPE = "5"
+UNIT_RECIPE = "7"
 """Part of keys of a project's units: raise it when what is given to compilers here changes."""
 _RECIPE = "what has no translation is refused where it is code; all that include cuda.h"
 _TRANSLATED = ("torch",)
@@ -30,6 +30,9 @@ _NVIDIA = ("nvidia-", "cutensor-")
 root."""
 _BLAS = "nvidia-cublas"
 """Has cuBLASLt, whose counterpart few HIP roots have."""
+_NO_HALF = re.compile(r"^((?:__)?)CUDA_NO_HALF(?![a-z])")
+"""Begins macros that keep operators, conversions and the name ``half`` out of half's header."""
+_OF_NVIDIAS_PLATFORM = frozenset({"__HIP_PLATFORM_NVCC__", "__HIP_PLATFORM_NVIDIA__"})
 _OF_CUDA = re.compile(
     r"\bcuda[A-Z]\w+|cuda_runtime|\bcu(?:blas|sparse|solver|fft|rand|dnn)|cub::|<cub/"
     r"|^[ \t]*#[ \t]*include[ \t]*[<\"]cuda(?:\.h|_\w+\.h|/)",
@@ -79,11 +82,15 @@ def provided_folders(keys: Iterable[str], translator: Translator | None) -> tupl
 
 def unit_definitions(row: Mapping[str, Any], *, translated: bool) -> tuple[str, ...]:
     """The definitions of a row's command; of the AMD side with what PyTorch's own builds for ROCm
-    change (``torch.utils.cpp_extension``)."""
+    change (``torch.utils.cpp_extension``), and without what makes HIP's headers Nvidia's."""
     definitions = tuple(row.get("definitions") or ())
     if not translated:
         return (*definitions, *_REMOVED) if row.get("configured") else definitions
-    renamed = tuple(each.replace("__CUDA_NO_HALF", "__HIP_NO_HALF") for each in definitions)
+    renamed = tuple(
+        _NO_HALF.sub(r"\1HIP_NO_HALF", each)
+        for each in definitions
+        if each.partition("=")[0] not in _OF_NVIDIAS_PLATFORM
+    )
     of_torch = any(key.startswith("torch-") for key in row.get("header_packages") or ())
     return (*renamed, "USE_ROCM=1") if of_torch else renamed
 

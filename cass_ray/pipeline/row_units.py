@@ -13,6 +13,7 @@ from cass_ray.pipeline.provided import (
     unit_definitions,
 )
 from cass_ray.pipeline.workspace import Workspace
+from cass_ray.toolchain.nvidia.hip_sources import without_own_hip
 from cass_ray.toolchain.unit import Unit
 from cass_ray.translate.protocol import Translator
 
@@ -22,10 +23,11 @@ Row = dict[str, Any]
 def unit_of(row: Row, trees: Workspace, translator: Translator | None) -> Unit:
     """The compilation unit of ``row``; with a translator, in its translated tree."""
     root = trees.original(row) if translator is None else trees.translated(row, translator)
+    folders = tuple(map(PurePosixPath, row["include_directories"] or ()))
     return Unit(
         root=root,
         main=PurePosixPath(row["path"]),
-        include_directories=tuple(map(PurePosixPath, row["include_directories"] or ())),
+        include_directories=folders if translator is None else without_own_hip(root, folders),
         definitions=unit_definitions(row, translated=translator is not None),
         system_directories=provided_folders(row.get("header_packages") or (), translator),
         forced=forced_headers(row, translated=translator is not None),

@@ -27,6 +27,7 @@ from cass_ray.project.cmake import newer_cmake
 from cass_ray.project.common_headers import share_snippets
 from cass_ray.project.counted_tests import found_no_tests
 from cass_ray.project.interpreter import names_python, python_folders, write_interpreter
+from cass_ray.project.nested_includes import lift_out_of_namespaces
 from cass_ray.project.patch import make_patch
 from cass_ray.project.prefix import tell_dependencies, write_prefix
 from cass_ray.project.pytorch.backend import (
@@ -122,6 +123,7 @@ def port_project(
     shutil.rmtree(port, ignore_errors=True)
     synchronize(work / ("shared" if shared else "hip"), port)
     if not shared:
+        lift_out_of_namespaces(port)
         share_snippets(port)
     repairs = Repairs(port, work / ("repairs-shared.json" if shared else "repairs.json"))
     repairs.start()

@@ -69,3 +69,36 @@ def test_cublaslt_has_a_counterpart_where_the_hip_root_has_none(tmp_path: Path) 
     unit = Unit(tmp_path, PurePosixPath("a.hip"), system_directories=folders)
     output = find_amd().compile(unit)
     assert "hipblasLtMatmul" in output.host_assembly
+
+
+@pytest.mark.parametrize(
+    ("name", "stays"),
+    [
+        ("__HIP_PLATFORM_NVCC__", False),
+        ("__HIP_PLATFORM_NVIDIA__=1", False),
+        ("__HIP_PLATFORM_AMD__", True),
+        ("ENABLE_HIP", True),
+        ("MY__HIP_PLATFORM_NVCC__", True),
+    ],
+)
+def test_hips_headers_are_not_nvidias_on_the_amd_side(name: str, stays: bool) -> None:
+    row = {"definitions": ["A=1", name], "configured": "recorded"}
+    assert provided.unit_definitions(row, translated=True) == (("A=1", name) if stays else ("A=1",))
+    assert name in provided.unit_definitions(row, translated=False)
+
+
+@pytest.mark.parametrize(
+    ("cuda", "hip"),
+    [
+        ("CUDA_NO_HALF", "HIP_NO_HALF"),
+        ("CUDA_NO_HALF=1", "HIP_NO_HALF=1"),
+        ("__CUDA_NO_HALF_OPERATORS__", "__HIP_NO_HALF_OPERATORS__"),
+        ("__CUDA_NO_HALF_CONVERSIONS__=1", "__HIP_NO_HALF_CONVERSIONS__=1"),
+        ("__CUDA_NO_HALF2_OPERATORS__", "__HIP_NO_HALF2_OPERATORS__"),
+        ("MY_CUDA_NO_HALF", "MY_CUDA_NO_HALF"),
+    ],
+)
+def test_what_keeps_half_out_of_its_header_does_on_both_sides(cuda: str, hip: str) -> None:
+    row = {"definitions": [cuda], "configured": "recorded"}
+    assert provided.unit_definitions(row, translated=True) == (hip,)
+    assert cuda in provided.unit_definitions(row, translated=False)

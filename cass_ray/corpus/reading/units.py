@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import logging
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 
 from cass_ray.builds.commands import (
@@ -195,51 +195,66 @@ def _recorded(tree: FileTree, found: TreeUnits) -> RecordedBuild | None:
         nvidia = find_nvidia()
     except ToolMissing:
         return None
+    known = _survey(tree)
+    foreign = _beside(found.dependencies, known.paths)
+    if not known.has_cuda:
+        return None
+    packages = {
+        package.name: package
+        for package in [*found.packages(known.headers), *_of_programs(known.programs, found)]
+    }
+    key = digest(
+        [
+            _RECIPE,
+            *_code(),
+            nvidia.version,
+            known.content,
+            *sorted(x.key for x in packages.values()),
+            *([digest([_content(foreign)])] if found.dependencies.files else []),
+        ]
+    )
+    cache = ContentCache(default_directory() / "recorded-builds")
+    if (record := cache.get(key)) is not None:
+        return RecordedBuild.model_validate_json(record)
     with tempfile.TemporaryDirectory(prefix=temporary_prefix("project")) as name:
         root = Path(name) / "source"
-        headers, programs, content = _export(tree, root)
-        foreign = _export_dependencies(found.dependencies, root)
-        if headers is None:
-            return None
-        packages = {
-            package.name: package
-            for package in [*found.packages(headers), *_of_programs(programs, found)]
-        }
-        key = digest(
-            [
-                _RECIPE,
-                *_code(),
-                nvidia.version,
-                content,
-                *sorted(x.key for x in packages.values()),
-                *([digest([foreign])] if found.dependencies.files else []),
-            ]
-        )
-        cache = ContentCache(default_directory() / "recorded-builds")
-        if (known := cache.get(key)) is not None:
-            return RecordedBuild.model_validate_json(known)
+        _write(root, _files(tree))
+        _write(root, foreign)
         recorder = BuildRecorder(nvidia.nvcc, nvidia.home, nvidia.library_directories, _store())
         made = recorder.record(root, list(packages.values()), found.dependencies.places())
     cache.put(key, made.model_dump_json().encode())
     return made
 
 
-def _export_dependencies(dependencies: Dependencies, root: Path) -> str:
-    """Write them below ``root``; a digest of all of it."""
-    parts = []
+def _beside(dependencies: Dependencies, paths: set[str]) -> list[tuple[str, bytes]]:
+    """Those files of dependencies that a tree of ``paths`` has room for."""
+    files, there = set(paths), {*paths, *_folders(paths)}
+    beside = []
     for path, content in sorted(dependencies.files.items()):
-        target = root / path
-        if path_problem(path) is not None or target.exists():
+        folders = _folders([path])
+        if path_problem(path) is not None or path in there or folders & files:
             continue
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content)
-        except OSError:
-            continue  # the tree has a file in place of the folder
+        files.add(path)
+        there |= {path, *folders}
+        beside.append((path, content))
+    return beside
+
+
+def _folders(paths: Iterable[str]) -> set[str]:
+    return {str(folder) for path in paths for folder in PurePosixPath(path).parents}
+
+
+def _content(files: Iterable[tuple[str, bytes]]) -> str:
+    return digest([f"{path} {digest([content])}" for path, content in files])
+
+
+def _write(root: Path, files: Iterable[tuple[str, bytes]]) -> None:
+    for path, content in files:
+        target = root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
         if content.startswith(b"#!"):
             target.chmod(0o755)
-        parts.append(f"{path} {digest([content])}")
-    return digest(parts)
 
 
 def _of_programs(programs: set[str], found: TreeUnits) -> list[HeaderPackage]:
@@ -258,27 +273,38 @@ def _code() -> list[bytes]:
     return [path.read_bytes() for path in sorted(folder.rglob("*")) if path.suffix in _CODE]
 
 
-def _export(tree: FileTree, root: Path) -> tuple[set[str] | None, set[str], str]:
-    """Write ``tree`` below ``root``; what its files include, programs that its build calls, and a
-    digest of all of it. None in place of the first where there is no CUDA source."""
-    headers, programs = set[str](), set[str]()
+@dataclass(frozen=True)
+class _Survey:
+    """A tree as recorded builds see it: its paths, what its files include, programs that its build
+    calls, and a digest of all of it."""
+
+    paths: set[str]
+    headers: set[str]
+    programs: set[str]
+    content: str
+    has_cuda: bool
+
+
+def _survey(tree: FileTree) -> _Survey:
+    paths, headers, programs = set[str](), set[str](), set[str]()
     parts: list[str] = []
-    total, has_cuda = 0, False
+    for path, content in _files(tree):
+        place = PurePosixPath(path)
+        paths.add(path)
+        parts.append(f"{path} {digest([content])}")
+        if path.lower().endswith(_SOURCES):
+            text = content.decode("utf-8", "replace")
+            headers |= {include.name for include in scan_includes(text) if include.name}
+        programs |= set(_PROGRAMS_OF_FILES.get(place.name, ()))
+        programs |= set(_PROGRAMS_OF_ENDINGS.get(place.suffix, ()))
+    has_cuda = any(path.lower().endswith(".cu") for path in paths)
+    return _Survey(paths, headers, programs, digest(parts), has_cuda)
+
+
+def _files(tree: FileTree) -> Iterator[tuple[str, bytes]]:
+    total = 0
     for path, content in readable_files(tree, _FILE_BYTES):
         total += len(content)
         if total > _TREE_BYTES:
             break
-        target = root / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(content)
-        if content.startswith(b"#!"):
-            target.chmod(0o755)
-        parts.append(f"{path} {digest([content])}")
-        lowered = path.lower()
-        has_cuda = has_cuda or lowered.endswith(".cu")
-        if lowered.endswith(_SOURCES):
-            text = content.decode("utf-8", "replace")
-            headers |= {include.name for include in scan_includes(text) if include.name}
-        programs |= set(_PROGRAMS_OF_FILES.get(target.name, ()))
-        programs |= set(_PROGRAMS_OF_ENDINGS.get(target.suffix, ()))
-    return (headers if has_cuda else None), programs, digest(parts)
+        yield path, content

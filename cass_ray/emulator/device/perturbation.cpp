@@ -62,6 +62,13 @@ std::uint32_t altered(std::uint32_t word) {
   return word ^ mantissa_bit;
 }
 
+// A small integer, with bits in its upper half. Of a number that was rounded the upper half is not
+// zero; nor does half of an eight-byte integer, which would be a size beyond all memory, change.
+std::uint32_t widened(std::uint32_t word) {
+  constexpr std::uint32_t half = 1U << 16U;
+  return word != 0 && word < half ? word | (5U * half) : word;
+}
+
 std::uint32_t word_at(const std::byte* address) {
   std::uint32_t word = 0;
   std::memcpy(&word, address, sizeof word);
@@ -133,6 +140,7 @@ class Content {
 enum class Data {
   results,  // which differ by rounding in a program and its port: set to zero
   inputs,  // which are the same bits in both: altered
+  integers,  // small ones among results: widened
 };
 
 // One rule for changes: what becomes of the groups of a place in named memory.
@@ -153,20 +161,29 @@ class Rule {
     const auto number = (offset_ + static_cast<std::uint64_t>(at + std::ptrdiff_t{group})) / group;
     const std::uint64_t drawn = mixed(seed_ ^ number) % share_;
     if (drawn > 1 || content.is_kept(at)) return;
+    if (data_ == Data::integers) {
+      change_words(target, count, widened);
+      return;
+    }
     const std::byte* neighbor = content.neighbor_of(at);
     if (drawn == 1 && neighbor != nullptr && count == std::ptrdiff_t{group}) {
       std::memcpy(target, neighbor, group);
     } else if (data_ == Data::inputs) {
-      for (std::ptrdiff_t word = 0; word + 4 <= count; word += 4) {
-        const std::uint32_t value = altered(word_at(target + word));
-        std::memcpy(target + word, &value, sizeof value);
-      }
+      change_words(target, count, altered);
     } else {
       std::memset(target, 0, static_cast<std::size_t>(count));
     }
   }
 
  private:
+  template <class Change>
+  static void change_words(std::byte* target, std::ptrdiff_t count, Change changed) {
+    for (std::ptrdiff_t word = 0; word + 4 <= count; word += 4) {
+      const std::uint32_t value = changed(word_at(target + word));
+      std::memcpy(target + word, &value, sizeof value);
+    }
+  }
+
   Rule(std::uint64_t seed, std::uint64_t offset, std::uint64_t share, Data data)
       : seed_(seed), offset_(offset), share_(share), data_(data) {}
 
@@ -175,6 +192,12 @@ class Rule {
   std::uint64_t share_;
   Data data_;
 };
+
+Rule of_results(const Perturbation::Request& request, MemoryPlace place, std::size_t bytes) {
+  if (request.where == Where::out_all) return Rule::all(Data::results);
+  if (request.where == Where::out_wide) return Rule::all(Data::integers);
+  return Rule::some(request.seed, place, bytes, out_share, Data::results);
+}
 
 // What is not as it was `before`.
 void change_shared(const Perturbation::Block& block, const std::byte* before, const Rule& rule) {
@@ -208,8 +231,10 @@ std::optional<Perturbation::Request> Perturbation::parse(std::string_view text) 
   const auto colon = text.find(':');
   const std::string_view name = text.substr(0, colon);
   std::string_view numbers = colon == text.npos ? "" : text.substr(colon + 1);
-  if (name == "out-all" || name == "in-all") {
-    request.where = name == "in-all" ? Where::in_all : Where::out_all;
+  if (name == "out-all" || name == "out-wide" || name == "in-all") {
+    request.where = name == "in-all"    ? Where::in_all
+                    : name == "out-all" ? Where::out_all
+                                        : Where::out_wide;
     return colon == text.npos ? std::optional(request) : std::nullopt;
   }
   if (name == "between") {
@@ -239,6 +264,10 @@ bool Perturbation::enable(const Request& request, Transcript& transcript) {
 
 bool Perturbation::changes_text() const {
   return request_.where == Where::out || request_.where == Where::out_all;
+}
+
+bool Perturbation::changes_results() const {
+  return changes_text() || request_.where == Where::out_wide;
 }
 
 bool Perturbation::changes_inputs() const {
@@ -288,11 +317,9 @@ void Perturbation::returned(std::byte* target, const std::byte* from, std::size_
     if (by_kernel(from + first, count)) written += static_cast<std::uint64_t>(count);
   });
   transcript_->device_to_host(place, {from, bytes}, written);
-  if (!changes_text() || written == 0) return;
+  if (!changes_results() || written == 0) return;
   const Content content(from, bytes, place.offset);
-  const Rule rule = request_.where == Where::out_all
-                        ? Rule::all(Data::results)
-                        : Rule::some(request_.seed, place, bytes, out_share, Data::results);
+  const Rule rule = of_results(request_, place, bytes);
   for_groups(place.offset, bytes,
              [&](std::ptrdiff_t at, std::ptrdiff_t first, std::ptrdiff_t count) {
                if (by_kernel(from + first, count)) rule.apply(target + first, at, count, content);
@@ -364,12 +391,8 @@ void Perturbation::shared_after(const Snapshot& snapshot) {
   if (!range.empty()) {
     const MemoryPlace place{block.key, static_cast<std::uint64_t>(range.data() - block.start)};
     transcript_->shared_with_host(place, range);
-    if (changes_text()) {
-      const Rule rule =
-          request_.where == Where::out_all
-              ? Rule::all(Data::results)
-              : Rule::some(request_.seed, {block.key, 0}, block.bytes, out_share, Data::results);
-      change_shared(block, before, rule);
+    if (changes_results()) {
+      change_shared(block, before, of_results(request_, {block.key, 0}, block.bytes));
     }
   }
   std::vector<std::byte>& seen = seen_[block.start];

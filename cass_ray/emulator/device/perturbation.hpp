@@ -5,8 +5,10 @@
 // port get the same ones. They set results to zero or to the value of their neighbor, so that two
 // results that differ by rounding still differ by no more. Inputs, which are the same bits in both,
 // become other values: a kernel of each element by itself would carry a zero through to its result.
-// Pointers stay as they are, and zeros among them. The lower half of a pointer that lies apart from
-// its upper half is an integer like others.
+// Small integers among results are the same bits in both, too: they get bits of their upper half,
+// of which a port that brings back half of each knows nothing. Pointers stay as they are, and zeros
+// among them. The lower half of a pointer that lies apart from its upper half is an integer like
+// others.
 #pragma once
 
 #include <atomic>
@@ -32,6 +34,7 @@ class Perturbation {
       nowhere,
       out,  // some groups that kernels wrote, on their way to the host
       out_all,  // all of them: zero
+      out_wide,  // the small integers among them: large
       in,  // some groups on their way to the device
       in_all,  // all of them
       between,  // some groups that kernels wrote, before the launch with the number `launch`
@@ -40,7 +43,7 @@ class Perturbation {
     std::uint64_t seed = 0;
     std::uint64_t launch = 0;
   };
-  // From `out:SEED`, `out-all`, `in:SEED`, `in-all`, `between:SEED:LAUNCH`.
+  // From `out:SEED`, `out-all`, `out-wide`, `in:SEED`, `in-all`, `between:SEED:LAUNCH`.
   static std::optional<Request> parse(std::string_view text);
 
   // Takes address space for what the host last left in device memory. False where there is none.
@@ -71,6 +74,7 @@ class Perturbation {
 
  private:
   bool changes_inputs() const;
+  bool changes_results() const;
 
   struct Snapshot {
     Block block;

@@ -21,7 +21,12 @@ from cass_ray.toolchain.sandbox.isolation import private_folder
 from cass_ray.toolchain.unit import CompileFailure, Unit
 from cass_ray.translate import repair
 from cass_ray.translate.project.refusals import errors_said
-from cass_ray.translate.repair.loop import CompilerDiagnostic, apply_fixes, diagnostics
+from cass_ray.translate.repair.loop import (
+    CompilerDiagnostic,
+    apply_fixes,
+    at_declarations,
+    diagnostics,
+)
 
 T = TypeVar("T")
 
@@ -64,7 +69,8 @@ def compile_repaired(unit: Unit, compile_unit: Callable[[Unit], T]) -> tuple[T, 
 def _mend(copy: Path, root: Path, errors: Iterable[CompilerDiagnostic]) -> bool:
     """Change the files of ``copy`` that ``errors`` are about; whether there was something to do."""
     by_file: dict[str, list[CompilerDiagnostic]] = {}
-    for item in errors:
+    found = list(errors)
+    for item in [*found, *at_declarations(found)]:
         name = item.file
         for place in (copy, root):
             name = name.removeprefix(f"{place}/")
@@ -72,12 +78,12 @@ def _mend(copy: Path, root: Path, errors: Iterable[CompilerDiagnostic]) -> bool:
         if not name.startswith(("/", "../")):
             by_file.setdefault(name, []).append(item)
     changed = False
-    for name, found in by_file.items():
+    for name, items in by_file.items():
         file = copy / name
         if not file.is_file():
             continue
         before = _text(file)
-        after, fixes = apply_fixes(before, found)
+        after, fixes = apply_fixes(before, items)
         if fixes and after != before:
             file.unlink()  # a link to the tree of others
             file.write_text(after, "utf-8", errors="surrogateescape", newline="")

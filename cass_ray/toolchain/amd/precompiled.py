@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
 from cass_ray.cache import digest
+from cass_ray.toolchain.room import make_room
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, run
 
 WITHOUT_MODULES = ("-Xclang", "-fno-cxx-modules")
@@ -37,9 +37,6 @@ class CompilationSide(StrEnum):
 ROOM = 2 << 30
 """Bytes that the files may take. A file is 12 MB, and units of projects have flags of their own: a
 build of many repositories makes a thousand."""
-
-_IN_USE = 3600.0
-"""Seconds after its last use in which a file stays: a compiler may still be about to read it."""
 
 _REJECTION = re.compile(
     r"precompiled (file|header)|PCH file|AST file|since the (precompiled|module)", re.IGNORECASE
@@ -110,21 +107,3 @@ def _is_there(path: Path) -> bool:
         except FileNotFoundError:
             return False
     return path.exists()
-
-
-def make_room(folder: Path, room: int) -> None:
-    """Remove the files of ``folder`` that were used least recently, until ``room`` bytes are left.
-
-    One that was used within the last hour stays.
-    """
-    uses = []
-    for entry in os.scandir(folder):
-        with suppress(FileNotFoundError):  # another process removed it
-            if entry.is_file(follow_symlinks=False):
-                status = entry.stat(follow_symlinks=False)
-                uses.append((status.st_mtime, status.st_size, Path(entry.path)))
-    total, newest_unused = 0, time.time() - _IN_USE
-    for used, size, path in sorted(uses, reverse=True):
-        total += size
-        if total > room and used < newest_unused:
-            path.unlink(missing_ok=True)

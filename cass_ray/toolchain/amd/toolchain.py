@@ -7,7 +7,8 @@ header. The host assembly leaves the device code out: it refers to ``__hip_fatbi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
@@ -42,6 +43,7 @@ from cass_ray.toolchain.archive.library_root import (
 )
 from cass_ray.toolchain.background import background_work
 from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.prelude.preludes import Preludes
 from cass_ray.toolchain.sandbox.isolation import Mount, View
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Completed, Limits, run
 from cass_ray.toolchain.unit import CompileFailure, Unit, classify, forbidden_read
@@ -71,6 +73,8 @@ _LENIENT = (
     "-Wno-missing-template-arg-list-after-template-kw",
     "-Wno-invalid-constexpr",
 )
+
+_READ_BY_HEADERS = re.compile(r"_|HIP|ROC|HSA|AMD|NDEBUG\b")
 
 _OF_THE_HOST = "call to __device__ function from __host__ function"
 _DEFERRED = "-fgpu-defer-diag"
@@ -384,6 +388,11 @@ class AmdToolchain:
             for header in (_FORCED_HEADER, _WITH_PLAIN_VECTORS)
         }
 
+    @cached_property
+    def _preludes(self) -> Preludes:
+        folder = self._precompiled[_FORCED_HEADER].directory / "preludes"
+        return Preludes(folder, (self.version, str(self.rocm_path)), SOURCE_TREE)
+
     def _assembly(
         self, unit: Unit, side: CompilationSide, flags: tuple[str, ...], limits: Limits
     ) -> Completed:
@@ -391,13 +400,16 @@ class AmdToolchain:
         common = [str(self.clang), *self._location_flags(), *flags, *_LENIENT, side.flag]
         header = forced_header(unit)
         headers = self._precompiled[header]
-        precompiled = headers.get(side, common)
+        precompiled = headers.get(side, common) if _may_be_precompiled(unit) else None
         rest = [*unit.preprocessor_arguments(), "-S", "-o", "-", str(unit.main)]
         visible = (*self._visible, *unit.outside_directories)
-        with replaced_files(unit, SOURCE_TREE) as replaced:
-            mounts = (Mount(unit.root, SOURCE_TREE), *replaced)
-            view = View(read_only=visible, mounts=mounts)
-            done = self._run(unit, side, view, limits, common, rest, precompiled)
+        run_in = partial(self._run_in, unit, visible, limits)
+        done = self._preludes.compile(unit, common, header, rest, run_in)
+        if done is None:
+            with replaced_files(unit, SOURCE_TREE) as replaced:
+                shown = partial(run_in, mounts=replaced)
+                done = self._run(unit, side, shown, common, rest, precompiled)
+            self._preludes.note(unit, common, header, done)
         if not done.ok:
             raise classify(done, unit, f"clang ({side.value})")
         if path := forbidden_read(done.stdout_text, unit):
@@ -405,12 +417,22 @@ class AmdToolchain:
             raise CompileFailure(Reason.FORBIDDEN_INCLUDE, message, f"clang ({side.value})")
         return done
 
+    def _run_in(
+        self,
+        unit: Unit,
+        visible: tuple[Path, ...],
+        limits: Limits,
+        command: Sequence[str],
+        mounts: Sequence[Mount],
+    ) -> Completed:
+        view = View(read_only=visible, mounts=(Mount(unit.root, SOURCE_TREE), *mounts))
+        return run(command, cwd=unit.root, limits=limits, view=view)
+
     def _run(
         self,
         unit: Unit,
         side: CompilationSide,
-        view: View,
-        limits: Limits,
+        run_command: Callable[[list[str]], Completed],
         common: list[str],
         rest: list[str],
         precompiled: Path | None,
@@ -419,19 +441,28 @@ class AmdToolchain:
         done = None
         if precompiled is not None:
             include = ["-Xclang", "-include-pch", "-Xclang", str(precompiled)]
-            done = run([*common, *include, *rest], cwd=unit.root, limits=limits, view=view)
+            done = run_command([*common, *include, *rest])
         if done is None or self._precompiled[header].rejected(done.stderr_text):
             include = ["-include", str(header)]
-            done = run([*common, *include, *rest], cwd=unit.root, limits=limits, view=view)
+            done = run_command([*common, *include, *rest])
         may_defer = _OF_THE_HOST in done.stderr_text or unit.replaced
         if side is CompilationSide.DEVICE and not done.ok and may_defer:
             include = [_DEFERRED, "-include", str(header)]
-            done = run([*common, *include, *rest], cwd=unit.root, limits=limits, view=view)
+            done = run_command([*common, *include, *rest])
         return done
 
     def _location_flags(self) -> list[str]:
         """Flags that say where things are on this machine; they do not change the code."""
         return [f"--rocm-path={self.rocm_path}", f"-I{SHIM}", "-fdiagnostics-color=never"]
+
+
+def _may_be_precompiled(unit: Unit) -> bool:
+    """Whether no definition of ``unit`` may change HIP's headers or the standard library's.
+
+    Clang takes a precompiled header as it is: ``_GLIBCXX_USE_CXX11_ABI=0`` on its command line says
+    nothing to what was read without it, and clang does not say so.
+    """
+    return not any(_READ_BY_HEADERS.match(name) for name in unit.definitions)
 
 
 def forced_header(unit: Unit) -> Path:

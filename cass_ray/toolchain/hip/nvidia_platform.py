@@ -51,6 +51,14 @@ def hip_nvidia_include() -> Path:
     return _debian_include(default_directory())
 
 
+def is_fetched() -> bool:
+    """Whether :func:`hip_nvidia_include` needs no network."""
+    named = [os.environ[INCLUDE_VARIABLE]] if os.environ.get(INCLUDE_VARIABLE) else []
+    places = [Path(each) for each in (*named, "/opt/rocm/include", "/usr/include")]
+    places += [each.parent for each in (default_directory() / "hip-nvidia").glob("*/hip")]
+    return any((place / _PLATFORM_HEADER).exists() for place in places)
+
+
 def _debian_include(cache: Path) -> Path:
     folder = cache / "hip-nvidia"
     folders = sorted(folder.glob("*/hip"))

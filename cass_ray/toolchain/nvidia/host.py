@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
 
 from cass_ray.toolchain.amd.precompiled import (
@@ -20,14 +20,17 @@ from cass_ray.toolchain.amd.precompiled import (
 )
 from cass_ray.toolchain.nvidia.preprocess import may_change_header
 from cass_ray.toolchain.nvidia.steps import (
+    SOURCE_TREE,
     WORK_FILES,
     CompilerWorkbench,
     NvccSteps,
     dry_run,
     unit_arguments,
 )
+from cass_ray.toolchain.prelude.preludes import Preludes
 from cass_ray.toolchain.sandbox import process
-from cass_ray.toolchain.sandbox.process import ProcessOutcome
+from cass_ray.toolchain.sandbox.isolation import Mount
+from cass_ray.toolchain.sandbox.process import Completed, ProcessOutcome
 from cass_ray.toolchain.unit import Unit, classify
 
 SHIM = Path(__file__).parent / "shim"
@@ -69,8 +72,24 @@ class ClangHost:
         common = [str(self.clang), *self._location_flags(), *flags, CompilationSide.HOST.flag]
         rest = [_FIRST_ERROR_ONLY, *bench.unit.preprocessor_arguments()]
         rest += ["-S", "-o", "-", str(bench.unit.main)]
-        completed = None
         headers = self._precompiled[forced_header(bench.unit)]
+        run_in = partial(_run_in, bench)
+        completed = self._preludes.compile(bench.unit, common, headers.header, rest, run_in)
+        if completed is None:
+            completed = self._as_a_whole(bench, headers, common, rest)
+            self._preludes.note(bench.unit, common, headers.header, completed)
+        if completed.outcome in _LIMITS:
+            raise classify(completed, bench.unit, "clang (host)")
+        return completed.stdout_text if completed.ok else None
+
+    def _as_a_whole(
+        self,
+        bench: CompilerWorkbench,
+        headers: PrecompiledHeaders,
+        common: list[str],
+        rest: list[str],
+    ) -> Completed:
+        completed = None
         precompiled = headers.get(CompilationSide.HOST, common)
         if precompiled is not None:
             include = ["-Xclang", "-include-pch", "-Xclang", str(precompiled)]
@@ -78,9 +97,7 @@ class ClangHost:
         if completed is None or headers.rejected(completed.stderr_text):
             include = ["-include", str(headers.header)]
             completed = bench.try_command([*common, *include, *rest], process.CLEAN_ENVIRONMENT)
-        if completed.outcome in _LIMITS:
-            raise classify(completed, bench.unit, "clang (host)")
-        return completed.stdout_text if completed.ok else None
+        return completed
 
     @cached_property
     def _precompiled(self) -> Mapping[str, PrecompiledHeaders]:
@@ -89,6 +106,11 @@ class ClangHost:
             name: PrecompiledHeaders(cache=self.cache, header=SHIM / name, identity=identity)
             for name in (_FORCED_HEADER, _OF_PROJECTS)
         }
+
+    @cached_property
+    def _preludes(self) -> Preludes:
+        folder = self.precompiled_directory / "preludes"
+        return Preludes(folder, (self.version, str(self.cuda)), SOURCE_TREE)
 
     def _location_flags(self) -> list[str]:
         """Flags that say where things are on this machine; they do not change the code."""
@@ -100,6 +122,11 @@ class ClangHost:
             *self.added_headers,
             "-fdiagnostics-color=never",
         ]
+
+
+def _run_in(bench: CompilerWorkbench, command: Sequence[str], mounts: Sequence[Mount]) -> Completed:
+    view = replace(bench.view, mounts=(*bench.view.mounts, *mounts))
+    return replace(bench, view=view).try_command(command, process.CLEAN_ENVIRONMENT)
 
 
 def forced_header(unit: Unit) -> str:

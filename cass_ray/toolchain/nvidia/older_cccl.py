@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from cass_ray.dataset.row import Reason
+from cass_ray.toolchain.nvidia.hip_sources import with_hip
 from cass_ray.toolchain.nvidia.removed_names import with_removed
 from cass_ray.toolchain.provided.errors import HeadersError
 from cass_ray.toolchain.provided.packages_table import HeaderPackage, packages
@@ -55,6 +56,7 @@ def with_what_was_removed(make: Callable[[Unit], T], unit: Unit, cache: Path, *,
             return make(unit)
         except CompileFailure as failure:
             given = with_removed(unit, failure.diagnostic)
+            given = with_hip(given, failure.diagnostic, fetch=fetch)
             if given == unit and first is not None:
                 raise (first if failure.reason in _LACKING else failure) from None
             if given == unit:

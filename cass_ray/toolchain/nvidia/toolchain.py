@@ -19,6 +19,7 @@ from cass_ray.cache import default_directory, digest
 from cass_ray.dataset.row import Reason, Toolchain
 from cass_ray.toolchain.nvidia.device import DeviceCompiler, compile_device
 from cass_ray.toolchain.nvidia.disassembly import DisassemblyError, disassemble
+from cass_ray.toolchain.nvidia.hip_sources import hip_flags
 from cass_ray.toolchain.nvidia.host import (
     SHIM,
     ClangHost,
@@ -207,6 +208,7 @@ class NvidiaToolchain:
                     *self._recorded_flags(optimization, unit.standard),
                     *relocatable,
                     *removed_flags(unit),
+                    *hip_flags(unit),
                     *older_flags(unit),
                 )
             ),

@@ -34,7 +34,12 @@ from cass_ray.translate.project.cmake_findcuda import (
     refused,
 )
 from cass_ray.translate.project.cmake_ipo import is_checked, plain_module, without_gcc
-from cass_ray.translate.project.cmake_lists import find_by_file, link_listed, set_globbed
+from cass_ray.translate.project.cmake_lists import (
+    find_by_file,
+    link_listed,
+    renamed_language,
+    set_globbed,
+)
 from cass_ray.translate.project.makefiles import translate_makefile, translate_script
 from cass_ray.translate.project.nvcc_flags import IN_CMAKE
 from cass_ray.translate.project.rocm_libraries import PACKAGES, TARGETS, VARIABLES
@@ -186,6 +191,7 @@ def translate_cmake(text: str) -> Translation:
     file.replace_commands(lambda _, whole: _link(whole, links, before))
     file.replace_commands(lambda _, whole: _link_list(whole, plain, targets, finds))
     file.replace_commands(lambda _, whole: plain_module(find_by_file(whole)))
+    file.replace_commands(renamed_language(text))
     checked = is_checked(text)
     file.replace_commands(
         lambda name, whole: (

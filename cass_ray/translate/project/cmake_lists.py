@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from cass_ray.translate.project.rocm_libraries import LIBRARIES
 
@@ -25,6 +25,7 @@ _LIST = re.compile(
     r"(?P<head>\b(?:set\s*\(\s*\w+|list\s*\(\s*(?:APPEND|PREPEND)\s+\w+))\s+(?P<items>[^()#]*)\)",
     re.IGNORECASE,
 )
+_TAKES_LANGUAGES = re.compile(r"\b(?:project|enable_language)\s*\(([^()]*)\)", re.IGNORECASE)
 _BOUNDS = {"PARENT_SCOPE", ""}
 
 
@@ -100,3 +101,22 @@ def set_globbed(words: list[str]) -> str:
         f'list(FILTER {variable}_HIP INCLUDE REGEX "[.]cu$")\n'
         f"set_source_files_properties(${{{variable}_HIP}} PROPERTIES LANGUAGE HIP)"
     )
+
+
+def renamed_language(text: str) -> Callable[[str, str], str]:
+    """What has lists of languages, which ``project`` or ``enable_language`` of a file take, name
+    HIP for CUDA."""
+    taken = {
+        name
+        for match in _TAKES_LANGUAGES.finditer(text)
+        for name in re.findall(r"\$\{(\w+)\}", match[1])
+    }
+
+    def rename(name: str, whole: str) -> str:
+        words = whole[whole.index("(") + 1 : -1].split()
+        listed = words[1:2] if name.lower() == "list" else words[:1]
+        if name.lower() in {"set", "list"} and set(listed) & taken:
+            return re.sub(r"(?<![\w$-])CUDA(?![\w-])", "HIP", whole)
+        return whole
+
+    return rename

@@ -100,6 +100,7 @@ class _Source(PythonText):
         return self.text.startswith("elif", self.span(statement)[0])
 
     def _items(self, items: Sequence[ast.expr]) -> Iterator[PythonEdit]:
+        removed: list[tuple[int, int]] = []  # neighbours as one: their texts would overlap
         index = 0
         while index < len(items):
             item, after = items[index], index + 1
@@ -118,8 +119,11 @@ class _Source(PythonText):
             if new:
                 yield PythonEdit(*self.span(item), self.quoted(item, new))
             elif new == "":
-                yield self._removal(items, index, after)
+                first = removed.pop()[0] if removed and removed[-1][1] == index else index
+                removed.append((first, after))
             index = after
+        for first, after in removed:
+            yield self._removal(items, first, after)
 
     def _for_host(self, item: ast.expr) -> Iterator[PythonEdit]:
         """nvcc hands it to a shell, which takes quotes away, and makes words of it at commas."""

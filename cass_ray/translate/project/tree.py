@@ -22,6 +22,7 @@ from cass_ray.overwriting import check_outputs
 from cass_ray.translate.declared import declared_names
 from cass_ray.translate.defects import missing_returns
 from cass_ray.translate.project import build_files
+from cass_ray.translate.project.hip_aware import hip_aware
 from cass_ray.translate.protocol import Context, Counts, Finding, Severity, Translation, Translator
 from cass_ray.translate.rules.common import with_common_choices
 from cass_ray.whole_file import write_whole
@@ -161,6 +162,7 @@ class _Run:
     def translate(self, names: list[str], workers: int) -> TreeResult:
         result = TreeResult()
         tasks: list[_Task] = []
+        aware = hip_aware(self._root, names)
         for name in names:
             data = (self._root / name).read_bytes()
             key = _digest(self._salt.encode() + b"\0" + data)
@@ -170,7 +172,7 @@ class _Run:
                 result.files.append(FileResult(name, kept, findings, counts))
                 continue
             self._after[name] = {"input": key}
-            readable = is_source(name) or build_files.kind_of(name)
+            readable = name not in aware and (is_source(name) or build_files.kind_of(name))
             text = _decode(data) if readable else None
             if text is None:
                 self._write(name, data)

@@ -15,6 +15,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from cass_ray.corpus.parsing.kernels import kernel_definitions
+from cass_ray.translate.repair.host_math import name_standard_function
+from cass_ray.translate.repair.operators import leave_own_operator, own_operators
 from cass_ray.translate.repair.sides import CANDIDATE, HOST_FROM_DEVICE, give_both_sides
 from cass_ray.translate.repair.standard_headers import add_header, pending
 from cass_ray.translate.repair.template_arguments import name_types
@@ -97,13 +99,13 @@ def diagnostics(messages: str) -> list[CompilerDiagnostic]:
 
 def at_declarations(items: list[CompilerDiagnostic]) -> list[CompilerDiagnostic]:
     """The errors of ``items`` whose cause is a declaration, at the place of that."""
-    return [
-        CompilerDiagnostic(
-            found["file"], int(found["line"]), int(found["column"]), HOST_FROM_DEVICE, ""
-        )
+    places = [
+        (found["file"], int(found["line"]), int(found["column"]), HOST_FROM_DEVICE)
         for item in items
         for found in CANDIDATE.finditer(item.notes)
     ]
+    places += [each for item in items for each in own_operators(item.message, item.notes)]
+    return [CompilerDiagnostic(*place, "") for place in dict.fromkeys(places)]
 
 
 def repair(
@@ -297,13 +299,14 @@ _OTHER_SIDES = re.compile(
     r"target attributes do not match",
     re.MULTILINE,
 )
+_FULL_SPECIALIZATION = re.compile(r"template\s*<\s*>")
 
 
 def _widen_specialization(
     text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int
 ) -> str:
     """nvcc takes a specialization for other sides than its template's, clang does not: what is for
-    the device alone gets both sides."""
+    one side alone gets both."""
     found = _OTHER_SIDES.search(item.notes)
     if found is None:
         return ""
@@ -312,8 +315,14 @@ def _widen_specialization(
         offset = _offset(text.text, replace(item, line=int(found[2]), column=int(found[3])))
         start = text.code.rfind("template", 0, offset)
     attribute = text.code.find("__device__", start, offset) if start >= 0 else -1
-    if attribute < 0 or "__host__" in text.code[start:offset]:
+    if start < 0 or "__host__" in text.code[start:offset]:
         return ""
+    if attribute < 0:
+        full = _FULL_SPECIALIZATION.match(text.code, start, offset)
+        if full is None or edits.within(text.text, full.end(), full.end()):
+            return ""
+        edits.insert(full.end(), " __host__ __device__")
+        return f"give the specialization on line {item.line} both sides"
     if not edits.within(text.text, attribute, attribute):  # another specialization's error
         edits.insert(attribute, "__host__ ")
     return f"give the specialization on line {item.line} both sides"
@@ -441,6 +450,12 @@ def _give_both_sides(text: SourceText, edits: Edits, item: CompilerDiagnostic, o
     return give_both_sides(text, edits, item.message, item.line, offset)
 
 
+def _leave_own_operator(
+    text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int
+) -> str:
+    return leave_own_operator(text, edits, item.message, item.line, offset)
+
+
 def _name_types(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
     return name_types(text, edits, item.message, item.notes, offset)
 
@@ -451,7 +466,14 @@ def _zero_variable_array(
     return zero_variable_array(text, edits, item.message, item.line, offset)
 
 
+def _name_standard_function(
+    text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int
+) -> str:
+    return name_standard_function(text, edits, item.message, item.line, offset)
+
+
 _RULES: tuple[Fix, ...] = (
+    _name_standard_function,
     _name_types,
     _part_literal,
     _list_no_arguments,
@@ -460,6 +482,7 @@ _RULES: tuple[Fix, ...] = (
     _hide_default,
     _leave_shared_memory,
     _leave_own_atomic,
+    _leave_own_operator,
     _widen_specialization,
     _give_both_sides,
     _add_keyword,

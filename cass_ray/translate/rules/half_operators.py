@@ -6,7 +6,7 @@ import re
 
 from cass_ray.translate.protocol import Severity
 from cass_ray.translate.rules.rewrite import Rewrite
-from cass_ray.translate.rules.vectors import definition_start
+from cass_ray.translate.rules.vectors import are_plain, definition_start
 
 _TYPES = ("half", "__half", "half2", "__half2")
 _BFLOAT16 = ("__nv_bfloat16", "__nv_bfloat162", "nv_bfloat16", "nv_bfloat162")
@@ -16,6 +16,7 @@ _ARGUMENT = re.compile(r"\s*(?:[>,]|\[|$)")
 _NAMED = re.compile(r"(?:\busing\s+\w+\s*=|\btypedef|#[ \t]*define[ \t]+\w+)\s+(?:const\s+)?\Z")
 _LIST = re.compile(r"[<,]\s*(?:::\s*)?(?:const\s+)?\Z")
 _FOR_THE_DEVICE = re.compile(r"\b__(?:global|device)__\b")
+_EIGEN = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"](?:unsupported/)?Eigen/", re.MULTILINE)
 _LONGEST_HEAD = 400
 _LOOK_BACK = 60
 _OPERATOR = re.compile(r"[-+*/]=?|[<>]=?|==|!=")
@@ -31,6 +32,8 @@ def add_operators(unit: Rewrite) -> None:
         return
     if "atomicAdd" in unit.words and unit.words.keys() & {*_TYPES, *_BFLOAT16}:
         unit.snippets.add("half_atomics")
+    if _EIGEN.search(unit.source.text) and not are_plain(unit):
+        unit.snippets.add("half_log")
     _add_host_operators(unit)
     _report_comparisons(unit)
 

@@ -26,6 +26,7 @@ _LOOK_BACK = 80
 _PRAGMA = re.compile(
     r"^([ \t]*#[ \t]*define[ \t]+\w+[ \t]+)#[ \t]*pragma[ \t]+([^\"\n]*?)[ \t]*$", re.MULTILINE
 )
+_MACRO_NAMED = re.compile(r"(?:#[ \t]*(?:define|undef|ifdef|ifndef)[ \t]+|\bdefined[ \t(]+)\Z")
 _TAGS = frozenset({"cudaError"})
 """Tags of types, which programs take for a name that is free."""
 _GIVEN = re.compile(r"\s*=(?!=)")
@@ -363,10 +364,15 @@ def _drop_own_scope(unit: Rewrite, offset: int) -> bool:
 
 
 def drop_words(unit: Rewrite) -> None:
-    """Remove attributes and macros that mean nothing to HIP."""
+    """Remove attributes and macros that mean nothing to HIP.
+
+    Directives that ask for one by its name, or define it for other compilers, stay as they are.
+    """
     code = unit.source.code
     for word in tables.dropped():
         for offset in unit.words.get(word, ()):
+            if _MACRO_NAMED.search(code, max(0, offset - 32), offset):
+                continue
             end = offset + len(word)
             while code[end : end + 1] == " ":
                 end += 1

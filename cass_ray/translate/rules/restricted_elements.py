@@ -11,6 +11,8 @@ _ARRAY = re.compile(
     r"\s+(?:(?:const|volatile|unsigned|signed|struct|typename)\s+)*"
     r"(?:::\s*)?\w+(?:\s*::\s*\w+)*(?:<[^<>;(){}]{0,200}>)?\s+\w+\s*\["
 )
+_BEHIND = re.compile(r"\s*(?:(?:\(\s*\*+\s*\w*\s*\)|\w+)\s*\[|\*)")
+"""``T __restrict__ x[N]``, ``T __restrict__ (*x)[N]`` and ``T __restrict__ *x``: what follows."""
 _POINTER = re.compile(r"[*&]\s*(?:(?:const|volatile)\s*)*\Z")
 _LOOK_BACK = 80
 
@@ -23,6 +25,6 @@ def drop_restricted_elements(unit: Rewrite) -> None:
         for offset in unit.words.get(word, ()):
             end = offset + len(word)
             behind_a_pointer = _POINTER.search(code, max(0, offset - _LOOK_BACK), offset)
-            if behind_a_pointer or not _ARRAY.match(code, end):
+            if behind_a_pointer or not (_ARRAY.match(code, end) or _BEHIND.match(code, end)):
                 continue
             unit.drop(offset, end)

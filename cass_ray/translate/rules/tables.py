@@ -218,8 +218,11 @@ def snippet(name: str) -> str:
 
 @cache
 def plain_vectors() -> str:
-    """What stands before HIP's headers in a port that uses CUDA's vector types."""
-    return PLAIN_VECTORS.read_text("utf-8")
+    """What stands before HIP's headers in a port that uses CUDA's vector types.
+
+    It brings ``hip_bf16.h``, beside which Eigen wants an overload.
+    """
+    return PLAIN_VECTORS.read_text("utf-8") + snippet("half_log")
 
 
 @cache

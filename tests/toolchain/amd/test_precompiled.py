@@ -2,12 +2,14 @@
 
 import os
 import time
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
-from cass_ray.toolchain.amd.precompiled import CompilationSide, PrecompiledHeaders, make_room
+from cass_ray.toolchain.amd.precompiled import CompilationSide, PrecompiledHeaders
 from cass_ray.toolchain.locate import find_amd
+from cass_ray.toolchain.room import make_room
+from cass_ray.toolchain.unit import Unit
 
 _HOUR = 3600.0
 
@@ -73,3 +75,33 @@ def test_use_makes_a_file_recent(tmp_path: Path) -> None:
     os.utime(path, (0, 0))
     assert headers.get(CompilationSide.HOST, command) == path
     assert time.time() - path.stat().st_mtime < _HOUR
+
+
+SOURCES = {
+    "HIP_NO_HALF": "#include <hip/hip_fp16.h>\nstruct half {};\n",
+    "__HIP_NO_HALF_OPERATORS__=1": (
+        "#include <hip/hip_fp16.h>\nstruct A { __half h; };\n"
+        "__device__ int operator+(__half, __half) { return 1; }\n"
+    ),
+    "_GLIBCXX_USE_CXX11_ABI=0": (
+        "#include <string>\n#include <hip/hip_runtime.h>\n"
+        'static_assert(sizeof(std::string) == sizeof(void*), "the old string");\n'
+    ),
+    "NDEBUG": (
+        "#include <hip/hip_runtime.h>\n#ifndef NDEBUG\n#error\n#endif\n"
+        "__device__ void never(int i) { assert(i == 3); }\n"
+    ),
+    "SOMETHING_ELSE=3": '#include <hip/hip_runtime.h>\nstatic_assert(SOMETHING_ELSE == 3, "");\n',
+}
+
+
+@pytest.mark.amd
+@pytest.mark.parametrize("definition", SOURCES)
+def test_a_definition_means_the_same_to_precompiled_headers(
+    tmp_path: Path, definition: str
+) -> None:
+    """Clang uses them although a macro that they ask for is another one, and says nothing."""
+    kernel = "__global__ void k(int* p) { *p = 1; }\n"
+    (tmp_path / "a.hip").write_text(SOURCES[definition] + kernel)
+    unit = Unit(tmp_path, PurePosixPath("a.hip"), definitions=(definition,))
+    assert "global_store" in find_amd().compile(unit).device_assembly

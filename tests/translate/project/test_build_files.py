@@ -317,6 +317,29 @@ def test_options_whose_value_is_the_next_item(items: str, expected: str) -> None
     assert translate_module(source).source.endswith(f"flags = [{expected}]\n")
 
 
+GENCODE = '"-gencode=arch=compute_70,code=sm_70"'
+
+
+@pytest.mark.parametrize(
+    ("items", "expected"),
+    [
+        (f'\n    "-O3",\n    {GENCODE},\n    {GENCODE},\n    {GENCODE},\n', '\n    "-O3",\n'),
+        (f'\n    "-O3",\n    {GENCODE},\n    {GENCODE}\n', '\n    "-O3",\n'),
+        (f'\n    {GENCODE},\n    {GENCODE},\n    "-O3",\n', '\n    "-O3",\n'),
+        (f'\n    "-g",\n    {GENCODE}, {GENCODE},\n    "-O3"\n', '\n    "-g",\n    "-O3"\n'),
+        (f'\n    {GENCODE},\n    {GENCODE},\n', "\n"),
+        (f"{GENCODE}, {GENCODE}", ""),
+        (f'"-O3", {GENCODE}, "-t", "4"', '"-O3", '),
+        ('"-O3",\n    "-gencode",\n    "arch=compute_80,code=sm_80",\n    "-lineinfo",\n',
+         '"-O3",\n    "-gline-tables-only",\n'),
+    ],
+)  # fmt: skip
+def test_neighbours_that_go_leave_what_stands_behind_them(items: str, expected: str) -> None:
+    head = "from torch.utils.cpp_extension import CUDAExtension\n"
+    source = f"{head}flags = [{items}]\nmodules = [1]\n"
+    assert translate_setup(source).source == f"{head}flags = [{expected}]\nmodules = [1]\n"
+
+
 @pytest.mark.parametrize(
     ("source", "expected"),
     [

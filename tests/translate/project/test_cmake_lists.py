@@ -61,3 +61,23 @@ def test_what_may_be_something_else_stays(command: str) -> None:
 def test_cublas_lt_alone_is_a_library_of_its_own() -> None:
     made = translate_cmake("list(APPEND LIBS cublasLt_static culibos)").source
     assert made.endswith("list(APPEND LIBS roc::hipblaslt)")
+
+
+@pytest.mark.parametrize(
+    ("lists", "takes", "expected"),
+    [
+        ("list(APPEND KINDS CUDA)", "project(p LANGUAGES ${KINDS})", "list(APPEND KINDS HIP)"),
+        ("set(KINDS C CXX CUDA)", "project(p ${KINDS})", "set(KINDS C CXX HIP)"),
+        (
+            'set(KINDS "CXX;CUDA")',
+            "project(p VERSION 1 LANGUAGES ${KINDS})",
+            'set(KINDS "CXX;HIP")',
+        ),
+        ("set(K CUDA)", "enable_language(${K})", "set(K HIP)"),
+        ("list(APPEND NAMES CUDA)", "project(p LANGUAGES ${KINDS})", "list(APPEND NAMES CUDA)"),
+        ("set(KINDS MY_CUDA)", "project(p LANGUAGES ${KINDS})", "set(KINDS MY_CUDA)"),
+    ],
+)
+def test_lists_of_languages(lists: str, takes: str, expected: str) -> None:
+    made = translate_cmake(f"{lists}\n{takes}\n").source
+    assert made.startswith(f"{expected}\n")

@@ -174,3 +174,28 @@ def test_what_a_build_makes_of_a_file_has_nvccs_own_header(name: str, tmp_path: 
 )
 def test_what_is_named_like_source(name: str, expected: bool) -> None:
     assert is_source(name) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("#if defined(__HIPCC__)\n#define EIGEN_HIPCC __HIPCC__\n#endif\n", True),
+        ("// Eigen 3.3, which does not know HIP\n", False),
+    ],
+)
+def test_libraries_that_know_hip_stay(tmp_path: Path, text: str, kept: bool) -> None:
+    library = tmp_path / "project/thirdparty/eigen"
+    macros = library / "Eigen/src/Core/util/Macros.h"
+    macros.parent.mkdir(parents=True)
+    guard = "#if defined(__CUDACC__)\n#define EIGEN_CUDACC __CUDACC__\n#endif\n"
+    macros.write_text(guard + text)
+    files = ["thirdparty/eigen/unsupported/Eigen/T.h", "thirdparty/own.h", "Eigen.h"]
+    for name in files:
+        place = tmp_path / "project" / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(guard)
+    made = translate_tree(tmp_path / "project", tmp_path / "out", make_translator())
+    actions = {file.path: file.action for file in made.files}
+    assert actions["thirdparty/own.h"] == actions["Eigen.h"] == "translated"
+    of_library = {action for name, action in actions.items() if "/eigen/" in name}
+    assert of_library == ({"copied"} if kept else {"translated"})

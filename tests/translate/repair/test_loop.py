@@ -57,6 +57,13 @@ def test_errors_are_read_with_their_notes() -> None:
             "a.h:1:1: note: candidate template ignored: target attributes do not match",
             "template<> inline __host__ __device__ float f(int i) { return i; }",
         ),
+        # arrayfire: a template of a macro's sides, a specialization that names none.
+        (
+            "template<> inline auto f<C>(const C& i) -> bool { return i.x; }",
+            "a.cu:1:24: error: no function template matches function template specialization 'f'\n"
+            "a.h:1:1: note: candidate template ignored: target attributes do not match",
+            "template<> __host__ __device__ inline auto f<C>(const C& i) -> bool { return i.x; }",
+        ),
         (
             'printf("%"PRId64, a);',
             "a.cu:1:11: error: invalid suffix on literal; C++11 requires a space between literal"

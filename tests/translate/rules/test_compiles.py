@@ -394,6 +394,16 @@ cudaError_t launch(float* out, cudaStream_t stream, cudaGraphExec_t exec, cudaGr
 cublasStatus_t memory(cublasHandle_t handle, void* p) { return cublasSetWorkspace(handle, p, 256); }
 """
 
+BINDINGS = """\
+#include <torch/extension.h>
+#include <Eigen/Core>
+#include <cuda_runtime.h>
+__device__ float sum(float2 v) {
+  auto [x, y] = v;
+  return x + y;
+}
+"""
+
 SOURCES = {
     "attribute": ATTRIBUTE,
     "halves": HALVES,
@@ -441,7 +451,8 @@ def test_it_compiles_for_rdna_alone(name: str, tmp_path: Path) -> None:
 
 
 def test_every_snippet_is_compiled_by_some_source() -> None:
-    sources = (*SOURCES.values(), MATRIX)
+    # Bindings are compiled by test_runs_vector_bindings.py, with a header for PyTorch's.
+    sources = (*SOURCES.values(), MATRIX, BINDINGS)
     code = "".join(RulesTranslator().translate(text).source for text in sources)
     code += for_rdna(SURFACES)
     for path in sorted(tables.SNIPPETS.glob("*.hpp")):

@@ -320,3 +320,28 @@ def test_operators_in_host_code(lines: dict[str, str]) -> None:
 def test_locations_of_cuda_13(lines: dict[str, str]) -> None:
     """1 is cudaErrorInvalidValue."""
     assert lines["locations"] == "0 0 0 1"
+
+
+WITHOUT_CONVERSIONS = r"""
+#define __HIP_NO_HALF_CONVERSIONS__ 1
+#include <cstdio>
+#include <cuda_fp16.h>
+__host__ __device__ __half sum(__half a, __half b) { return __hadd(a, b); }
+__global__ void tanh_of(float* out) { *out = __half2float(htanh(__float2half(0.5f))); }
+int main() {
+  __half a = __float2half(1.5f), b = __float2half(-2.0f);
+  printf("host: %g %g %g %g %d %d\n", __half2float(sum(a, b)), __half2float(__hmul(a, b)),
+         __half2float(__hneg(a)), __half2float(__habs(b)), __hlt(a, b), __hgt(a, b));
+  float back, *out;
+  cudaMalloc(&out, sizeof back);
+  tanh_of<<<1, 1>>>(out);
+  cudaMemcpy(&back, out, sizeof back, cudaMemcpyDeviceToHost);
+  printf("tanh: %.3f\n", back);
+}
+"""
+
+
+@pytest.mark.amd
+def test_without_conversions_as_pytorch_builds_extensions() -> None:
+    expected = {"host": "-0.5 -3 -1.5 2 0 1", "tanh": "0.462"}  # tanh(0.5) = 0.4621
+    assert output_of(WITHOUT_CONVERSIONS) == expected

@@ -1,5 +1,6 @@
 #ifndef CASS_BALLOT
 #define CASS_BALLOT
+#if defined(__HIPCC__) || defined(__CUDACC__)
 // Votes of a CUDA warp: the 32 lanes in this lane's half of the wavefront.
 namespace cass {
 __device__ inline unsigned int ballot(unsigned int mask, int predicate) {
@@ -22,4 +23,5 @@ __device__ inline int uni(unsigned int mask, int predicate) {
     return all(mask, predicate) || !any(mask, predicate);
 }
 }  // namespace cass
+#endif
 #endif

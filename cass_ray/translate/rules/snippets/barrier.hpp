@@ -1,5 +1,6 @@
 #ifndef CASS_BARRIER
 #define CASS_BARRIER
+#if defined(__HIPCC__) || defined(__CUDACC__)
 // What libhipcxx lacks of libcu++: barriers of a block, pipelines of a thread, and copies that belong
 // to either. Copies are made at once: one may complete at any time until it is waited for.
 namespace cass {
@@ -68,4 +69,5 @@ __device__ inline void memcpy_async(const Group& group, void* to, const void* fr
         static_cast<char*>(to)[i] = static_cast<const char*>(from)[i];
 }
 }  // namespace cass
+#endif
 #endif

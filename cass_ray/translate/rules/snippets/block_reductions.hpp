@@ -1,5 +1,6 @@
 #ifndef CASS_BLOCK_REDUCTIONS
 #define CASS_BLOCK_REDUCTIONS
+#if defined(__HIPCC__) || defined(__CUDACC__)
 // Reductions over a block at a barrier. Threads that have ended are not waited for and count as nothing;
 // HIP's own are wrong where the first thread of the block or of a wavefront is one of them.
 namespace cass {
@@ -23,4 +24,5 @@ __device__ inline int syncthreads_count(int predicate) {
 __device__ inline int syncthreads_and(int predicate) { return syncthreads_count(!predicate) == 0; }
 __device__ inline int syncthreads_or(int predicate) { return syncthreads_count(predicate) != 0; }
 }  // namespace cass
+#endif
 #endif

@@ -1,5 +1,6 @@
 #ifndef CASS_CLOCK
 #define CASS_CLOCK
+#if defined(__HIPCC__) || defined(__CUDACC__)
 #include <ctime>
 namespace cass {
 // Cycles of the shader. RDNA3's counter has 20 bits, so that differences are wrong across 2^20 cycles
@@ -18,4 +19,5 @@ __device__ inline clock_t clock() { return static_cast<clock_t>(clock64()); }
 __host__ inline clock_t clock() { return ::clock(); }
 #endif
 }  // namespace cass
+#endif
 #endif

@@ -1,5 +1,6 @@
 #ifndef CASS_EXTREMES
 #define CASS_EXTREMES
+#if defined(__HIPCC__) || defined(__CUDACC__)
 #include <type_traits>
 // min and max of two types as CUDA has them: integers in their common type, where HIP compares as double.
 namespace cass {
@@ -49,4 +50,5 @@ __host__ __device__ inline typename std::enable_if<class_beside<B, A>::value, A>
     return mixed_max(b, a);
 }
 }  // namespace cass
+#endif
 #endif

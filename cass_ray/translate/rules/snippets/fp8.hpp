@@ -1,5 +1,6 @@
 #ifndef CASS_FP8
 #define CASS_FP8
+#if defined(__HIPCC__) || defined(__CUDACC__)
 #include <hip/hip_bf16.h>
 #include <hip/hip_fp16.h>
 // CUDA's 8-bit floats: E4M3 and E5M2 of the OCP specification, on every card. HIP's own are FNUZ on
@@ -181,4 +182,5 @@ typedef fp8x2<FP8_E5M2> fp8x2_e5m2;
 typedef fp8x4<FP8_E4M3> fp8x4_e4m3;
 typedef fp8x4<FP8_E5M2> fp8x4_e5m2;
 }  // namespace cass
+#endif
 #endif

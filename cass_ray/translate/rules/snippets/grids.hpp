@@ -1,5 +1,6 @@
 #ifndef CASS_GRIDS
 #define CASS_GRIDS
+#if defined(__HIPCC__) || defined(__CUDACC__)
 #include <hip/hip_cooperative_groups.h>
 // Members of CUDA's grid_group. The group says no more than the built-in variables do.
 namespace cass {
@@ -22,4 +23,5 @@ __device__ inline unsigned long long grid_num_threads(const grid_group& grid) {
     return grid_num_blocks(grid) * (blockDim.x * blockDim.y * blockDim.z);
 }
 }  // namespace cass
+#endif
 #endif

@@ -1,5 +1,6 @@
 #ifndef CASS_GROUP_REDUCE
 #define CASS_GROUP_REDUCE
+#if defined(__HIPCC__) || defined(__CUDACC__)
 #include <hip/hip_cooperative_groups.h>
 // cooperative_groups/reduce.h for tiles and coalesced groups.
 namespace cass {
@@ -48,4 +49,5 @@ __device__ inline T group_reduce(
     return value;
 }
 }  // namespace cass
+#endif
 #endif

@@ -1,5 +1,6 @@
 #ifndef CASS_GROUP_SCAN
 #define CASS_GROUP_SCAN
+#if defined(__HIPCC__) || defined(__CUDACC__)
 // cooperative_groups/scan.h for tiles and coalesced groups.
 namespace cass {
 template <typename Group, typename T, typename Operation>
@@ -27,4 +28,5 @@ __device__ inline T group_exclusive_scan(const Group& group, T value) {
     return group_exclusive_scan(group, value, plus<T>());
 }
 }  // namespace cass
+#endif
 #endif

@@ -1,5 +1,6 @@
 #ifndef CASS_GROUP_SHUFFLES
 #define CASS_GROUP_SHUFFLES
+#if defined(__HIPCC__) || defined(__CUDACC__)
 #include <hip/hip_cooperative_groups.h>
 #include <type_traits>
 // Shuffles of cooperative groups for values of any type that can be copied, as CUDA has them: HIP's
@@ -37,4 +38,5 @@ CASS_GROUP_SHUFFLE(shfl_down)
 CASS_GROUP_SHUFFLE(shfl_xor)
 #undef CASS_GROUP_SHUFFLE
 }  // namespace cass
+#endif
 #endif

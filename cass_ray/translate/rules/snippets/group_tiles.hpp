@@ -1,5 +1,6 @@
 #ifndef CASS_GROUP_TILES
 #define CASS_GROUP_TILES
+#if defined(__HIPCC__) || defined(__CUDACC__)
 #include <hip/hip_cooperative_groups.h>
 #include <type_traits>
 namespace cass {
@@ -71,4 +72,5 @@ template <unsigned int Size, typename Group> __device__ inline auto tiled_partit
     else return block_tile<Size>();
 }
 }  // namespace cass
+#endif
 #endif

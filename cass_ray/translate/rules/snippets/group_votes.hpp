@@ -1,5 +1,6 @@
 #ifndef CASS_GROUP_VOTES
 #define CASS_GROUP_VOTES
+#if defined(__HIPCC__) || defined(__CUDACC__)
 #include <hip/hip_cooperative_groups.h>
 // Votes of cooperative groups: bit i of a result stands for the thread of rank i.
 namespace cass {
@@ -40,4 +41,5 @@ __device__ inline unsigned int group_match_all(const Group& group, T value, int&
     return predicate ? group_ballot(group, 1) : 0u;
 }
 }  // namespace cass
+#endif
 #endif

@@ -1,5 +1,6 @@
 #ifndef CASS_HALF
 #define CASS_HALF
+#if defined(__HIPCC__) || defined(__CUDACC__)
 #include <hip/hip_fp16.h>
 namespace cass {
 __host__ __device__ inline __half double2half(double value) {
@@ -10,4 +11,5 @@ __host__ __device__ inline __half double2half(double value) {
 #endif
 }
 }  // namespace cass
+#endif
 #endif

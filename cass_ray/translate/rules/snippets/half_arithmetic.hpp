@@ -1,5 +1,6 @@
 #ifndef CASS_HALF_ARITHMETIC
 #define CASS_HALF_ARITHMETIC
+#if defined(__HIPCC__) || defined(__CUDACC__)
 #include <hip/hip_bf16.h>
 #include <hip/hip_fp16.h>
 // Arithmetic of half and bfloat16 numbers that HIP has for some of them only, or rounds twice.
@@ -82,4 +83,5 @@ __device__ inline Pair hcmadd(Pair a, Pair b, Pair c) {
     return sum;
 }
 }  // namespace cass
+#endif
 #endif

@@ -1,5 +1,6 @@
 #ifndef CASS_HALF_ATOMICS
 #define CASS_HALF_ATOMICS
+#if defined(__HIPCC__) || defined(__CUDACC__)
 #include <hip/hip_bf16.h>
 #include <hip/hip_fp16.h>
 // atomicAdd of half and bfloat16 numbers and their pairs, which HIP lacks: by compare and swap of the
@@ -35,5 +36,6 @@ __device__ inline typename cass::atomic_half<T>::type atomicAdd(T* address, type
     } while (seen != expected);
     return old;
 }
+#endif
 #endif
 #endif

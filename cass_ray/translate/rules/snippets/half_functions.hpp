@@ -20,6 +20,7 @@ template <typename T>
 __device__ inline T htanh(T a) {
     return T(tanhf(static_cast<float>(a)));
 }
+__device__ inline __half htanh(__half a) { return __float2half(tanhf(__half2float(a))); }
 template <typename Pair>
 __device__ inline Pair h2tanh(Pair a) {
     a.x = cass::htanh(a.x);

@@ -20,7 +20,7 @@ struct same {
 #define CASS_OPERATOR(op)                                                                          \
     template <typename T>                                                                          \
     __host__ inline cass::half_only<T> operator op(const T& a, const T& b) {                       \
-        return T(static_cast<float>(a) op static_cast<float>(b));                                  \
+        return __float2half(__half2float(a) op __half2float(b));                                    \
     }                                                                                              \
     template <typename T>                                                                          \
     __host__ inline cass::half_only<T>& operator op##=(T& a, const typename cass::same<T>::type& b) { \
@@ -42,7 +42,7 @@ CASS_OPERATOR(/)
 #define CASS_COMPARISON(op)                                                                        \
     template <typename T, typename = cass::half_only<T>>                                           \
     __host__ inline bool operator op(const T& a, const T& b) {                                     \
-        return static_cast<float>(a) op static_cast<float>(b);                                     \
+        return __half2float(a) op __half2float(b);                                               \
     }
 CASS_COMPARISON(==)
 CASS_COMPARISON(!=)
@@ -53,7 +53,7 @@ CASS_COMPARISON(>=)
 #undef CASS_COMPARISON
 template <typename T>
 __host__ inline cass::half_only<T> operator-(const T& a) {
-    return T(-static_cast<float>(a));
+    return __float2half(-__half2float(a));
 }
 // The same under the names of CUDA's functions.
 #define CASS_FUNCTION(name, op)                                                 \
@@ -79,7 +79,7 @@ __host__ inline cass::half_only<T> __hneg(T a) {
 }
 template <typename T>
 __host__ inline cass::half_only<T> __habs(T a) {
-    return T(__builtin_fabsf(static_cast<float>(a)));
+    return __float2half(__builtin_fabsf(__half2float(a)));
 }
 #define CASS_COMPARISON(name, op)                                  \
     template <typename T, typename = cass::half_only<T>>           \

@@ -1,5 +1,6 @@
 #ifndef CASS_LANE
 #define CASS_LANE
+#if defined(__HIPCC__) || defined(__CUDACC__)
 // The lane of a CUDA warp, 0 to 31.
 namespace cass {
 __device__ inline unsigned int lane() {
@@ -10,4 +11,5 @@ __device__ inline unsigned int lane() {
 #endif
 }
 }  // namespace cass
+#endif
 #endif

@@ -5,6 +5,21 @@
 // Launches by a configuration. A kernel that may begin before the one ahead of it in the stream ends begins behind
 // it here. What HIP's launches do not have (clusters, events of launches) is refused by name.
 namespace cass {
+#ifdef __HIP_PLATFORM_NVIDIA__
+using launch_config = cudaLaunchConfig_t;
+using launch_attribute = cudaLaunchAttribute;
+constexpr auto launch_attribute_ignore = cudaLaunchAttributeIgnore;
+constexpr auto launch_attribute_synchronization_policy = cudaLaunchAttributeSynchronizationPolicy;
+constexpr auto launch_attribute_cluster_dimension = cudaLaunchAttributeClusterDimension;
+constexpr auto launch_attribute_cluster_scheduling_policy = cudaLaunchAttributeClusterSchedulingPolicyPreference;
+constexpr auto launch_attribute_programmatic_serialization = cudaLaunchAttributeProgrammaticStreamSerialization;
+constexpr auto launch_attribute_programmatic_event = cudaLaunchAttributeProgrammaticEvent;
+constexpr auto launch_attribute_memory_domain_map = cudaLaunchAttributeMemSyncDomainMap;
+constexpr auto launch_attribute_memory_domain = cudaLaunchAttributeMemSyncDomain;
+inline hipError_t launch_kernel_exc(const launch_config* config, const void* kernel, void** arguments) {
+    return hipCUDAErrorTohipError(cudaLaunchKernelExC(config, kernel, arguments));
+}
+#else
 enum launch_attribute_id {
     launch_attribute_ignore = 0,
     launch_attribute_access_policy_window = 1,
@@ -70,6 +85,7 @@ inline hipError_t launch_kernel_exc(const launch_config* config, const void* ker
                                           static_cast<unsigned int>(config->dynamicSmemBytes), config->stream);
     return hipLaunchKernel(kernel, config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes, config->stream);
 }
+#endif
 template <typename... Parameters, std::size_t... I>
 hipError_t launch_with(const launch_config* config, void (*kernel)(Parameters...), std::tuple<Parameters...>& values,
                        std::index_sequence<I...>) {
@@ -81,7 +97,12 @@ hipError_t launch_kernel_ex(const launch_config* config, void (*kernel)(Paramete
     std::tuple<Parameters...> values(std::forward<Arguments>(arguments)...);
     return launch_with(config, kernel, values, std::index_sequence_for<Parameters...>());
 }
+#if defined(__HIP_PLATFORM_NVIDIA__) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+__device__ inline void grid_dependency_synchronize() { cudaGridDependencySynchronize(); }
+__device__ inline void trigger_launch_completion() { cudaTriggerProgrammaticLaunchCompletion(); }
+#else
 __device__ inline void grid_dependency_synchronize() {}
 __device__ inline void trigger_launch_completion() {}
+#endif
 }  // namespace cass
 #endif

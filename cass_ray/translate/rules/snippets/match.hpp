@@ -1,5 +1,6 @@
 #ifndef CASS_MATCH
 #define CASS_MATCH
+#if defined(__HIPCC__) || defined(__CUDACC__)
 namespace cass {
 // The lanes of `mask` whose value equals this lane's.
 template <typename T>
@@ -30,4 +31,5 @@ __device__ inline unsigned int match_all(unsigned int mask, T value, int* equal)
 #endif
 }
 }  // namespace cass
+#endif
 #endif

@@ -1,5 +1,6 @@
 #ifndef CASS_MATRIX
 #define CASS_MATRIX
+#if defined(__HIPCC__) || defined(__CUDACC__)
 // Fragments of a CUDA warp: rocWMMA's, where it is installed and knows the device, and a wavefront is
 // a warp. On CDNA a wavefront is two warps with a tile each, where rocWMMA's would be of one tile; and
 // a device that is newer than rocWMMA is none to it (its functions do nothing). There a tile of
@@ -100,5 +101,6 @@ __device__ void mma_sync(fragment<accumulator, 16, 16, 16, D>& to, const fragmen
 namespace cass {
 namespace wmma = ::rocwmma;
 }
+#endif
 #endif
 #endif

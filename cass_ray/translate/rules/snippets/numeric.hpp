@@ -1,5 +1,6 @@
 #ifndef CASS_NUMERIC
 #define CASS_NUMERIC
+#if defined(__HIPCC__) || defined(__CUDACC__)
 // PTX's conversions, saturation, dot products and SIMD video instructions (PTX ISA 8.5, 9.7).
 namespace cass {
 __device__ inline float unit_interval(float value) { return fminf(fmaxf(value, 0.0f), 1.0f); }
@@ -97,4 +98,5 @@ __device__ inline unsigned int video(unsigned int a, unsigned int b, unsigned in
     return Sum ? c : packed;
 }
 }  // namespace cass
+#endif
 #endif

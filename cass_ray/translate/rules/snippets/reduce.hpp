@@ -1,5 +1,6 @@
 #ifndef CASS_REDUCE
 #define CASS_REDUCE
+#if defined(__HIPCC__) || defined(__CUDACC__)
 // Reductions over the lanes of `mask` that have not ended (CUDA's __reduce_*_sync of sm_80).
 namespace cass {
 __device__ inline unsigned int reduce_lanes(unsigned int mask) {
@@ -56,4 +57,5 @@ template <typename T> __device__ inline T reduce_xor(unsigned int mask, T value)
     return reduce(mask, value, [](T a, T b) { return a ^ b; });
 }
 }  // namespace cass
+#endif
 #endif

@@ -1,5 +1,6 @@
 #ifndef CASS_ROUNDED_QUOTIENTS
 #define CASS_ROUNDED_QUOTIENTS
+#if defined(__HIPCC__) || defined(__CUDACC__)
 // Quotients and square roots with a direction of rounding, which ROCm's device library has not:
 // the nearest value, and one step from it where the remainder, known exactly, says so.
 namespace cass {
@@ -86,4 +87,5 @@ __device__ inline double dsqrt_rz(double a) { return square_root<double>(a, 0); 
 __device__ inline double drcp_rz(double a) { return quotient<double>(1.0, a, 1.7976931348623157e+308, 0); }
 #endif
 }  // namespace cass
+#endif
 #endif

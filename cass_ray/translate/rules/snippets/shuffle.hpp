@@ -1,5 +1,6 @@
 #ifndef CASS_SHUFFLE
 #define CASS_SHUFFLE
+#if defined(__HIPCC__) || defined(__CUDACC__)
 // Shuffles of a CUDA warp, for calls whose arguments come out of a macro.
 namespace cass {
 template <typename T>
@@ -39,4 +40,5 @@ __device__ inline T shfl_xor(unsigned int mask, T value, int lane_mask, int widt
 #endif
 }
 }  // namespace cass
+#endif
 #endif

@@ -1,5 +1,6 @@
 #ifndef CASS_SHUFFLE_BFLOAT16
 #define CASS_SHUFFLE_BFLOAT16
+#if defined(__HIPCC__) || defined(__CUDACC__)
 #include <hip/hip_bf16.h>
 // Shuffles of bfloat16 and its pairs, which HIP has for numbers and half only. Templates, which give
 // way to HIP's own where it has them.
@@ -35,5 +36,6 @@ template <typename T>
 __device__ inline typename cass::shuffled_bfloat16<T>::type __shfl_xor(T value, int lane_mask, int width = warpSize) {
     return cass::of_bits<T>(__shfl_xor(cass::bits_of(value), lane_mask, width));
 }
+#endif
 #endif
 #endif

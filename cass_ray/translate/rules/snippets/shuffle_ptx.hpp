@@ -1,5 +1,6 @@
 #ifndef CASS_SHUFFLE_PTX
 #define CASS_SHUFFLE_PTX
+#if defined(__HIPCC__) || defined(__CUDACC__)
 // PTX's shfl with a width that is known when it runs, or with its predicate: whether the lane that
 // was asked for is in range (PTX ISA 8.5, 9.7.8.6). `control` has the clamp in bits 0 to 4 and the
 // mask of segments in bits 8 to 12.
@@ -23,4 +24,5 @@ __device__ inline unsigned int shuffle(unsigned int value, unsigned int b, unsig
 #endif
 }
 }  // namespace cass
+#endif
 #endif

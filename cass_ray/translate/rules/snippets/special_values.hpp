@@ -1,5 +1,6 @@
 #ifndef CASS_SPECIAL_VALUES
 #define CASS_SPECIAL_VALUES
+#if defined(__HIPCC__) || defined(__CUDACC__)
 // Functions that HIP has, whose results for some arguments are others than CUDA's.
 namespace cass {
 // NaN becomes zero.
@@ -47,4 +48,5 @@ __host__ __device__ inline double tgamma(T x) { return cass::tgamma(static_cast<
 // By logarithms, as CUDA's: NaN of a negative number.
 __device__ inline float powf_by_logarithm(float x, float y) { return exp2f(y * __log2f(x)); }
 }  // namespace cass
+#endif
 #endif

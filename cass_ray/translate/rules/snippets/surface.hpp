@@ -1,5 +1,6 @@
 #ifndef CASS_SURFACE
 #define CASS_SURFACE
+#if defined(__HIPCC__) || defined(__CUDACC__)
 // Reads of surfaces that return their value.
 namespace cass {
 template <typename T> __device__ inline T surf1Dread(hipSurfaceObject_t surface, int x, int = 0) {
@@ -20,4 +21,5 @@ __device__ inline T surf3Dread(hipSurfaceObject_t surface, int x, int y, int z, 
     return value;
 }
 }  // namespace cass
+#endif
 #endif

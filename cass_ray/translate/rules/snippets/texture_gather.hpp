@@ -1,5 +1,6 @@
 #ifndef CASS_TEXTURE_GATHER
 #define CASS_TEXTURE_GATHER
+#if defined(__HIPCC__) || defined(__CUDACC__)
 #include <hip/hip_runtime.h>
 // HIP's function for objects (up to ROCm 7.1 at least) counts components from 1, CUDA's and HIP's own
 // for texture references from 0: so the functions below it are called.
@@ -33,4 +34,5 @@ __device__ inline void tex2Dgather(T* value, hipTextureObject_t texture, float x
     *value = cass::tex2Dgather<T>(texture, x, y, component);
 }
 }  // namespace cass
+#endif
 #endif

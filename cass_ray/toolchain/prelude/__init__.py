@@ -1,0 +1,1 @@
+"""What many units of a project begin with, parsed once."""

@@ -1,0 +1,49 @@
+"""Headers that files of a host's compiler include as well: what is for devices is nothing there."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from cass_ray.toolchain.locate import find_amd
+from cass_ray.translate.engines.registry import make_translator
+
+pytestmark = pytest.mark.amd
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "#define ballot(...) __ballot_sync(0xFFFFFFFF, __VA_ARGS__)",
+        "#ifdef __CUDACC__\n__device__ int f(int v) { return __shfl_sync(~0u, v, 0); }\n#endif",
+        "#ifdef __CUDACC__\n__device__ int f() { return __match_any_sync(~0u, 1); }\n#endif",
+        "#ifdef __CUDACC__\n__device__ int f(int v) { return __reduce_add_sync(~0u, v); }\n#endif",
+        "#ifdef __CUDACC__\n__device__ void f() { __nanosleep(10); __syncwarp(); }\n#endif",
+        "struct pair { float2 both; int4 four; };",
+        "#ifdef __CUDACC__\n#include <cuda_fp16.h>\n"
+        "__device__ void f(half* a) { atomicAdd(a, __float2half(1)); }\n#endif",
+        "#define lane() (threadIdx.x % warpSize)",
+    ],
+)
+def test_a_header_for_both(tmp_path: Path, body: str) -> None:
+    compiler = shutil.which("g++")
+    if compiler is None:
+        pytest.skip("needs g++")
+    text = f"#pragma once\n#include <cuda_runtime.h>\n{body}\n"
+    (tmp_path / "both.h").write_text(
+        make_translator("rules").translate(text, filename="both.h").source
+    )
+    (tmp_path / "a.cpp").write_text('#include "both.h"\nint main() { return 0; }\n')
+    include = find_amd().rocm_path / "include"
+    command = [compiler, "-std=c++17", "-D__HIP_PLATFORM_AMD__=1", f"-I{include}"]
+    done = subprocess.run(
+        [*command, "-fsyntax-only", "a.cpp"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[:2000]
