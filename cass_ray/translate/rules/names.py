@@ -15,7 +15,9 @@ _CUB_ALIAS = re.compile(r"\bnamespace\s+cub\s*=\s*(?:::\s*)?(?:hipcub|(?:\w+\s*:
 _CLASS_KEY = re.compile(r"\b(?:struct|union|enum)\s+\Z")
 _DEFINITION = re.compile(r"\s*(?:final\s*)?(?:\{|:(?!:))")
 _QUALIFIED = re.compile(r"(\w+)\s*::\s*\Z")
-_QUALIFIERS = re.compile(r"(?<![\w>)])(?<![\w>)]::)(?:[A-Za-z_]\w*::\s*)+\Z")
+_QUALIFIERS = re.compile(
+    r"(?<![\w>)])(?<![\w>)]::)(?:(?!return\b)[A-Za-z_]\w*(?:::\s*|\s++::\s++))+\Z"
+)
 """A space before ``::cub`` qualifies nothing: ``return ::cub::Max()``, ``#define N ::cub::``."""
 _CUB_INSIDE = re.compile(r"\bnamespace\s+cub\s*\{")
 _CUB_QUALIFIED = re.compile(r"\bnamespace\s+((?:\w+\s*::\s*)+)cub\s*\{")
