@@ -43,6 +43,8 @@ _PREFIXES = {
 }
 """Starts of names that macros put together, ``cuda##call``; HIP's names end as CUDA's do."""
 _NULL = re.compile(r"nullptr|NULL|0")
+_ALIGNMENTS = ("__CUDA_ALIGN__", "__builtin_align__")
+"""Macros of CUDA's headers that programs also define for compilers without CUDA."""
 _BY_LOCATION = {
     "cudaMemPrefetchAsync": "cass::mem_prefetch_async",
     "cudaMemAdvise": "cass::mem_advise",
@@ -55,7 +57,7 @@ def rename_names(unit: Rewrite) -> None:
     casts = tables.casts()
     for word, offsets in unit.words.items():
         hip = table.get(word)
-        if hip is None:
+        if hip is None or (word in _ALIGNMENTS and any(map(unit.is_definition_of_macro, offsets))):
             continue
         for offset in offsets:
             if offset in unit.handled:

@@ -1,7 +1,8 @@
 """Extensions of PyTorch written before 1.11, which took the TH and THC libraries away.
 
 PyTorch for today's ROCm is newer. What these libraries gave extensions has other names in ATen and
-c10; tensors of TH and its BLAS have none, and are reported.
+c10; tensors of TH and its BLAS have none, and are reported. ``torch::linalg`` went later: its
+functions are ATen's.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ _OLD = re.compile(
 _STATE = re.compile(
     r"^[ \t]*(?:(?:extern|static)\s+)?THCState\s*\*\s*\w+\s*(?:=[^;]*)?;[ \t]*\n?", re.MULTILINE
 )
+_LINALG = re.compile(r"(?:::)?\btorch\s*::\s*linalg\s*::\s*(?:linalg_)?(?=[a-z]\w*\s*\()")
 _DISPATCH = re.compile(r"\bAT_DISPATCH_\w+\s*\(\s*[\w.\[\]]+?\s*\.\s*(type)\s*\(\s*\)\s*,")
 
 
@@ -46,6 +48,9 @@ def renew_pytorch(unit: Rewrite) -> None:
     for match in _DISPATCH.finditer(code):
         unit.edits.replace(match.start(1), match.end(1), "scalar_type")
         unit.converted(match.start(1))
+    for match in _LINALG.finditer(code):
+        unit.edits.replace(match.start(), match.end(), "at::linalg_")
+        unit.converted(match.start())
     for match in _STATE.finditer(code):
         unit.edits.replace(match.start(), match.end(), "")
         unit.converted(code.index("THCState", match.start()))

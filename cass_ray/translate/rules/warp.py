@@ -54,9 +54,12 @@ _MACRO_NAMED = re.compile(r"(?:#[ \t]*(?:define|undef|ifdef|ifndef)[ \t]+|\bdefi
 _PYTORCHS_FUNCTION = re.compile(r"(?:::\s*)?\bat\s*::\s*cuda\s*::\s*warp_size\s*\(\s*\)")
 _BFLOAT16 = {"__nv_bfloat16", "__nv_bfloat162", "nv_bfloat16", "nv_bfloat162"}
 _DECLARATION_LEAD = re.compile(
-    r"(?:\b(?:int|unsigned|long|short|size_t|auto|const|constexpr|uint|u?int(?:8|16|32|64)_t|define)"
-    r"\s+|[*&]\s*)\Z"
+    r"\b(?:int|unsigned|long|short|size_t|auto|const|constexpr|uint|u?int(?:8|16|32|64)_t|define)\b"
+    r"\s*[*&]?\s*\Z"
 )
+"""Not ``* warpSize`` alone, which is a product."""
+_GLOBAL = re.compile(r"(?:(?<![\w>)\s])|(?<=\breturn))\s*::\s*\Z")
+"""``::f`` behind no name, which is not a member of anything."""
 _OBJECT = re.compile(r"(?:\b[A-Za-z_]\w*(?:\[[^\[\]]*\])?\s*(?:\.|->)\s*)+\Z")
 _ASSIGNED = re.compile(r"\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)|\s*(?:\+\+|--)")
 
@@ -80,7 +83,8 @@ def rewrite_warps(unit: Rewrite) -> None:
                 _rewrite_shuffle(unit, offset, word, word, masked=False)
     for word, (hip, snippet) in VOTES.items():
         for offset in unit.words.get(word, ()):
-            if not unit.is_member(offset) and not unit.is_definition_of_macro(offset):
+            is_other = unit.is_member(offset) and not _is_global(unit, offset)
+            if not is_other and not unit.is_definition_of_macro(offset):
                 unit.rename(offset, word, hip)
                 unit.snippets.add(snippet)
     for word, masked in LEGACY_VOTES.items():
@@ -90,6 +94,10 @@ def rewrite_warps(unit: Rewrite) -> None:
     _rewrite_width(unit)
     _rewrite_pytorchs_width(unit)
     _rewrite_attribute(unit)
+
+
+def _is_global(unit: Rewrite, offset: int) -> bool:
+    return _GLOBAL.search(unit.source.code, max(0, offset - 16), offset) is not None
 
 
 def _uses_bfloat16(unit: Rewrite) -> bool:

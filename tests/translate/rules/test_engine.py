@@ -232,6 +232,11 @@ def test_the_driver_copies_from_memory_that_is_not_const() -> None:
         ),
         ("__shfl(v, 3)", "__shfl(v, 3, 32)"),
         ("threadIdx.x % warpSize", "threadIdx.x % 32"),
+        ("blockIdx.x * warpSize", "blockIdx.x * 32"),
+        ("a[i] = b & (warpSize - 1) | c & warpSize", "a[i] = b & (32 - 1) | c & 32"),
+        ("sizeof(int) * warpSize + 2*warpSize", "sizeof(int) * 32 + 2*32"),
+        ("int* warpSize = p; x = 2 * warpSize[0]", "int* warpSize = p; x = 2 * warpSize[0]"),
+        ("void f(const int& warpSize) { g(2 * warpSize); }",) * 2,
         ("constexpr int x = C10_WARP_SIZE;", "constexpr int x = 32;"),
         ("int t = ::at::cuda::warp_size() * 4;", "int t = 32 * 4;"),
         ("#ifndef C10_WARP_SIZE\n#define C10_WARP_SIZE 32\n#endif\n",) * 2,
@@ -993,3 +998,82 @@ def test_a_width_of_the_properties_that_is_written_as_32_is_a_note() -> None:
     narrow = RulesTranslator().translate(text, context=Context(wavefronts=(32,)))
     assert "return p.warpSize;" in narrow.source
     assert not narrow.findings
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("((::__ballot_sync(~0u, true) & 1) == 0)", "((::cass::ballot(~0u, true) & 1) == 0)"),
+        ("return ::__any_sync(~0u, a);", "return ::cass::any(~0u, a);"),
+        ("= ::__all_sync(~0u, a);", "= ::cass::all(~0u, a);"),
+        ("own::__ballot_sync(~0u, true)", "own::__ballot_sync(~0u, true)"),
+        ("own<int>::__ballot_sync(~0u, true)", "own<int>::__ballot_sync(~0u, true)"),
+    ],
+)
+def test_votes_of_the_global_namespace(call: str, expected: str) -> None:
+    source = f"__device__ void f(int a) {{ {call} }}\n"
+    made = RulesTranslator().translate(source, filename="a.cu").source
+    assert expected in made
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("torch::linalg::linalg_norm(x, {}, {})", "at::linalg_norm(x, {}, {})"),
+        ("torch::linalg::svd(x, true)", "at::linalg_svd(x, true)"),
+        ("::torch::linalg::inv(x)", "at::linalg_inv(x)"),
+        ("torch::norm(x)", "torch::norm(x)"),
+        ("own::torch_linalg::norm(x)", "own::torch_linalg::norm(x)"),
+    ],
+)
+def test_linear_algebra_of_pytorch_is_atens(call: str, expected: str) -> None:
+    source = f"#include <torch/extension.h>\nauto f(at::Tensor x) {{ return {call}; }}\n"
+    made = RulesTranslator().translate(source, filename="a.cu").source
+    assert f"return {expected};" in made
+
+
+_FALLBACK = """#include <cuda_bf16.h>
+__device__ __nv_bfloat162 least(__nv_bfloat162 v) {{ return __hmin2(v, make_bfloat162(1., 1.)); }}
+{guard}
+__device__ __nv_bfloat162 make_bfloat162(__nv_bfloat16 x, __nv_bfloat16 y) {{
+  __nv_bfloat162 t; t.x = x; t.y = y; return t;
+}}
+#endif
+"""
+
+
+@pytest.mark.parametrize(
+    ("guard", "is_own"),
+    [
+        ("#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 800)", False),
+        ("#if defined __CUDA_ARCH__ && __CUDA_ARCH__ <= 750", False),
+        ("#if 0", False),
+        ("#if __CUDA_ARCH__ < 800", True),  # of the host, which has no architecture
+        ("#if __CUDA_ARCH__ >= 800", True),
+        ("#if 1", True),
+        ("#ifdef OWN_PAIRS", True),
+        ("#if __CUDA_ARCH__ < 800 && OWN_PAIRS", True),
+    ],
+)
+def test_a_name_that_is_declared_for_older_hardware_alone_is_cudas(
+    guard: str, is_own: bool
+) -> None:
+    hip = translate(_FALLBACK.format(guard=guard)).source
+    assert ("cass::make_bfloat162(1., 1.)" in hip) is not is_own
+    assert "__hip_bfloat162 make_bfloat162(__hip_bfloat16 x" in hip
+
+
+@pytest.mark.parametrize(
+    ("cuda", "hip"),
+    [
+        ("typedef struct __CUDA_ALIGN__(32) { float array[8]; } float8;", "__align__(32)"),
+        ("struct __CUDA_ALIGN__(4) pair { short a, b; };", "__align__(4)"),
+        ("struct __CUDA_ALIGN__(sizeof(int)) one { char c; };", "__align__(sizeof(int))"),
+        ("__CUDA_ALIGN__(16) static float values[4];", "__align__(16)"),
+        ("#define __CUDA_ALIGN__(n)\nstruct __CUDA_ALIGN__(8) own {};", "__CUDA_ALIGN__(8)"),
+    ],
+)
+def test_alignment_as_cudas_headers_write_it(cuda: str, hip: str) -> None:
+    made = translate(f"#include <cuda_fp16.h>\n{cuda}\n")
+    assert hip in made.source
+    assert not made.errors

@@ -10,12 +10,11 @@ using launch_config = cudaLaunchConfig_t;
 using launch_attribute = cudaLaunchAttribute;
 constexpr auto launch_attribute_ignore = cudaLaunchAttributeIgnore;
 constexpr auto launch_attribute_synchronization_policy = cudaLaunchAttributeSynchronizationPolicy;
-constexpr auto launch_attribute_cluster_dimension = cudaLaunchAttributeClusterDimension;
 constexpr auto launch_attribute_cluster_scheduling_policy = cudaLaunchAttributeClusterSchedulingPolicyPreference;
 constexpr auto launch_attribute_programmatic_serialization = cudaLaunchAttributeProgrammaticStreamSerialization;
-constexpr auto launch_attribute_programmatic_event = cudaLaunchAttributeProgrammaticEvent;
 constexpr auto launch_attribute_memory_domain_map = cudaLaunchAttributeMemSyncDomainMap;
 constexpr auto launch_attribute_memory_domain = cudaLaunchAttributeMemSyncDomain;
+constexpr auto launch_attribute_carveout = cudaLaunchAttributePreferredSharedMemoryCarveout;
 inline hipError_t launch_kernel_exc(const launch_config* config, const void* kernel, void** arguments) {
     return hipCUDAErrorTohipError(cudaLaunchKernelExC(config, kernel, arguments));
 }
