@@ -17,8 +17,10 @@ from cass_ray.corpus.program import SourceError
 from cass_ray.corpus.reading.filetree import FileProblemError
 from cass_ray.corpus.reading.git import GitTree, find_git_directory, resolve_revision
 
-MOST_BYTES = 1 << 20
-"""A file that is larger counts as data, whatever its name ends in."""
+MOST_BYTES = 4 << 20
+"""A file that is larger counts as data, whatever its name ends in. Headers of tables are large."""
+
+_MOST_BYTES_WITHOUT_SUFFIX = 64 << 10
 
 _SOURCES = re.compile(
     r"\.(cu|cuh|cl|c|cc|cpp|cxx|h|hh|hpp|hxx|hu|inl|inc|ipp|tpp|tcc|impl|def|in|am|ac|m4|mk|make|"
@@ -44,15 +46,23 @@ def sources_of(directory: Path) -> Iterator[tuple[str, bytes]]:
     with GitTree(git_directory, resolve_revision(git_directory, "HEAD")) as tree:
         for listed in tree.walk():
             name = listed.path.rpartition("/")[2]
-            wanted = _SOURCES.search(name) or _NAMES.search(name)
+            wanted = "." not in name or _SOURCES.search(name) or _NAMES.search(name)
             aside = _NOT_BUILT.search(listed.path) and not _WITH_KERNELS.search(name)
             if listed.problem is not None or aside or not wanted:
                 continue
             try:
-                if tree.size(listed.path) <= MOST_BYTES:
-                    yield listed.path, tree.read(listed.path)
+                if tree.size(listed.path) > MOST_BYTES:
+                    continue
+                content = tree.read(listed.path)
+                if "." in name or _NAMES.search(name) or _may_be_a_header(content):
+                    yield listed.path, content
             except FileProblemError:
                 continue  # a link out of the tree, or an object that the clone lacks
+
+
+def _may_be_a_header(content: bytes) -> bool:
+    """Whether a file without a suffix may be included, as the standard library's are."""
+    return len(content) <= _MOST_BYTES_WITHOUT_SUFFIX and b"#" in content and b"\0" not in content
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""vLLM on one GPU: the same model, prompts and batches as ``benchmarks.serve.gpu``.
+"""vLLM on one GPU: requests at once, each with a prompt of its own.
 
     python -m benchmarks.serve.vllm_gpu --out OUT [--shape 1.5b] [--concurrency 1 8 32]
 

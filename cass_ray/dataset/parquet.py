@@ -9,14 +9,16 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import fsspec  # type: ignore[import-untyped]
 import pyarrow as pa
-import pyarrow.dataset as pads
 import pyarrow.parquet as pq
 
 from cass_ray.storage.location import SEPARATOR, below
+
+if TYPE_CHECKING:
+    import pyarrow.dataset as pads
 
 CHECKED: dict[str, Any] = {"compression": "zstd", "write_page_checksum": True}
 """How Parquet is written here: readers that ask for it see a damaged page."""
@@ -138,6 +140,8 @@ def parquet_files(location: Path | str, part: str = "pairs") -> list[str]:
 
 def parquet_dataset(files: Sequence[str], schema: pa.Schema | None = None) -> pads.Dataset:
     """``files``, all local or all of one storage, as one; damaged pages are errors of pyarrow."""
+    import pyarrow.dataset as pads  # brings pandas, which takes longer than a small build
+
     filesystem, paths = of_one_storage(files)
     checked = pads.ParquetFragmentScanOptions(page_checksum_verification=True)
     form = pads.ParquetFileFormat(default_fragment_scan_options=checked)

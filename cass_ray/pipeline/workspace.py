@@ -6,6 +6,7 @@ the tree (which may predate an encoding repair), and a row without a tree gets a
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections import OrderedDict
@@ -22,6 +23,8 @@ from cass_ray.translate.project.tree import translate_tree, tree_context
 from cass_ray.translate.protocol import NO_CONTEXT, Context, Translator
 
 DEFAULT_KEPT = 64
+_WRITTEN = 1e9
+"""When a main file was written, as compilers see it: at the same time in every build."""
 
 Row = dict[str, Any]
 
@@ -103,3 +106,5 @@ def _alone(row: Row) -> str:
 def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, newline="")
+    # cicc makes names of it where a unit defines nothing that others see.
+    os.utime(path, (_WRITTEN, _WRITTEN))

@@ -1,11 +1,13 @@
-"""transformers' manager of continuous batching, set up for long programs."""
+"""transformers' manager of continuous batching.
+
+On a GPU vLLM is about twice as fast (``benchmarks/results/serve_gpu.md``) and deployed beside the
+service (``cluster/kuberay/serve_vllm.yaml``); this is for models and machines without it.
+"""
 
 from __future__ import annotations
 
 from inspect import signature
 from typing import TYPE_CHECKING, Any
-
-from serve.generation import attention
 
 if TYPE_CHECKING:
     from serve.settings import GenerationSettings
@@ -17,16 +19,12 @@ def page_name(config: type) -> str:
 
 
 def make_manager(
-    model: Any, settings: GenerationSettings, ends: int | list[int], padding: int, positions: int
+    model: Any, settings: GenerationSettings, ends: int | list[int], padding: int
 ) -> Any:
-    """A manager for ``model``: ``ends`` are the tokens that end an answer, ``padding`` any token,
-    ``positions`` the most tokens of question and answer together.
-    """
+    """A manager for ``model``: ``ends`` are the tokens that end an answer, ``padding`` any."""
     from transformers import GenerationConfig
     from transformers.generation.configuration_utils import ContinuousBatchingConfig
 
-    if attention.usable(model, settings.block_size):
-        attention.use(model)
     config = GenerationConfig(
         do_sample=settings.sampling,
         # Neither may be None or neutral here: then requests could not set it.
@@ -35,15 +33,10 @@ def make_manager(
         eos_token_id=ends,
         pad_token_id=padding,
     )
-    flash = "flash" in model.config._attn_implementation
     batching = ContinuousBatchingConfig(
         **{page_name(ContinuousBatchingConfig): settings.block_size},
         num_blocks=settings.num_blocks,
         max_batch_tokens=settings.max_batch_tokens,
-        # Beyond it a request leaves the kernel over pages for one over copies of the cache.
-        max_blocks_per_request=-(-positions // settings.block_size) + 1 if flash else None,
-        # A graph for each size of a batch with questions in it would cost more than it saves.
-        use_cuda_graph=(False, True) if flash else None,
         allow_block_sharing=settings.prefix_caching,
         per_request_processors=settings.sampling,
     )

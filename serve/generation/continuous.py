@@ -31,7 +31,6 @@ class ContinuousGenerator(TextGenerator):
             settings,
             ends=end if ends is None else ends,
             padding=self.tokenizer.pad_token_id or end,
-            positions=self.positions,
         )
         self._manager.start()
 

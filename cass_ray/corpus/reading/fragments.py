@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable
 
 from cass_ray.corpus.reading.filetree import FileProblemError, FileTree
 from cass_ray.corpus.reading.include_paths import HEADER_SUFFIXES
-from cass_ray.corpus.reading.includes import join_inside
+from cass_ray.corpus.reading.includes import join_inside, scan_includes
 
 _INCLUDED = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+\.cu)[">]', re.MULTILINE)
 _INCLUDING = (".cu", ".cpp", ".cc", ".cxx", ".c", *HEADER_SUFFIXES)
@@ -50,3 +50,36 @@ def _names(tree: FileTree, path: str, largest: int) -> list[str]:
     except FileProblemError:
         return []
     return [each.decode(errors="replace") for each in _INCLUDED.findall(data)]
+
+
+def implementations(tree: FileTree, largest: int) -> dict[str, str]:
+    """Each ``.cu`` file of ``tree`` that a header includes as its second half, and that header.
+
+    Of a project whose commands are not known: what includes that header itself, or nothing at all,
+    is compiled where the header is.
+    """
+    parts: dict[str, str] = {}
+    files = [each.path for each in tree.walk() if each.problem is None]
+    for header in (path for path in files if path.lower().endswith(HEADER_SUFFIXES)):
+        for name in _names(tree, header, largest):
+            beside = join_inside(posixpath.dirname(header), name)
+            path = beside if beside and tree.is_file(beside) else _ending(files, name)
+            if path and path not in parts and _is_half(tree, path, header, largest):
+                parts[path] = header
+    return parts
+
+
+def _ending(files: Iterable[str], name: str) -> str:
+    """The only one of ``files`` whose path ends in ``name``; else empty."""
+    found = [path for path in files if f"/{path}".endswith(f"/{posixpath.normpath(name)}")]
+    return found[0] if len(found) == 1 else ""
+
+
+def _is_half(tree: FileTree, path: str, header: str, largest: int) -> bool:
+    try:
+        data = tree.read(path) if tree.size(path) <= largest else b""
+    except FileProblemError:
+        return False
+    includes = scan_includes(data.decode(errors="replace"))
+    included = {posixpath.basename(each.name) for each in includes}
+    return bool(data) and (not included or posixpath.basename(header) in included)

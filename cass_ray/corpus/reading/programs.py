@@ -20,7 +20,7 @@ from cass_ray.corpus.parsing.normalize import program_id, source_digest
 from cass_ray.corpus.program import Program, Provenance, ReadReject
 from cass_ray.corpus.reading.encoding import BinaryFileError, decode
 from cass_ray.corpus.reading.filetree import FileProblemError, FileTree, Listed
-from cass_ray.corpus.reading.fragments import fragments
+from cass_ray.corpus.reading.fragments import fragments, implementations
 from cass_ray.corpus.reading.include_paths import HEADER_SUFFIXES, IncludePaths
 from cass_ray.corpus.reading.includes import (
     Closure,
@@ -136,7 +136,7 @@ class ProgramReader:
         if not decoded.text.strip():
             return self._reject(path, Reason.EMPTY, f"{path}: {size} bytes, none of them text")
         if includer := self._fragments.get(path):
-            message = f"{path}: a part of {includer}; the project's build does not compile it alone"
+            message = f"{path}: a part of {includer}, which includes it; not compiled alone"
             return self._reject(path, Reason.FRAGMENT, message)
         return self._close(path, decoded.text, decoded.encoding)
 
@@ -145,7 +145,8 @@ class ProgramReader:
         """Files that are compiled as parts of others by the project's own build."""
         commands = self._units.commands
         if not commands:
-            return {}
+            known = self._units.compiler_decides
+            return implementations(self._tree, self._limits.source_bytes) if known else {}
         folders = {each for command in commands.values() for each in command.include_directories}
         return fragments(self._tree, commands, self._limits.source_bytes, sorted(folders))
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -33,8 +34,10 @@ Run = Callable[[Sequence[str], Sequence[Mount]], Completed]
 ROOM = 4 << 30
 """Bytes that the files may take. One with PyTorch's headers is 70 MB."""
 _IN_USE = 900.0
+_TRIED_AGAIN = 900.0
+"""Seconds after which another prelude takes the place of one that does not fit: a new commit."""
 _NOTES_ROOM = 1 << 20
-_WORTH = 1.5
+_WORTH = 1.0
 """CPU seconds of a compilation from which on what it begins with is precompiled."""
 _MOST_BEGINNINGS = 24
 _WORK = Path("/cass/prelude")
@@ -66,9 +69,10 @@ class Preludes:
         spent = 0.0
         for beginning, key in reversed(self._keys(unit, text, command, header)):
             found = self._known(key, unit.root)
-            if found is None and self._seen_elsewhere(key, unit):
+            if found is None and self._is_worth(key, unit):
                 found, spent = self._make(unit, beginning, key, command, header, run)
                 if found is None:
+                    self._keep(key, b"", "")
                     return None
             if found is not None:
                 done = self._use(unit, text, beginning, found, command, rest, run)
@@ -121,12 +125,17 @@ class Preludes:
             return None
         return path if files.fit(root) else None
 
-    def _seen_elsewhere(self, key: str, unit: Unit) -> bool:
+    def _is_worth(self, key: str, unit: Unit) -> bool:
+        """Whether another unit began so, and no prelude was tried lately, which does not fit."""
         try:
             first = (self.folder / "seen" / key).read_text()
         except OSError:
             return False
-        return first != str(unit.main) and not (self.folder / f"{key}.json").exists()
+        try:
+            tried = (self.folder / f"{key}.json").stat().st_mtime
+        except OSError:
+            tried = 0.0
+        return first != str(unit.main) and time.time() - tried > _TRIED_AGAIN
 
     def _make(
         self,
@@ -154,15 +163,13 @@ class Preludes:
         files = PreludeFiles.read(rule.decode("latin-1"), str(unit.main), unit.root, self.tree)
         if files is None:
             return None, done.cpu_seconds
-        return self._keep(key, made, files), done.cpu_seconds
+        return self._keep(key, made, files.to_json()), done.cpu_seconds
 
-    def _keep(self, key: str, made: bytes, files: PreludeFiles) -> Path | None:
+    def _keep(self, key: str, made: bytes, files: str) -> Path | None:
+        """The file; without ``files`` what is remembered is that there can be none."""
         path = self.folder / f"{key}.pch"
         with suppress(OSError):
-            for place, content in (
-                (path, made),
-                (path.with_suffix(".json"), files.to_json().encode()),
-            ):
+            for place, content in ((path, made), (path.with_suffix(".json"), files.encode())):
                 part = place.with_suffix(f".{os.getpid()}")
                 part.write_bytes(content)
                 part.rename(place)

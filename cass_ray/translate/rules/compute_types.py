@@ -27,9 +27,10 @@ def name_compute_types(unit: Rewrite) -> None:
     """Give a compute type where a call gives a data type; ask where it gives a variable."""
     for word, count in _CALLS.items():
         for offset in unit.words.get(word, ()):
-            call = unit.call(offset, word)
+            before = unit.source.code[max(0, offset - 8) : offset].rstrip()
+            call = None if before.endswith((".", "->")) else unit.call(offset, word)
             if call is None or len(call[0]) != count:
-                continue
+                continue  # a member is a wrapper's of the program's own
             start, end = call[0][-2]
             given = unit.source.code[start:end].strip()
             start = unit.source.code.find(given, start)

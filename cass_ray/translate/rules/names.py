@@ -15,8 +15,10 @@ _CUB_ALIAS = re.compile(r"\bnamespace\s+cub\s*=\s*(?:::\s*)?(?:hipcub|(?:\w+\s*:
 _CLASS_KEY = re.compile(r"\b(?:struct|union|enum)\s+\Z")
 _DEFINITION = re.compile(r"\s*(?:final\s*)?(?:\{|:(?!:))")
 _QUALIFIED = re.compile(r"(\w+)\s*::\s*\Z")
-_QUALIFIERS = re.compile(r"(?<![\w>)])(?<![\w>)]::)(?:[A-Za-z_]\w*::\s*)+\Z")
+_QUALIFIERS = re.compile(r"(?<![\w>)])(?<![\w>)]::)(?:[A-Za-z_]\w*\s*::\s*)+\Z")
+_SCOPES = re.compile(r"(?<![\w>)])(?<![\w>)]::)(?:[A-Za-z_]\w*::\s*)+\Z")
 """A space before ``::cub`` qualifies nothing: ``return ::cub::Max()``, ``#define N ::cub::``."""
+_STATEMENT = re.compile(r"(?:return|case|throw|else)\s+(?=::)")
 _CUB_INSIDE = re.compile(r"\bnamespace\s+cub\s*\{")
 _CUB_QUALIFIED = re.compile(r"\bnamespace\s+((?:\w+\s*::\s*)+)cub\s*\{")
 _ASSERTED = re.compile(r"\bstatic_assert\s*\([\s\\]*\Z")
@@ -41,6 +43,8 @@ _PREFIXES = {
 }
 """Starts of names that macros put together, ``cuda##call``; HIP's names end as CUDA's do."""
 _NULL = re.compile(r"nullptr|NULL|0")
+_ALIGNMENTS = ("__CUDA_ALIGN__", "__builtin_align__")
+"""Macros of CUDA's headers that programs also define for compilers without CUDA."""
 _BY_LOCATION = {
     "cudaMemPrefetchAsync": "cass::mem_prefetch_async",
     "cudaMemAdvise": "cass::mem_advise",
@@ -53,7 +57,7 @@ def rename_names(unit: Rewrite) -> None:
     casts = tables.casts()
     for word, offsets in unit.words.items():
         hip = table.get(word)
-        if hip is None:
+        if hip is None or (word in _ALIGNMENTS and any(map(unit.is_definition_of_macro, offsets))):
             continue
         for offset in offsets:
             if offset in unit.handled:
@@ -172,7 +176,9 @@ def replace_absent(unit: Rewrite) -> None:
                 continue
             before = _QUALIFIERS.search(unit.source.code, max(0, offset - _LOOK_BACK), offset)
             if before:
-                unit.edits.replace(before.start(), offset, "")
+                keyword = _STATEMENT.match(before[0])
+                start = before.start() + (keyword.end() if keyword else 0)
+                unit.edits.replace(start, offset, "")
             unit.rename(offset, word, expression)
 
 
@@ -245,7 +251,7 @@ def _rename_cub(
     """
     code = unit.source.code
     start = max(0, offset - _LOOK_BACK)
-    wrapped = _QUALIFIERS.search(code, start, offset)
+    wrapped = _SCOPES.search(code, start, offset)
     scope = re.sub(r"\s", "", wrapped[0]) if wrapped else ""
     before = code[start : wrapped.start() if wrapped else offset].rstrip().removesuffix("::")
     after = code[offset + 3 : offset + 16].lstrip()

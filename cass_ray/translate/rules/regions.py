@@ -25,7 +25,7 @@ _DIRECTIVE = re.compile(
     re.MULTILINE,
 )
 _SIMPLE = re.compile(
-    r"\s*+(?:defined\s*+\(?\s*+__CUDA_ARCH__\s*+\)?\s*+&&\s*+)?\(?\s*+__CUDA_ARCH__\s*+"
+    r"\s*+(?P<device>defined\s*+\(?\s*+__CUDA_ARCH__\s*+\)?\s*+&&\s*+)?\(?\s*+__CUDA_ARCH__\s*+"
     r"(?P<operator>>=|<=|>|<|==|!=)\s*+\(?(?P<value>\d+)\)?\s*+\)?\s*+"
 )
 _INTEGER = re.compile(r"\s*+\(?\s*+(\d+)\s*+\)?\s*+")
@@ -95,7 +95,8 @@ def _evaluate(condition: str, architecture: int) -> bool | None:
         "!=": architecture != value,
     }[simple["operator"]]
     # The host pass has no architecture: there only a comparison with "<" can hold.
-    return holds if holds or simple["operator"] in {">=", ">", "=="} else None
+    never = simple["device"] is not None or simple["operator"] in {">=", ">", "=="}
+    return holds if holds or never else None
 
 
 def _merged(spans: list[Span]) -> list[Span]:

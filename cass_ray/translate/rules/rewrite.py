@@ -94,10 +94,15 @@ class Rewrite:
         return device_functions(self.source, sorted(ends))
 
     def declares(self, word: str) -> bool:
-        """Whether the file itself declares ``word``: then it is a name of the program's own."""
+        """Whether the file itself declares ``word``: then it is a name of the program's own.
+
+        What it declares for older hardware alone, which lacks it, is CUDA's elsewhere.
+        """
         if word not in self._declared:
-            offsets = self.words.get(word, ())
-            self._declared[word] = any(self.is_declaration(offset, word) for offset in offsets)
+            self._declared[word] = any(
+                self.is_declaration(offset, word) and offset not in self.dead
+                for offset in self.words.get(word, ())
+            )
         return self._declared[word]
 
     def declare(self, word: str) -> None:

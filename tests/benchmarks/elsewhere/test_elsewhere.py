@@ -40,6 +40,10 @@ def test_sources_build_files_and_licences_travel(tmp_path: Path) -> None:
     for name in FILES:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(name)
+    headers = {"include/__config": b"#pragma once\n", "include/primes.hpp": b"2," * (1 << 20)}
+    for name, content in {**headers, "bin/tool": b"\x7fELF#\0", "data/words": b"a b\n"}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(content)
     (tmp_path / "src" / "data.h").write_bytes(b" " * (MOST_BYTES + 1))
     (tmp_path / "src" / "out.h").symlink_to("/etc/passwd")
     for command in (
@@ -49,7 +53,7 @@ def test_sources_build_files_and_licences_travel(tmp_path: Path) -> None:
     ):
         subprocess.run(["git", *command], cwd=tmp_path, check=True)
     found = dict(sources_of(tmp_path))
-    assert found == {name: name.encode() for name, wanted in FILES.items() if wanted}
+    assert found == {**{name: name.encode() for name, wanted in FILES.items() if wanted}, **headers}
 
 
 def test_rows_have_reasons_from_the_first_error_on_and_no_code(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from cass_ray.builds.commands import UnitCommand
 from cass_ray.corpus.program import Program, Provenance, ReadReject
 from cass_ray.corpus.reading.filetree import DirectoryTree
-from cass_ray.corpus.reading.fragments import fragments
+from cass_ray.corpus.reading.fragments import fragments, implementations
 from cass_ray.corpus.reading.programs import ProgramReader
 from cass_ray.corpus.reading.trees import PackedTree
 from cass_ray.corpus.reading.units import TreeUnits
@@ -44,6 +44,49 @@ KERNEL = "__global__ void k(Int *x) { *x = 1; }\n"
 def test_parts(tmp_path: Path, files: dict[str, str], compiled: list[str], parts: set[str]) -> None:
     write_files(tmp_path, dict(files))
     assert set(fragments(DirectoryTree(tmp_path), compiled, 1 << 20, ["src"])) == parts
+
+
+@pytest.mark.parametrize(
+    ("files", "parts"),
+    [
+        # MPPI-Generic: a header with templates ends with the file of their definitions.
+        ({"c.cuh": '#include "c.cu"\n', "c.cu": '#include "c.cuh"\n'}, {"c.cu": "c.cuh"}),
+        ({"c.cuh": '#include "c.cu"\n', "c.cu": "template <class T> void C<T>::f() {}\n"},
+         {"c.cu": "c.cuh"}),
+        (
+            {"include/m/c.cuh": "#include <m/c.cu>\n",
+             "include/m/c.cu": "#include <m/other.h>\n#include <m/c.cuh>\n"},
+            {"include/m/c.cu": "include/m/c.cuh"},
+        ),
+        # A file that includes what it needs itself may be compiled alone as well.
+        ({"all.h": '#include "a.cu"\n', "a.cu": '#include "b.h"\n', "b.h": "int b;\n"}, {}),
+        # Other CUDA files that include it: a test, or one unit of all.
+        ({"test.cu": '#include "a.cu"\n', "a.cu": KERNEL}, {}),
+        ({"c.cuh": '#include "absent.cu"\n', "a.cu": KERNEL}, {}),
+        ({"c.cuh": '#include "a.cu"\n', "x/a.cu": KERNEL, "y/a.cu": KERNEL}, {}),
+    ],
+)  # fmt: skip
+def test_second_halves_of_headers(
+    tmp_path: Path, files: dict[str, str], parts: dict[str, str]
+) -> None:
+    write_files(tmp_path, dict(files))
+    assert implementations(DirectoryTree(tmp_path), 1 << 20) == parts
+
+
+@pytest.mark.parametrize("of_a_project", [True, False])
+def test_a_second_half_is_no_row_of_a_project(tmp_path: Path, of_a_project: bool) -> None:
+    write_files(tmp_path, {"c.cuh": '#include "c.cu"\n', "c.cu": '#include "c.cuh"\n' + KERNEL})
+    units = TreeUnits(compiler_decides=of_a_project)
+    reader = ProgramReader(
+        DirectoryTree(tmp_path), Provenance(Origin.LOCAL), _Nowhere(), units=units
+    )
+    read = reader.read("c.cu")
+    if of_a_project:
+        assert isinstance(read, ReadReject)
+        assert read.reason is Reason.FRAGMENT
+        assert "c.cuh" in read.message
+    else:
+        assert isinstance(read, Program)
 
 
 class _Nowhere:

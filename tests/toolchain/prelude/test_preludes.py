@@ -51,6 +51,8 @@ BODIES = {
     "__global__ void own(int *x) { *x = __COUNTER__; }\n",
 }
 
+KERNEL = "__global__ void own(int *x) { *x = 7; }\n"
+
 
 @dataclass
 class Runs:
@@ -194,6 +196,31 @@ def test_where_there_can_be_none(
         assert runs.made == runs.used == 0
     monkeypatch.setattr(preludes.Preludes, "compile", lambda *_: None)
     assert [texts(toolchain, each) for each in given] == made
+
+
+def test_what_cannot_be_made_is_tried_once(
+    tmp_path: Path, runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(preludes.PreludeFiles, "read", lambda *_: None)
+    root, toolchain = tree_of(tmp_path / "tree"), amd(tmp_path)
+    for number in range(4):
+        (root / f"src/u{number}.hip").write_text(f"#include <vector>\n{KERNEL}")
+        texts(toolchain, unit(root, f"u{number}"))
+    assert (runs.made, runs.used) == (2, 0)
+
+
+def test_a_new_commit_gets_its_own(
+    tmp_path: Path, runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toolchain, kernel = amd(tmp_path), f'#include "shared.h"\n{KERNEL}'
+    old, new = (tree_of(tmp_path / each, a=kernel, b=kernel) for each in ("old", "new"))
+    (new / "inc/shared.h").write_text(SHARED.replace("SCALE 3", "SCALE 5"))
+    for root in (old, new):
+        made = [texts(toolchain, unit(root, name)) for name in ("a", "b")]
+    assert (runs.made, runs.used) == (2, 2)
+    monkeypatch.setattr(preludes, "_TRIED_AGAIN", -1.0)
+    assert [texts(toolchain, unit(new, name)) for name in ("a", "b")] == made
+    assert (runs.made, runs.used) == (4, 4)
 
 
 @pytest.mark.nvidia

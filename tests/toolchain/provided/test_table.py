@@ -62,6 +62,7 @@ from cass_ray.toolchain.provided.store import HeaderStore, lock_file, package_of
         ("spoa/spoa.hpp", "libspoa-dev"),
         ("Random123/philox.h", "librandom123-dev"),
         ("imgui.h", "libimgui-dev"),
+        ("llvm/ADT/SmallVector.h", "llvm-14-dev"),
     ],
 )
 def test_a_header_is_in_the_package_that_has_it(header: str, package: str) -> None:

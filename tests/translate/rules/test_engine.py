@@ -663,6 +663,22 @@ def test_a_word_that_means_nothing_to_hip_stays_in_directives_about_it(source: s
     assert translate(source).source == source
 
 
+GEMM = (
+    "cublasGemmEx(h, n, t, 2, 3, 4, &x, a, CUDA_R_16F, 2, b, CUDA_R_16F, 3, &y, c, CUDA_R_32F, 2,"
+    " CUDA_R_32F, g);"
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "named"),
+    [("", True), ("s = ", True), ("::", True), ("w.", False), ("w->", False), ("(*w).", False)],
+)
+def test_a_wrapper_of_the_programs_own_takes_what_it_takes(before: str, named: bool) -> None:
+    """TensorRT's ``CublasWrapper`` has methods of cuBLAS' names, which take data types."""
+    made = translate(f"void f() {{ {before}{GEMM} }}").source
+    assert ("HIPBLAS_COMPUTE_32F" in made) is named
+
+
 @pytest.mark.parametrize("filename", ["/a/b.cu", "../b.cu", "./b.cu", "/", "", "//x.cu"])
 def test_any_file_name_is_fine(filename: str) -> None:
     assert translate('#include "x.h"\n#include <mma.h>\n', filename, files=("y",)).source
@@ -1014,3 +1030,50 @@ def test_linear_algebra_of_pytorch_is_atens(call: str, expected: str) -> None:
     source = f"#include <torch/extension.h>\nauto f(at::Tensor x) {{ return {call}; }}\n"
     made = RulesTranslator().translate(source, filename="a.cu").source
     assert f"return {expected};" in made
+
+
+_FALLBACK = """#include <cuda_bf16.h>
+__device__ __nv_bfloat162 least(__nv_bfloat162 v) {{ return __hmin2(v, make_bfloat162(1., 1.)); }}
+{guard}
+__device__ __nv_bfloat162 make_bfloat162(__nv_bfloat16 x, __nv_bfloat16 y) {{
+  __nv_bfloat162 t; t.x = x; t.y = y; return t;
+}}
+#endif
+"""
+
+
+@pytest.mark.parametrize(
+    ("guard", "is_own"),
+    [
+        ("#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 800)", False),
+        ("#if defined __CUDA_ARCH__ && __CUDA_ARCH__ <= 750", False),
+        ("#if 0", False),
+        ("#if __CUDA_ARCH__ < 800", True),  # of the host, which has no architecture
+        ("#if __CUDA_ARCH__ >= 800", True),
+        ("#if 1", True),
+        ("#ifdef OWN_PAIRS", True),
+        ("#if __CUDA_ARCH__ < 800 && OWN_PAIRS", True),
+    ],
+)
+def test_a_name_that_is_declared_for_older_hardware_alone_is_cudas(
+    guard: str, is_own: bool
+) -> None:
+    hip = translate(_FALLBACK.format(guard=guard)).source
+    assert ("cass::make_bfloat162(1., 1.)" in hip) is not is_own
+    assert "__hip_bfloat162 make_bfloat162(__hip_bfloat16 x" in hip
+
+
+@pytest.mark.parametrize(
+    ("cuda", "hip"),
+    [
+        ("typedef struct __CUDA_ALIGN__(32) { float array[8]; } float8;", "__align__(32)"),
+        ("struct __CUDA_ALIGN__(4) pair { short a, b; };", "__align__(4)"),
+        ("struct __CUDA_ALIGN__(sizeof(int)) one { char c; };", "__align__(sizeof(int))"),
+        ("__CUDA_ALIGN__(16) static float values[4];", "__align__(16)"),
+        ("#define __CUDA_ALIGN__(n)\nstruct __CUDA_ALIGN__(8) own {};", "__CUDA_ALIGN__(8)"),
+    ],
+)
+def test_alignment_as_cudas_headers_write_it(cuda: str, hip: str) -> None:
+    made = translate(f"#include <cuda_fp16.h>\n{cuda}\n")
+    assert hip in made.source
+    assert not made.errors

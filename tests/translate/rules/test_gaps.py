@@ -68,6 +68,12 @@ def test_enumerators_that_hip_lacks_are_casts_without_a_scope(written: str) -> N
     assert hip(f"f({written});\n") == "f((hipDataType)28 /* CUDA_R_8F_E4M3 */);\n"
 
 
+@pytest.mark.parametrize("word", ["return ", "case ", "throw ", "else "])
+def test_a_keyword_before_a_global_enumerator_is_no_scope(word: str) -> None:
+    made = hip(f"{word}::CUDA_R_8F_E4M3;\n")
+    assert made == f"{word}(hipDataType)28 /* CUDA_R_8F_E4M3 */;\n"
+
+
 def test_an_enumerator_of_a_type_that_a_snippet_gives_loses_its_scope() -> None:
     source = "f(__nv_fp8_interpretation_t::__NV_E4M3, __NV_E5M2, own::__NV_E4M3);\n"
     assert "f(cass::FP8_E4M3, cass::FP8_E5M2, own::__NV_E4M3);\n" in hip(source)
