@@ -44,12 +44,18 @@ def _merge(
             continue
         real, shown = places[0]
         folders = [place for place in places if place[0].is_dir()]
-        if len(places) > 1 and real.is_dir() and len(folders) > 1:
+        is_loop = any(place[0].is_symlink() and _leads_to_itself(place[0]) for place in folders)
+        if len(places) > 1 and real.is_dir() and len(folders) > 1 and not is_loop:
             _merge(target / name, folders, below, roots)
         elif _is_library_of_no_package(real, roots):
             (target / name).write_text(_LIBRARY)
         else:
             (target / name).symlink_to(shown)
+
+
+def _leads_to_itself(link: Path) -> bool:
+    """Whether ``link`` leads to a folder that it lies in (``llvm-14/build/Release``)."""
+    return link.parent.resolve().is_relative_to(link.resolve())
 
 
 def _is_library_of_no_package(path: Path, roots: Sequence[Path]) -> bool:
