@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,7 @@ def test_a_folder_that_leads_to_itself_is_linked_as_it_is(leads_to: str, tmp_pat
         packages.append(tmp_path / name)
     merge_system(tmp_path / "made", packages)
     build = tmp_path / "made" / "share-of-nobody" / "llvm" / "build"
-    assert sorted(os.listdir(build)) == ["Release", "first", "second"]
+    assert sorted(each.name for each in build.iterdir()) == ["Release", "first", "second"]
     shown = PACKAGES / "first" / "usr" / "share-of-nobody" / "llvm" / "build"
-    assert os.readlink(build / "Release") == str(shown / "Release")
-    assert os.readlink(build / "first") == str(shown / "first")
+    assert (build / "Release").readlink() == shown / "Release"
+    assert (build / "first").readlink() == shown / "first"
