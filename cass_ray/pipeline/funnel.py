@@ -61,6 +61,7 @@ _ERROR = re.compile(
     re.MULTILINE,
 )
 _PARTS_OF_A_PATH = 3
+_GIVEN = re.compile(r"--dependency (\S+)=DIR$")
 
 
 @dataclass
@@ -169,10 +170,11 @@ class Funnel:
 def what_stopped(row: dict[str, Any]) -> str:
     """A header, a name or a message that a rejected row stopped at."""
     diagnostic = row.get("diagnostic") or ""
-    if row["reason"] == Reason.MISSING_HEADER.value and row.get("lacks"):
-        return f"dependency {row['lacks'][0]}"
     _, _, said = diagnostic.partition(": ")  # behind the tool's name
-    if header := unopened_file(said) or unopened_file(diagnostic):
+    header = unopened_file(said) or unopened_file(diagnostic)
+    if row["reason"] == Reason.MISSING_HEADER.value and (lacking := _lacking(row, header)):
+        return f"dependency {lacking}"
+    if header:
         return f"header {header}"
     error = _ERROR.search(diagnostic)
     if error is None:
@@ -183,6 +185,21 @@ def what_stopped(row: dict[str, Any]) -> str:
         if match := pattern.search(first):
             return f"name {match[1]} ({row['stage']})"
     return f"{row['stage']}: {(error['said'] or error['alone']).strip()}{_in_a_header(row, error)}"
+
+
+def _lacking(row: dict[str, Any], header: str) -> str:
+    """The dependency that a row lacks which ``header`` is of; empty where it is of another one.
+
+    A project that other projects fetch declares itself.
+    """
+    own = row["repository"].split("/")[-1].lower()
+    folder, _, _ = header.lower().rpartition("/")
+    for said in row.get("lacks") or ():
+        given = _GIVEN.search(said)
+        name = given[1].lower() if given else ""
+        if not folder or (name == folder.split("/")[0] and name != own):
+            return str(said)
+    return ""
 
 
 def _in_a_header(row: dict[str, Any], error: re.Match[str]) -> str:

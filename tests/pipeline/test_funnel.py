@@ -116,3 +116,25 @@ def test_other_repositories_that_rows_need() -> None:
     assert made["unlocks"][0] == {"repository": "a/b", "what": f"dependency {lacks[0]}", "rows": 2}
     assert made["unlocks"][1]["what"] == "compile_amd: no"
     assert made["dependencies"] == [{"repository": "a/b", "what": "json@123: fetched", "rows": 1}]
+
+
+EIGEN = "submodule eigen (https://x.y/e): not reached; give it by --dependency eigen=DIR"
+ITSELF = "CPMAddPackage b (no address): not reached; give it by --dependency b=DIR"
+
+
+@pytest.mark.parametrize(
+    ("header", "what"),
+    [
+        ("Eigen/Core", f"dependency {EIGEN}"),
+        ("eigen/Core", f"dependency {EIGEN}"),
+        ("stdgpu/config.h", "header stdgpu/config.h"),
+        ("b/config.cuh", "header b/config.cuh"),  # the project's own, which its build writes
+        ("helper.h", f"dependency {EIGEN}"),  # of which nothing says where it is
+    ],
+)
+def test_a_header_is_of_the_dependency_that_is_called_like_its_folder(
+    header: str, what: str
+) -> None:
+    diagnostic = f"clang: a.cu:1:1: fatal error: '{header}' file not found"
+    stopped = row("compile_amd", "missing_header", diagnostic, lacks=[EIGEN, ITSELF])
+    assert what_stopped(stopped) == what
