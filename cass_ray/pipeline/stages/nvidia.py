@@ -39,7 +39,8 @@ from cass_ray.toolchain.opencl.toolchain import OpenclNvidia
 from cass_ray.toolchain.unit import CompileFailure
 
 _MAY_NEED = re.compile(
-    r"texture|cudaDeviceProp|(?:cuda|cu)Mem(?:Prefetch|Advise)|cuCtxCreate|__(?:shfl|any|all|ballot)\b"
+    r"texture|cudaDeviceProp|(?:cuda|cu)Mem(?:Prefetch|Advise)|cuCtxCreate|thrust::"
+    r"|__(?:shfl|any|all|ballot)\b"
 )
 _OF_PROJECTS = (
     *("tree", "include_directories", "header_packages", "configured", "definitions"),

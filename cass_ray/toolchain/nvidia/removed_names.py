@@ -14,7 +14,23 @@ from cass_ray.toolchain.unit import Unit
 
 _FOLDER = Path(__file__).parent / "removed"
 _CALLS = "cuCtxCreate|cuMemPrefetchAsync|cuMemAdvise"
+_OF_THRUST = (
+    r"adjacent_difference|lower_bound|upper_bound|binary_search|copy(?:_if|_n)?|count(?:_if)?"
+    r"|device_(?:pointer_cast|ptr|vector)|raw_pointer_cast|device|host|seq|(?:max|min|minmax)_element"
+    r"|fill(?:_n)?|find(?:_if)?|for_each(?:_n)?|maximum|minimum|plus|gather(?:_if)?|generate"
+    r"|host_vector|inner_product|(?:make_)?(?:constant|counting|permutation|transform|zip)_iterator"
+    r"|merge|(?:stable_)?partition|reduce(?:_by_key)?|remove(?:_if|_copy|_copy_if)?|replace(?:_if)?"
+    r"|reverse|(?:exclusive|inclusive)_scan(?:_by_key)?|scatter(?:_if)?|sequence"
+    r"|(?:stable_)?sort(?:_by_key)?|tabulate|transform(?:_if|_reduce)?"
+    r"|transform_(?:exclusive|inclusive)_scan|make_tuple|tuple|unique(?:_by_key|_copy)?"
+)
+"""What a header of Thrust declares that programs name without including it."""
+
 _NEEDED = {
+    "cass_removed_thrust.h": re.compile(
+        rf"error: (?:namespace \"thrust\" has no member(?: class)? \"(?:{_OF_THRUST})\""
+        rf"|qualified name is not allowed\n[^\n]*thrust::(?:{_OF_THRUST})\b)"
+    ),
     "cass_removed.h": re.compile(
         r"error: (?:texture is not a template"
         r"|identifier \"(?:texture|cuda(?:Unb|B)indTexture\w*)\")"

@@ -157,3 +157,28 @@ def test_warp_functions_without_a_mask_are_of_the_active_threads(
     text = made.ptx["sm_80"]
     assert instruction in text and "activemask.b32" in text
     assert made.flags.endswith("-include cass_removed_warp.h")
+
+
+@pytest.mark.parametrize(
+    ("included", "call"),
+    [
+        ("device_vector", "thrust::stable_sort_by_key(v.begin(), v.end(), v.begin());"),
+        ("device_vector", "thrust::exclusive_scan(v.begin(), v.end(), v.begin());"),
+        ("device_vector", "return *thrust::max_element(v.begin(), v.end());"),
+        ("device_vector", "return *thrust::make_counting_iterator(3);"),
+        ("device_vector", "return thrust::inner_product(v.begin(), v.end(), v.begin(), 0);"),
+        ("device_vector", "thrust::sort(thrust::seq, &v[0], &v[0] + 1);"),
+    ],
+)
+def test_a_header_of_thrust_that_others_included(
+    nvidia: NvidiaToolchain, tmp_path: Path, included: str, call: str
+) -> None:
+    body = f"int f(thrust::{included}<int>& v) {{ {call} return 0; }}"
+    made = nvidia.compile(unit(tmp_path, f"#include <thrust/{included}.h>\n{body}\n{KERNEL}"))
+    assert made.cubins["sm_80"]
+
+
+def test_a_name_that_thrust_never_had_is_an_error(nvidia: NvidiaToolchain, tmp_path: Path) -> None:
+    text = f"#include <thrust/device_vector.h>\nint f() {{ return thrust::no_such(1); }}\n{KERNEL}"
+    with pytest.raises(CompileFailure, match="no_such"):
+        nvidia.compile(unit(tmp_path, text))
