@@ -118,6 +118,7 @@ class NvidiaStage:
             optimization=self.settings.optimization,
             limits=limits,
             fetch_headers=self.settings.headers == "auto",
+            hip_headers=_is_of_project(row),
         )
 
     def _opencl(self) -> OpenclNvidia:
@@ -190,10 +191,13 @@ def _has_remedy(failure: CompileFailure) -> bool:
     return lacks_cccl(failure) or calls_other_units(failure)
 
 
+def _is_of_project(row: Row) -> bool:
+    return any(row.get(name) for name in _OF_PROJECTS)
+
+
 def _removed(row: Row) -> list[str | bytes]:
     """What the Nvidia side of a row that may be given names of ours depends on as well."""
-    of_project = any(row.get(name) for name in _OF_PROJECTS)
-    may = of_project or _MAY_NEED.search(row["cuda_source"])
+    may = _is_of_project(row) or _MAY_NEED.search(row["cuda_source"])
     return [*removed_headers(), *recipe_of_projects()] if may else []
 
 

@@ -43,10 +43,13 @@ def lacks_cccl(failure: CompileFailure) -> bool:
     return failure.reason in _LACKING and bool(_CCCL.search(failure.diagnostic))
 
 
-def with_what_was_removed(make: Callable[[Unit], T], unit: Unit, cache: Path, *, fetch: bool) -> T:
+def with_what_was_removed(
+    make: Callable[[Unit], T], unit: Unit, cache: Path, *, fetch: bool, hip_headers: bool = False
+) -> T:
     """``make(unit)``, again with what newer releases of CUDA took away where the unit lacks it.
 
-    Without ``fetch`` CUDA 12's CUB and Thrust are used where they are in ``cache``. Raises
+    ``hip_headers``: a unit in HIP gets HIP's headers for Nvidia (:mod:`.hip_sources`). Without
+    ``fetch`` CUDA 12's CUB and Thrust are used where they are in ``cache``. Raises
     :class:`~cass_ray.toolchain.unit.CompileFailure`: what CUDA 13 says, where CUDA 12 would not
     have compiled the unit either.
     """
@@ -56,7 +59,8 @@ def with_what_was_removed(make: Callable[[Unit], T], unit: Unit, cache: Path, *,
             return make(unit)
         except CompileFailure as failure:
             given = with_removed(unit, failure.diagnostic)
-            given = with_hip(given, failure.diagnostic, fetch=fetch)
+            if hip_headers:
+                given = with_hip(given, failure.diagnostic, fetch=fetch)
             if given == unit and first is not None:
                 raise (first if failure.reason in _LACKING else failure) from None
             if given == unit:

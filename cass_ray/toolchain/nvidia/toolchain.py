@@ -145,6 +145,7 @@ class NvidiaToolchain:
         optimization: str = "-Os",
         limits: Limits = COMPILE_LIMITS,
         fetch_headers: bool = True,
+        hip_headers: bool = False,
     ) -> NvidiaOutput:
         """Compile ``unit`` to host assembly and to a cubin for each of ``architectures``.
 
@@ -154,13 +155,16 @@ class NvidiaToolchain:
 
         What newer releases took away is given back to a unit that needs it
         (:mod:`.removed_names`, :mod:`.older_cccl`); ``fetch_headers`` says whether CUDA 12's CUB
-        and Thrust may be fetched for that.
+        and Thrust may be fetched for that. ``hip_headers``: a unit that is written in HIP for both
+        vendors gets HIP's headers for Nvidia; one by itself that is not CUDA does not compile.
         """
         made = partial(
             self._compile, architectures=architectures, want_ptx=want_ptx,
             optimization=optimization, limits=limits,
         )  # fmt: skip
-        return with_what_was_removed(made, unit, self.cache, fetch=fetch_headers)
+        return with_what_was_removed(
+            made, unit, self.cache, fetch=fetch_headers, hip_headers=hip_headers
+        )
 
     def _compile(
         self,

@@ -10,7 +10,7 @@ from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.hip.nvidia_platform import hip_nvidia_include
 from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.nvidia.hip_sources import with_hip, without_own_hip
-from cass_ray.toolchain.unit import Unit
+from cass_ray.toolchain.unit import CompileFailure, Unit
 
 PROGRAM = """
 #include <hip/hip_runtime.h>
@@ -50,7 +50,10 @@ def test_hip_compiles_for_nvidia(here: Path, tmp_path: Path, own: bool) -> None:
         header = tmp_path / "extern/HIP/include/hip/hip_runtime.h"
         header.write_text("#include <hip/hip_version.h>\n")
         folders = (PurePosixPath("."), PurePosixPath("extern/HIP/include"))
-    made = find_nvidia().compile(Unit(tmp_path, PurePosixPath("a.cu"), folders), ["sm_80"])
+    unit = Unit(tmp_path, PurePosixPath("a.cu"), folders)
+    with pytest.raises(CompileFailure):  # a program by itself is CUDA or it is wrong
+        find_nvidia().compile(unit, ["sm_80"])
+    made = find_nvidia().compile(unit, ["sm_80"], hip_headers=True)
     assert "cudaStreamSynchronize" in made.host_assembly
     flags = find_nvidia().record(made).flags
     assert "-include hip_on_cuda13.h" in flags

@@ -1,6 +1,6 @@
 #ifndef CASS_BALLOT
 #define CASS_BALLOT
-#if defined(__HIPCC__) || defined(__CUDACC__)
+#if defined(__HIPCC__)
 // Votes of a CUDA warp: the 32 lanes in this lane's half of the wavefront.
 namespace cass {
 __device__ inline unsigned int ballot(unsigned int mask, int predicate) {

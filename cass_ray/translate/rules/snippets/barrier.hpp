@@ -1,6 +1,6 @@
 #ifndef CASS_BARRIER
 #define CASS_BARRIER
-#if defined(__HIPCC__) || defined(__CUDACC__)
+#if defined(__HIPCC__)
 // What libhipcxx lacks of libcu++: barriers of a block, pipelines of a thread, and copies that belong
 // to either. Copies are made at once: one may complete at any time until it is waited for.
 namespace cass {

@@ -1,6 +1,6 @@
 #ifndef CASS_BLOCK_REDUCTIONS
 #define CASS_BLOCK_REDUCTIONS
-#if defined(__HIPCC__) || defined(__CUDACC__)
+#if defined(__HIPCC__)
 // Reductions over a block at a barrier. Threads that have ended are not waited for and count as nothing;
 // HIP's own are wrong where the first thread of the block or of a wavefront is one of them.
 namespace cass {

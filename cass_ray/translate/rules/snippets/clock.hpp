@@ -1,6 +1,6 @@
 #ifndef CASS_CLOCK
 #define CASS_CLOCK
-#if defined(__HIPCC__) || defined(__CUDACC__)
+#if defined(__HIPCC__)
 #include <ctime>
 namespace cass {
 // Cycles of the shader. RDNA3's counter has 20 bits, so that differences are wrong across 2^20 cycles

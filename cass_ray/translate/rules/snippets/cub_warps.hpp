@@ -1,6 +1,6 @@
 #ifndef CASS_CUB_WARPS
 #define CASS_CUB_WARPS
-#if defined(__HIPCC__) || defined(__CUDACC__)
+#if defined(__HIPCC__)
 #include <hipcub/hipcub.hpp>
 // CUB's collectives of a warp, for CUDA's warps of 32 lanes: hipCUB's have the lanes of a wavefront.
 namespace cass {

@@ -1,6 +1,6 @@
 #ifndef CASS_EXTREMES
 #define CASS_EXTREMES
-#if defined(__HIPCC__) || defined(__CUDACC__)
+#if defined(__HIPCC__)
 #include <type_traits>
 // min and max of two types as CUDA has them: integers in their common type, where HIP compares as double.
 namespace cass {

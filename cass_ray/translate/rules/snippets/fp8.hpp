@@ -1,6 +1,6 @@
 #ifndef CASS_FP8
 #define CASS_FP8
-#if defined(__HIPCC__) || defined(__CUDACC__)
+#if defined(__HIPCC__)
 #include <hip/hip_bf16.h>
 #include <hip/hip_fp16.h>
 // CUDA's 8-bit floats: E4M3 and E5M2 of the OCP specification, on every card. HIP's own are FNUZ on

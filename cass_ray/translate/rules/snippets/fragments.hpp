@@ -1,6 +1,6 @@
 #ifndef CASS_FRAGMENTS
 #define CASS_FRAGMENTS
-#if defined(__HIPCC__) || defined(__CUDACC__)
+#if defined(__HIPCC__)
 #include <hip/hip_fp16.h>
 // PTX's ldmatrix and mma.m16n8 without matrix units. A warp's 32 lanes hold the matrices as PTX ISA
 // 8.5 (9.7.14) lays them out: lane 4 g + t has, of A, rows g and g + 8, of B and C column g or

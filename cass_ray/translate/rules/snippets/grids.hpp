@@ -1,6 +1,6 @@
 #ifndef CASS_GRIDS
 #define CASS_GRIDS
-#if defined(__HIPCC__) || defined(__CUDACC__)
+#if defined(__HIPCC__)
 #include <hip/hip_cooperative_groups.h>
 // Members of CUDA's grid_group. The group says no more than the built-in variables do.
 namespace cass {

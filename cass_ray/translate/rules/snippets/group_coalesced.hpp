@@ -1,6 +1,6 @@
 #ifndef CASS_GROUP_COALESCED
 #define CASS_GROUP_COALESCED
-#if defined(__HIPCC__) || defined(__CUDACC__)
+#if defined(__HIPCC__)
 #include <hip/hip_cooperative_groups.h>
 // Groups of lanes of CUDA's warps of 32: HIP's coalesced_threads takes a wavefront of 64 on CDNA.
 // labeled_partition and binary_partition, which HIP lacks.

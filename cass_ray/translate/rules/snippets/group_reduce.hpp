@@ -1,6 +1,6 @@
 #ifndef CASS_GROUP_REDUCE
 #define CASS_GROUP_REDUCE
-#if defined(__HIPCC__) || defined(__CUDACC__)
+#if defined(__HIPCC__)
 #include <hip/hip_cooperative_groups.h>
 // cooperative_groups/reduce.h for tiles and coalesced groups.
 namespace cass {

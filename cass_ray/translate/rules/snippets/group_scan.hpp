@@ -1,6 +1,6 @@
 #ifndef CASS_GROUP_SCAN
 #define CASS_GROUP_SCAN
-#if defined(__HIPCC__) || defined(__CUDACC__)
+#if defined(__HIPCC__)
 // cooperative_groups/scan.h for tiles and coalesced groups.
 namespace cass {
 template <typename Group, typename T, typename Operation>

@@ -1,6 +1,6 @@
 #ifndef CASS_GROUP_SHUFFLES
 #define CASS_GROUP_SHUFFLES
-#if defined(__HIPCC__) || defined(__CUDACC__)
+#if defined(__HIPCC__)
 #include <hip/hip_cooperative_groups.h>
 #include <type_traits>
 // Shuffles of cooperative groups for values of any type that can be copied, as CUDA has them: HIP's

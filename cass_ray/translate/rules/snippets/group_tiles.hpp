@@ -1,6 +1,6 @@
 #ifndef CASS_GROUP_TILES
 #define CASS_GROUP_TILES
-#if defined(__HIPCC__) || defined(__CUDACC__)
+#if defined(__HIPCC__)
 #include <hip/hip_cooperative_groups.h>
 #include <type_traits>
 namespace cass {

@@ -1,6 +1,6 @@
 #ifndef CASS_GROUP_VOTES
 #define CASS_GROUP_VOTES
-#if defined(__HIPCC__) || defined(__CUDACC__)
+#if defined(__HIPCC__)
 #include <hip/hip_cooperative_groups.h>
 // Votes of cooperative groups: bit i of a result stands for the thread of rank i.
 namespace cass {

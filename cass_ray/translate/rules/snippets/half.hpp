@@ -1,6 +1,6 @@
 #ifndef CASS_HALF
 #define CASS_HALF
-#if defined(__HIPCC__) || defined(__CUDACC__)
+#if defined(__HIPCC__)
 #include <hip/hip_fp16.h>
 namespace cass {
 __host__ __device__ inline __half double2half(double value) {

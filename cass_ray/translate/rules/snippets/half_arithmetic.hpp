@@ -1,6 +1,6 @@
 #ifndef CASS_HALF_ARITHMETIC
 #define CASS_HALF_ARITHMETIC
-#if defined(__HIPCC__) || defined(__CUDACC__)
+#if defined(__HIPCC__)
 #include <hip/hip_bf16.h>
 #include <hip/hip_fp16.h>
 // Arithmetic of half and bfloat16 numbers that HIP has for some of them only, or rounds twice.

@@ -1,6 +1,6 @@
 #ifndef CASS_HALF_ATOMICS
 #define CASS_HALF_ATOMICS
-#if defined(__HIPCC__) || defined(__CUDACC__)
+#if defined(__HIPCC__)
 #include <hip/hip_bf16.h>
 #include <hip/hip_fp16.h>
 // atomicAdd of half and bfloat16 numbers and their pairs, which HIP lacks: by compare and swap of the

@@ -1,6 +1,6 @@
 #ifndef CASS_LANE
 #define CASS_LANE
-#if defined(__HIPCC__) || defined(__CUDACC__)
+#if defined(__HIPCC__)
 // The lane of a CUDA warp, 0 to 31.
 namespace cass {
 __device__ inline unsigned int lane() {

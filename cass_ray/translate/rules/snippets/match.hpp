@@ -1,6 +1,6 @@
 #ifndef CASS_MATCH
 #define CASS_MATCH
-#if defined(__HIPCC__) || defined(__CUDACC__)
+#if defined(__HIPCC__)
 namespace cass {
 // The lanes of `mask` whose value equals this lane's.
 template <typename T>

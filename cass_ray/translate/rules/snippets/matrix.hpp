@@ -1,6 +1,6 @@
 #ifndef CASS_MATRIX
 #define CASS_MATRIX
-#if defined(__HIPCC__) || defined(__CUDACC__)
+#if defined(__HIPCC__)
 // Fragments of a CUDA warp: rocWMMA's, where it is installed and knows the device, and a wavefront is
 // a warp. On CDNA a wavefront is two warps with a tile each, where rocWMMA's would be of one tile; and
 // a device that is newer than rocWMMA is none to it (its functions do nothing). There a tile of

@@ -1,6 +1,6 @@
 #ifndef CASS_NANOSLEEP
 #define CASS_NANOSLEEP
-#if defined(__HIPCC__) || defined(__CUDACC__)
+#if defined(__HIPCC__)
 namespace cass {
 // Suspends the wavefront for about `nanoseconds`, or twice that, as CUDA's __nanosleep may.
 __device__ inline void nanosleep(unsigned int nanoseconds) {

@@ -1,6 +1,6 @@
 #ifndef CASS_NUMERIC
 #define CASS_NUMERIC
-#if defined(__HIPCC__) || defined(__CUDACC__)
+#if defined(__HIPCC__)
 // PTX's conversions, saturation, dot products and SIMD video instructions (PTX ISA 8.5, 9.7).
 namespace cass {
 __device__ inline float unit_interval(float value) { return fminf(fmaxf(value, 0.0f), 1.0f); }

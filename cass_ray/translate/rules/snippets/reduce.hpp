@@ -1,6 +1,6 @@
 #ifndef CASS_REDUCE
 #define CASS_REDUCE
-#if defined(__HIPCC__) || defined(__CUDACC__)
+#if defined(__HIPCC__)
 // Reductions over the lanes of `mask` that have not ended (CUDA's __reduce_*_sync of sm_80).
 namespace cass {
 __device__ inline unsigned int reduce_lanes(unsigned int mask) {

@@ -1,6 +1,6 @@
 #ifndef CASS_ROUNDED_QUOTIENTS
 #define CASS_ROUNDED_QUOTIENTS
-#if defined(__HIPCC__) || defined(__CUDACC__)
+#if defined(__HIPCC__)
 // Quotients and square roots with a direction of rounding, which ROCm's device library has not:
 // the nearest value, and one step from it where the remainder, known exactly, says so.
 namespace cass {

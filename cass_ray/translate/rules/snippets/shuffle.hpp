@@ -1,6 +1,6 @@
 #ifndef CASS_SHUFFLE
 #define CASS_SHUFFLE
-#if defined(__HIPCC__) || defined(__CUDACC__)
+#if defined(__HIPCC__)
 // Shuffles of a CUDA warp, for calls whose arguments come out of a macro.
 namespace cass {
 template <typename T>

@@ -1,6 +1,6 @@
 #ifndef CASS_SHUFFLE_BFLOAT16
 #define CASS_SHUFFLE_BFLOAT16
-#if defined(__HIPCC__) || defined(__CUDACC__)
+#if defined(__HIPCC__)
 #include <hip/hip_bf16.h>
 // Shuffles of bfloat16 and its pairs, which HIP has for numbers and half only. Templates, which give
 // way to HIP's own where it has them.

@@ -1,6 +1,6 @@
 #ifndef CASS_SHUFFLE_PTX
 #define CASS_SHUFFLE_PTX
-#if defined(__HIPCC__) || defined(__CUDACC__)
+#if defined(__HIPCC__)
 // PTX's shfl with a width that is known when it runs, or with its predicate: whether the lane that
 // was asked for is in range (PTX ISA 8.5, 9.7.8.6). `control` has the clamp in bits 0 to 4 and the
 // mask of segments in bits 8 to 12.

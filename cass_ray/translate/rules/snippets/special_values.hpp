@@ -1,6 +1,6 @@
 #ifndef CASS_SPECIAL_VALUES
 #define CASS_SPECIAL_VALUES
-#if defined(__HIPCC__) || defined(__CUDACC__)
+#if defined(__HIPCC__)
 // Functions that HIP has, whose results for some arguments are others than CUDA's.
 namespace cass {
 // NaN becomes zero.

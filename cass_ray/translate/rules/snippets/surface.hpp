@@ -1,6 +1,6 @@
 #ifndef CASS_SURFACE
 #define CASS_SURFACE
-#if defined(__HIPCC__) || defined(__CUDACC__)
+#if defined(__HIPCC__)
 // Reads of surfaces that return their value.
 namespace cass {
 template <typename T> __device__ inline T surf1Dread(hipSurfaceObject_t surface, int x, int = 0) {

@@ -1,6 +1,6 @@
 #ifndef CASS_SURFACES
 #define CASS_SURFACES
-#if defined(__HIPCC__) || defined(__CUDACC__)
+#if defined(__HIPCC__)
 // Surfaces are read and written as bytes, which x counts. In software the boundary modes are CUDA's;
 // HIP has none: reads outside give zero, writes outside are dropped.
 namespace cass {

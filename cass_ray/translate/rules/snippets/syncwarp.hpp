@@ -1,6 +1,6 @@
 #ifndef CASS_SYNCWARP
 #define CASS_SYNCWARP
-#if defined(__HIPCC__) || defined(__CUDACC__)
+#if defined(__HIPCC__)
 // A barrier of a warp: the lanes of a wavefront run together, so it orders memory only.
 namespace cass {
 __device__ inline void syncwarp(unsigned int mask = 0xffffffffu) {

@@ -1,6 +1,6 @@
 #ifndef CASS_TEXTURE_GATHER
 #define CASS_TEXTURE_GATHER
-#if defined(__HIPCC__) || defined(__CUDACC__)
+#if defined(__HIPCC__)
 #include <hip/hip_runtime.h>
 // HIP's function for objects (up to ROCm 7.1 at least) counts components from 1, CUDA's and HIP's own
 // for texture references from 0: so the functions below it are called.
