@@ -1,4 +1,4 @@
-"""What single units of projects cost, beside the paper's way with their own commands.
+"""Measures what single units of projects cost, beside the paper's way with their own commands.
 
 ``python -m benchmarks.pipeline.heavy_units CLONE PATH… --out FILE.json`` compiles the units one
 after the other, with a cache of compiled headers that is empty before the first; ``--table
@@ -68,7 +68,7 @@ def rows(clone: Path, folder: Path) -> tuple[list[Row], Workspace]:
 
 
 def costs(clone: Path, paths: Sequence[str], paper: bool) -> Iterator[UnitCost]:
-    """What each unit of ``paths`` costs, in their order."""
+    """Compile each unit of ``paths``; a row of CPU seconds for each, in their order."""
     translator = make_translator("rules")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -20,7 +20,7 @@ class ProgramCommand(TyperCommand):
     allow_extra_args = True
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """As typer does; says of words that are left over where they belong."""
+        """Parse as typer does, but say of words that are left over where they belong."""
         rest: list[str] = super().parse_args(ctx, args)
         if rest and not ctx.resilient_parsing:
             if any(Path(word).exists() for word in rest):
@@ -34,7 +34,7 @@ def _given(value: str | list[str] | None) -> list[str]:
 
 
 def left_over(words: list[str], given: list[str]) -> str:
-    """What to say of ``words`` that no parameter takes, after the texts ``given``."""
+    """The message about ``words`` that no parameter takes, after the texts ``given``."""
     whole = " ".join([*given[-1:], *map(shlex.quote, words)])
     return (
         f"unexpected: {' '.join(words)}; arguments of the program are one text:"

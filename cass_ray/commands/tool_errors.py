@@ -20,7 +20,7 @@ from cass_ray.toolchain.unit import CompileFailure
 from cass_ray.verbosity import next_step
 
 _UNDEFINED = re.compile(r"undefined (?:hidden |protected )?symbol\b|undefined reference to\b")
-"""What lld, and what GNU ld says of what no file defines."""
+"""Messages of lld and of GNU ld about a symbol that no file defines."""
 
 
 @contextmanager

@@ -35,7 +35,7 @@ def lines_of(files: Iterable[Path]) -> dict[str, dict[str, Any]]:
 
 
 def measured_of(listed: str, row: Repository, line: dict[str, Any], date: str) -> Measured:
-    """What one data set came to, finished or as far as it was when its machine went back."""
+    """The counts of one data set, finished or as they were when its machine went back."""
     report, said = line["report"], line["said"]
     counts = of_report(report) if report else _of_rows(line["rows"], said)
     words = [each.strip() for each in said.splitlines() if each.strip()]

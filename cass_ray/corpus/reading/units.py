@@ -227,7 +227,7 @@ def _recorded(tree: FileTree, found: TreeUnits) -> RecordedBuild | None:
 
 
 def _beside(dependencies: Dependencies, paths: set[str]) -> list[tuple[str, bytes]]:
-    """Those files of dependencies that a tree of ``paths`` has room for."""
+    """Paths and contents of the dependencies' files that no file or folder of ``paths`` hides."""
     files, there = set(paths), {*paths, *_folders(paths)}
     beside = []
     for path, content in sorted(dependencies.files.items()):

@@ -196,7 +196,7 @@ def _is_of_project(row: Row) -> bool:
 
 
 def _removed(row: Row) -> list[str | bytes]:
-    """What the Nvidia side of a row that may be given names of ours depends on as well."""
+    """Further parts of a row's key, where its Nvidia side may be given headers of ours."""
     may = _is_of_project(row) or _MAY_NEED.search(row["cuda_source"])
     return [*removed_headers(), *recipe_of_projects()] if may else []
 

@@ -281,7 +281,7 @@ def _without_launch(runs: Sequence[ProgramRun], problems: Mapping[str, str], ste
 
 
 def _without_libraries(log: str) -> str:
-    """What a failed build's log says of Nvidia's libraries, and what there is to do."""
+    """The message about Nvidia's libraries in a failed build's log, and what a person can do."""
     if not (names := ", ".join(cuda_libraries(log))):
         return ""
     return (

@@ -34,7 +34,7 @@ class Reference:
     runs: OriginalRuns
     tolerance: Tolerance
     original: OriginalProject | None = None
-    """What made the runs; None where nothing can."""
+    """The original that made the runs; None where it cannot make others."""
 
     def on(self, card: str, say: Callable[[str], None]) -> Reference | None:
         """The same where the programs find the name and the sizes of another card; None where that

@@ -54,5 +54,5 @@ def with_hip(unit: Unit, diagnostic: str, *, fetch: bool) -> Unit:
 
 
 def hip_flags(unit: Unit) -> tuple[str, ...]:
-    """What a row's flags say of it."""
+    """The options that a row's flags show where ``unit`` was given HIP's headers for Nvidia."""
     return ("-include", FORCED_HEADER.name) if FORCED_HEADER.name in unit.forced else ()

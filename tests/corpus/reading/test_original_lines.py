@@ -65,3 +65,12 @@ def test_clang_names_the_line_of_the_cuda_file(tmp_path: Path) -> None:
         find_amd().compile(unit)
     assert "a.cu:3:3: error:" in failed.value.diagnostic
     assert "    3 |   nowhere();" in failed.value.diagnostic
+
+
+def test_lines_that_repeat_take_no_longer_than_others() -> None:
+    """``difflib`` compares each of 60,000 equal lines with each other: it would not end."""
+    repeated = b"}\n" * 60_000
+    lines = OriginalLines(
+        b"int a;\n" + repeated + b"int z;\n", b"x\nint a;\n" + repeated + b"int z;\n"
+    )
+    assert [lines.number(line) for line in (1, 2, 3, 60_002, 60_003)] == [1, 1, 2, 60_001, 60_002]
