@@ -21,7 +21,7 @@ PAGE = "# Projects\n\n<!-- last seen: mine -->\nold\n<!-- end of mine -->\n\nthe
 def repository(place: Path, name: str, source: Path) -> Path:
     """A git repository ``OWNER+NAME/repo`` below ``place`` with the files of ``source``."""
     folder = place / name.replace("/", "+") / "repo"
-    shutil.copytree(source, folder)
+    shutil.copytree(source, folder, symlinks=True)
     git = ["git", "-C", str(folder), "-c", "user.name=x", "-c", "user.email=x@localhost"]
     for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "first"]):
         subprocess.run([*git, *command], check=True)
