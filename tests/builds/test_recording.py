@@ -333,6 +333,43 @@ target_link_libraries(demo PRIVATE json)
     assert made.generated[f"{folder}/json/size.h"] == b"#define SIZE 7\n"
 
 
+def test_cmake_past_external_projects_and_with_a_standard_newer_than_it_knows(
+    recording: BuildRecorder, tmp_path: Path
+) -> None:
+    needs("cmake")
+    lists = """\
+cmake_minimum_required(VERSION 3.18)
+project(p LANGUAGES CXX CUDA)
+set(CMAKE_CUDA_STANDARD 20)
+set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+set(CMAKE_CUDA_ARCHITECTURES native)
+include(ExternalProject)
+ExternalProject_Add(other GIT_REPOSITORY https://github.com/n/other.git
+  PREFIX ${CMAKE_BINARY_DIR}/o CONFIGURE_COMMAND "" INSTALL_DIR x)
+ExternalProject_Add_Step(other fix COMMAND false)
+ExternalProject_Get_Property(other SOURCE_DIR INSTALL_DIR)
+include(ExternalProject)
+ExternalProject_Add(third URL https://nowhere/x.zip)
+add_library(l STATIC a.cu)
+add_dependencies(l other)
+target_compile_features(l PUBLIC cuda_std_20)
+target_include_directories(l PRIVATE ${SOURCE_DIR}/inc ${INSTALL_DIR}/include)
+add_library(m STATIC b.cu)
+set_target_properties(m PROPERTIES CUDA_STANDARD 23 CUDA_ARCHITECTURES native CUDA_EXTENSIONS OFF)
+"""
+    tree = project(tmp_path, CMakeLists_dot_txt=lists, a_dot_cu=KERNEL, b_dot_cu=KERNEL)
+
+    made = recording.record(tree, [])
+
+    assert made.units["a.cu"].include_directories == (
+        "cass-build/o/src/other-source/inc",
+        "cass-build/x/include",
+    ), made.log
+    assert {unit.standard for unit in made.units.values()} == {"c++20"}
+    assert sorted(made.units) == ["a.cu", "b.cu"]
+    assert any("third is not here" in entry for entry in made.log)
+
+
 def test_configure_tries_compilers_for_real(recording: BuildRecorder, tmp_path: Path) -> None:
     needs("make")
     configure = """\
