@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -63,12 +64,13 @@ def test_rows_have_reasons_from_the_first_error_on_and_no_code(tmp_path: Path) -
     folder = tmp_path / ".work" / "blocks-1" / "parts"
     folder.mkdir(parents=True)
     said = 'cicc: e.h(1): warning #20012-D: ignored\n  T t;\nk.cu(9): error: expected a ";"\n'
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"id": "1", "path": "k.cu", "stage": "s", "reason": "compile_error", "diagnostic": said},
         {"id": "2", "path": "p.cu", "stage": None, "reason": None, "diagnostic": None},
     ]
     source = "int main() { return secret; }"
-    runs = {"verified": "executed", "executed": True, "evidence": {"grade": "exact", "runs": [1]}}
+    evidence = {"grade": "exact", "runs": [1]}
+    runs: dict[str, Any] = {"verified": "executed", "executed": True, "evidence": evidence}
     table = pa.Table.from_pylist([{**row, "cuda_source": source, **runs} for row in rows])
     pq.write_table(table, folder / "a.rows.parquet")
     (folder / "b.rows.parquet").write_bytes(b"PAR1 being written")
@@ -153,6 +155,19 @@ def test_commands_for_several_processors_wait_for_them(tmp_path: Path) -> None:
     work.give_back(a1)
     assert [each.text for each in iter(lambda: _end(work), None)] == ["a2", "b1"]
     assert not work.has_more()
+
+
+def test_lists_may_come_later_until_the_end_is_said(tmp_path: Path) -> None:
+    """The first list's command brings the second, whose command says that nothing more comes."""
+    lists, results = tmp_path / "lists", tmp_path / "results"
+    lists.mkdir()
+    (tmp_path / "later").write_text(f"9\ttouch {results / 'stop'}\n")
+    (lists / "a.list").write_text(f"9\tmv {tmp_path / 'later'} {lists / 'b.list'}\n")
+    module = REPOSITORY / "benchmarks" / "elsewhere" / "commands.py"
+    command = [sys.executable, str(module), str(lists), str(results), "--wait"]
+    subprocess.run(command, check=True, timeout=60)
+    ended = [json.loads(line)["key"] for line in (results / "log.jsonl").read_text().splitlines()]
+    assert ended == ["a.00000", "b.00000"]
 
 
 def _end(work: Work) -> Command | None:
