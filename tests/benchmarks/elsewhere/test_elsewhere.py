@@ -46,6 +46,7 @@ def test_sources_build_files_and_licences_travel(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(content)
     (tmp_path / "src" / "data.h").write_bytes(b" " * (MOST_BYTES + 1))
+    (tmp_path / "src" / "mha.cubin.cpp").write_text("unsigned char cubin[] = {0x7f};")
     (tmp_path / "src" / "out.h").symlink_to("/etc/passwd")
     for command in (
         ["init", "-q"],
@@ -54,7 +55,8 @@ def test_sources_build_files_and_licences_travel(tmp_path: Path) -> None:
     ):
         subprocess.run(["git", *command], cwd=tmp_path, check=True)
     found = dict(sources_of(tmp_path))
-    assert found == {**{name: name.encode() for name, wanted in FILES.items() if wanted}, **headers}
+    sources = {name: name.encode() for name, wanted in FILES.items() if wanted}
+    assert found == {**sources, **headers, "src/mha.cubin.cpp": b""}
     of_include = dict(sources_of(tmp_path, "include"))
     assert of_include == headers
     assert list(sources_of(tmp_path, "incl")) == []
