@@ -154,7 +154,8 @@ class _Run:
         self._context = context
         listing = "\n".join(sorted(name for name in context.files if is_source(name)))
         made_by = f"{translator.name}\0{translator.version}\0{_digest(_BUILD_CODE)}"
-        known = "\n".join((listing, "", *sorted(context.declared), str(context.cuda_architecture)))
+        choices = f"{context.cuda_architecture} {context.plain_vectors}"
+        known = "\n".join((listing, "", *sorted(context.declared), choices))
         self._salt = f"{made_by}\0{_digest(os.fsencode(known))}"
         self._before = _read_state(output / STATE)
         self._after: dict[str, dict[str, Any]] = {}
