@@ -37,7 +37,7 @@ from cass_ray.project.report import ProjectResult, TargetResult
 from cass_ray.project.report_files import REPORT_FILES, write_reports
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.translate.engines.registry import make_translator
-from cass_ray.translate.project.shared import SharedError
+from cass_ray.translate.project.hunks import SharedError
 from cass_ray.translate.protocol import TranslatorError
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)

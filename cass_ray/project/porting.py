@@ -47,7 +47,7 @@ from cass_ray.toolchain.archive.library_root import find_library_root
 from cass_ray.toolchain.archive.library_targets import without_code
 from cass_ray.translate.project import build_files
 from cass_ray.translate.project.shared import share_tree
-from cass_ray.translate.project.switches import Switch
+from cass_ray.translate.project.switches import VendorSwitch
 from cass_ray.translate.project.tree import (
     STATE,
     is_source,
@@ -117,7 +117,7 @@ def port_project(
     _keep_what_is_in(root, work / "hip")
     copy_links(root, work / "hip")
     shared = settings.style is PortStyle.SHARED
-    switch = Switch()
+    switch = VendorSwitch()
     if shared:
         switch = share_tree(root, work / "hip", work / "shared")
         copy_links(root, work / "shared")

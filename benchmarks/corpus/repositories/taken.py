@@ -19,8 +19,7 @@ from benchmarks.corpus.repositories.measure import (
     of_report,
     seconds_of_progress,
 )
-from benchmarks.corpus.repositories.rule import Repository, RepositoryList
-from benchmarks.elsewhere.lists import EXECUTED
+from benchmarks.corpus.repositories.rule import EXECUTED, Repository, RepositoryList
 from cass_ray.dataset.row import Stage, Verified
 from cass_ray.pipeline.funnel import what_stopped
 

@@ -17,16 +17,17 @@ from pathlib import Path
 
 from cass_ray.translate.project.hunks import Bound, SharedError, Unit, ended, hunks, opcodes
 from cass_ray.translate.project.switches import (
-    Switch,
+    VendorSwitch,
     is_build_file,
     share_build_file,
     switch_of,
 )
-from cass_ray.translate.project.tree import STATE, is_source, source_files
+from cass_ray.translate.project.tree import STATE, is_source, is_template, source_files
 from cass_ray.translate.rules.text import SourceText, opaque, split_mark
 
 HEADER = "cuda_hip.h"
 MACRO = "CASS_HIP"
+_BY_AMD = "defined(__HIP__) || defined(__HIP_PLATFORM_AMD__)"
 
 _TOKEN = re.compile(r"\w+|\\\r?\n|[^\w\s]")
 _DIRECTIVE = re.compile(r"\s*#\s*(\w+)")
@@ -45,13 +46,13 @@ _CUDA_NAME = re.compile(
 _HEADER_TEXT = """\
 // The names of CUDA that this project uses, for AMD's compiler. Include it before any of them.
 #pragma once
-#if defined(__HIP__) || defined(__HIP_PLATFORM_AMD__)
+#if {by_amd}
 #define {macro} 1
 {names}#endif
 """
 
 
-def share_tree(original: Path, translated: Path, output: Path) -> Switch:
+def share_tree(original: Path, translated: Path, output: Path) -> VendorSwitch:
     """Write to ``output`` one tree for both vendors; what lay there goes.
 
     ``translated`` is the translation of ``original``. Files that are neither C, C++ or CUDA source
@@ -85,8 +86,11 @@ def share_tree(original: Path, translated: Path, output: Path) -> Switch:
             if name in builds:
                 text = share_build_file(name, cuda, hip, switch)
             else:
-                header = os.path.relpath(HEADER, Path(name).parent)
-                text = share_file(cuda, hip, names, Path(header).as_posix())
+                # What is made of a template may lie anywhere: it finds no header of ours.
+                header = "" if is_template(name) else os.path.relpath(HEADER, Path(name).parent)
+                text = share_file(
+                    cuda, hip, names if header else {}, Path(header).as_posix() if header else ""
+                )
         except SharedError as error:
             raise SharedError(f"{name}: {error}") from error
         (output / name).write_bytes(text.encode("utf-8", "surrogateescape"))
@@ -97,7 +101,7 @@ def share_tree(original: Path, translated: Path, output: Path) -> Switch:
 def header_text(names: Mapping[str, str]) -> str:
     """The header that gives ``names`` of CUDA HIP's meaning."""
     lines = (f"#define {cuda} {hip}\n" for cuda, hip in sorted(names.items()))
-    return _HEADER_TEXT.format(macro=MACRO, names="".join(lines))
+    return _HEADER_TEXT.format(macro=MACRO, by_amd=_BY_AMD, names="".join(lines))
 
 
 def common_names(pairs: Mapping[str, tuple[str, str]]) -> dict[str, str]:
@@ -124,7 +128,7 @@ def common_names(pairs: Mapping[str, tuple[str, str]]) -> dict[str, str]:
 
 
 def share_file(cuda: str, hip: str, names: Mapping[str, str], header: str) -> str:
-    """One text of a file and its translation; ``header`` is what it includes.
+    """One text of a file and its translation; ``header`` is what it includes, if anything.
 
     Raises :class:`SharedError` where conditions of the preprocessor do not end.
     """
@@ -134,7 +138,11 @@ def share_file(cuda: str, hip: str, names: Mapping[str, str], header: str) -> st
     newline = SourceText(cuda).newline
     opening = next((n for n, unit in enumerate(before) if unit.code.strip()), 0)
     parts = [mark, *(unit.text for unit in before[:opening])]
-    parts.append(f'#include "{header}"{newline}')
+    condition, otherwise = f"#ifdef {MACRO}{newline}", f"#ifndef {MACRO}{newline}"
+    if header:
+        parts.append(f'#include "{header}"{newline}')
+    else:
+        condition, otherwise = f"#if {_BY_AMD}{newline}", f"#if !({_BY_AMD}){newline}"
     for hunk in hunks(codes, before, after):
         old = "".join(unit.text for unit in before[max(hunk.a, opening) : hunk.b])
         if hunk.same:
@@ -143,12 +151,11 @@ def share_file(cuda: str, hip: str, names: Mapping[str, str], header: str) -> st
         old = ended(old, newline)
         new = ended("".join(unit.text for unit in after[hunk.c : hunk.d]), newline)
         if not old:
-            parts += [f"#ifdef {MACRO}{newline}", new, f"#endif{newline}"]
+            parts += [condition, new, f"#endif{newline}"]
         elif not new:
-            parts += [f"#ifndef {MACRO}{newline}", old, f"#endif{newline}"]
+            parts += [otherwise, old, f"#endif{newline}"]
         else:
-            middle = f"#else{newline}"
-            parts += [f"#ifdef {MACRO}{newline}", new, middle, old, f"#endif{newline}"]
+            parts += [condition, new, f"#else{newline}", old, f"#endif{newline}"]
     return "".join(parts)
 
 

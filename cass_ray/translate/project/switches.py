@@ -37,7 +37,6 @@ _MAKEFILE = re.compile(r"(?:gnu)?makefile(?:\.(?!am$|in$).+)?|.+\.(?:mk|mak|make
 """Not those of which Autotools make others: ``automake`` knows no ``ifeq``."""
 _CMAKE_COMMAND = re.compile(r"(?<![\w./-])cmake(?=\s+(?!-E\b|-P\b|--build\b|--install\b)\S)")
 _MAKE_COMMAND = re.compile(r"(?<![\w./-])g?make(?=\s|$)")
-_INDENT = re.compile(r"[ \t]*")
 
 
 class _Kind(Enum):
@@ -46,7 +45,7 @@ class _Kind(Enum):
 
 
 @dataclass(frozen=True)
-class Switch:
+class VendorSwitch:
     """The variables that choose HIP; empty where no file of that kind is shared."""
 
     cmake: str = ""
@@ -61,10 +60,10 @@ class Switch:
         return command
 
 
-def switch_of(texts: Mapping[str, tuple[str, str]]) -> Switch:
+def switch_of(texts: Mapping[str, tuple[str, str]]) -> VendorSwitch:
     """The switch of a project whose files have these paths, with their text and its translation."""
     names = {kind: _variable(kind, texts) for kind in _Kind if _changed(kind, texts)}
-    return Switch(names.get(_Kind.CMAKE, ""), names.get(_Kind.MAKE, ""))
+    return VendorSwitch(names.get(_Kind.CMAKE, ""), names.get(_Kind.MAKE, ""))
 
 
 def is_build_file(path: str) -> bool:
@@ -72,7 +71,7 @@ def is_build_file(path: str) -> bool:
     return _kind_of(path) is not None
 
 
-def share_build_file(path: str, cuda: str, hip: str, switch: Switch) -> str:
+def share_build_file(path: str, cuda: str, hip: str, switch: VendorSwitch) -> str:
     """One text of a build file of CMake or make and its translation.
 
     Raises :class:`~cass_ray.translate.project.hunks.SharedError` where a block does not end.
@@ -94,7 +93,8 @@ def share_build_file(path: str, cuda: str, hip: str, switch: Switch) -> str:
             parts.append(old)
             continue
         new = ended("".join(unit.text for unit in after[hunk.c : hunk.d]), newline)
-        indent = _INDENT.match(new or old)[0] if cmake else ""
+        first = new or old
+        indent = first[: len(first) - len(first.lstrip(" \t"))] if cmake else ""
         begin, middle, end = (indent + line + newline for line in lines)
         parts += [said, begin, new, *([middle, old] if old else []), end]
         said = ""

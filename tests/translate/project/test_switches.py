@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from cass_ray.translate.project.hunks import SharedError
-from cass_ray.translate.project.switches import Switch, share_build_file, switch_of
+from cass_ray.translate.project.switches import VendorSwitch, share_build_file, switch_of
 
 CMAKE, MAKE = "CMakeLists.txt", "Makefile"
 
 
-def shared(path: str, cuda: str, hip: str) -> tuple[str, Switch]:
+def shared(path: str, cuda: str, hip: str) -> tuple[str, VendorSwitch]:
     switch = switch_of({path: (cuda, hip)})
     return share_build_file(path, cuda, hip, switch), switch
 
@@ -55,7 +55,7 @@ def test_cmake_says_what_either_file_says(tmp_path: Path, text: str) -> None:
     cuda = text.replace("{V}", "cuda").replace("{B}", "1")
     hip = text.replace("{V}", "hip").replace("{B}", "0")
     one, switch = shared(CMAKE, cuda, hip)
-    assert switch == Switch(cmake="USE_HIP")
+    assert switch == VendorSwitch(cmake="USE_HIP")
     assert said_by_cmake(tmp_path, one) == said_by_cmake(tmp_path, cuda)
     assert said_by_cmake(tmp_path, one, "-DUSE_HIP=ON") == said_by_cmake(tmp_path, hip)
 
@@ -74,7 +74,7 @@ def test_cmake_says_what_either_file_says(tmp_path: Path, text: str) -> None:
 def test_make_says_what_either_file_says(tmp_path: Path, text: str) -> None:
     cuda, hip = (text.replace("{V}", name) for name in ("cuda", "hip"))
     one, switch = shared(MAKE, cuda, hip)
-    assert switch == Switch(make="HIP")
+    assert switch == VendorSwitch(make="HIP")
     assert said_by_make(tmp_path, one) == said_by_make(tmp_path, cuda)
     assert said_by_make(tmp_path, one, "HIP=1") == said_by_make(tmp_path, hip)
 
@@ -82,7 +82,7 @@ def test_make_says_what_either_file_says(tmp_path: Path, text: str) -> None:
 def test_a_variable_of_the_project_is_not_taken() -> None:
     text = "option(USE_HIP OFF)\n"
     one, switch = shared(CMAKE, f"{text}a(cuda)\n", f"{text}a(hip)\n")
-    assert switch == Switch(cmake="CASS_HIP")
+    assert switch == VendorSwitch(cmake="CASS_HIP")
     assert "if(CASS_HIP)" in one
 
 
@@ -98,11 +98,11 @@ def test_a_variable_of_the_project_is_not_taken() -> None:
     ],
 )  # fmt: skip
 def test_commands_get_the_switch_once(command: str, wanted: str) -> None:
-    assert Switch("USE_HIP", "HIP").applied(command) == wanted
+    assert VendorSwitch("USE_HIP", "HIP").applied(command) == wanted
 
 
 def test_files_of_autotools_are_not_shared() -> None:
-    assert switch_of(dict.fromkeys(("Makefile.am", "Makefile.in"), ("a", "b"))) == Switch()
+    assert switch_of(dict.fromkeys(("Makefile.am", "Makefile.in"), ("a", "b"))) == VendorSwitch()
 
 
 def test_a_block_without_an_end_is_refused() -> None:
