@@ -98,7 +98,7 @@ def _folders(root: Path, foreign: tuple[str, ...]) -> list[str]:
 
 
 _ANY_CMAKE = (
-    "find . -name CMakeLists.txt -exec sed -i -E "
+    r"find . \( -name CMakeLists.txt -o -name '*.cmake' \) -exec sed -i -E "
     r"'s/(cmake_minimum_required[[:space:]]*\([[:space:]]*VERSION[[:space:]]+)"
     r"(3\.(19|[2-9][0-9])|[4-9]\.[0-9]+)[0-9.]*/\13.18/I' {} +"
 )

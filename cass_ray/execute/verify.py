@@ -24,6 +24,7 @@ from cass_ray.execute.evidence.returned_data import (
     DataComparison,
     DataVerdict,
     aligned,
+    brings_back_part_of_a_word,
     compare_returned,
 )
 from cass_ray.execute.grades import Grade
@@ -252,6 +253,13 @@ class _Session:
                 )
                 own_difference |= not by_time
                 continue
+            elif (
+                not alike
+                and run.perturbation.where is Where.OUT_WIDE
+                and self._cuts_words(reference, execution)
+            ):
+                message = "part of a word comes back that the original brings back whole"
+                self._find(Exploit.PERTURBED, f"{where}: {difference} ({message})")
             elif not alike:
                 undecided = MOVES_OTHERWISE
                 continue
@@ -279,6 +287,12 @@ class _Session:
         return record.model_copy(
             update={"perturbations": agreed, "undecided": undecided, "disputed": disputed}
         )
+
+    @staticmethod
+    def _cuts_words(reference: ReferenceRun, execution: Execution) -> bool:
+        if not reference.transcripts or execution.transcript is None:
+            return False
+        return brings_back_part_of_a_word(reference.transcripts[0], execution.transcript)
 
     def _stands(
         self, port: BuiltProgram, reference: ReferenceRun, run: PerturbedRun, normal: Execution

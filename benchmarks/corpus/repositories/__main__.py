@@ -1,6 +1,6 @@
 """Apply the rule of benchmarks/corpus/repositories.md, and build what it takes.
 
-python -m benchmarks.corpus.repositories choose|choose-second [--clones DIR]
+python -m benchmarks.corpus.repositories choose|choose-second|choose-third [--clones DIR]
 python -m benchmarks.corpus.repositories measure [NAME ...] [--clones DIR] [--seconds 1800]
     [--set slots=2] [--out DIR]
 python -m benchmarks.corpus.repositories take ROWS.jsonl ... --clones DIR [--date 2026-11-29]
@@ -18,7 +18,9 @@ from __future__ import annotations
 
 import argparse
 import tempfile
+from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import yaml
@@ -32,7 +34,7 @@ from benchmarks.corpus.repositories.rule import (
     Repository,
     RepositoryList,
     choose,
-    choose_second,
+    choose_later,
     dependencies_of,
     facts_of,
     git_directory_of,
@@ -43,7 +45,11 @@ from benchmarks.project.cloning import CloneFailed
 from benchmarks.project.table import write_between_marks
 from cass_ray.corpus.program import SourceError
 
-_CHOICES = {"choose": choose, "choose-second": choose_second}
+_CHOICES: dict[str, Callable[[RepositoryList, Callable[[str], Facts]], RepositoryList]] = {
+    "choose": choose,
+    "choose-second": partial(choose_later, name="second"),
+    "choose-third": partial(choose_later, name="third"),
+}
 
 
 def main() -> int:
@@ -98,7 +104,8 @@ def _choose(action: str, listed: RepositoryList, clones: Path | None, place: Pat
 
     taken = _CHOICES[action](listed, facts)
     LIST.write_text(_as_yaml(taken), "utf-8")
-    print(f"{len(taken.by_rule)} and {len(taken.second)} taken, {len(taken.not_had)} not had")
+    numbers = ", ".join(f"{len(getattr(taken, name))} {name}" for name in LISTS)
+    print(f"{numbers}; {len(taken.not_had)} not had")
     return int(bool(taken.not_had))
 
 

@@ -16,7 +16,7 @@ from benchmarks.corpus.repositories.rule import (
     RepositoryList,
     candidates,
     choose,
-    choose_second,
+    choose_later,
     facts_of,
 )
 from benchmarks.corpus.repositories.taken import lines_of, take
@@ -77,7 +77,8 @@ def test_the_first_sixty_that_fit_are_tried_the_smallest_first() -> None:
     assert places == sorted(places, key=lambda place: ((100 - place) % 7, place))
 
 
-def test_the_second_list_begins_after_the_last_of_the_first() -> None:
+@pytest.mark.parametrize(("later", "before"), [("second", "by_rule"), ("third", "second")])
+def test_a_later_list_begins_after_the_last_of_the_one_before(later: str, before: str) -> None:
     names = list(candidates([]))
 
     def facts(name: str) -> Facts:
@@ -86,25 +87,31 @@ def test_the_second_list_begins_after_the_last_of_the_first() -> None:
             raise SourceError("no clone")
         return Facts(str(place), "MIT" if place % 2 else "", 5, 0)
 
-    first = choose(RepositoryList(named=[]), facts)
-    last = max(int(each.commit) for each in first.by_rule)
-    written = first.model_copy(update={"second": [Repository(repository=names[121], kind="k")]})
-    chosen = choose_second(choose_second(written, facts), facts)
-    assert last == 119
-    assert [int(each.commit) for each in chosen.second] == list(range(121, 121 + 60, 2))
-    assert [each.kind for each in chosen.second] == ["k", *[""] * 29]
-    assert chosen.by_rule == first.by_rule
+    ends = Repository(repository=names[119])
+    written = RepositoryList.model_validate(
+        {
+            "named": [],
+            before: [Repository(repository=names[7]), ends, Repository(repository=names[11])],
+            later: [Repository(repository=names[121], kind="k")],
+            "not_had": [names[2], names[64], names[130]],
+        }
+    )
+    chosen = choose_later(choose_later(written, facts, later), facts, later)
+    taken: list[Repository] = getattr(chosen, later)
+    assert [int(each.commit) for each in taken] == list(range(121, 121 + 60, 2))
+    assert [each.kind for each in taken] == ["k", *[""] * 29]
+    assert getattr(chosen, before) == getattr(written, before)
     assert chosen.not_had == [names[2], names[64]]
 
 
 def test_the_lists_that_are_committed() -> None:
     listed = RepositoryList.load()
-    assert (len(listed.by_rule), len(listed.second)) == (60, 30)
-    both = [*listed.by_rule, *listed.second]
-    assert all(5 <= each.cu_files <= 400 and each.kind for each in both)
+    lists = (listed.by_rule, listed.second, listed.third)
+    assert [len(each) for each in lists] == [60, 30, 30]
+    assert all(5 <= row.cu_files <= 400 and row.kind for each in lists for row in each)
     names = list(candidates([each.repository for each in listed.named]))
-    last = max(names.index(each.repository) for each in listed.by_rule)
-    assert all(names.index(each.repository) > last for each in listed.second)
+    places = [{names.index(row.repository) for row in each} for each in lists]
+    assert max(places[0]) < min(places[1]) <= max(places[1]) < min(places[2])
 
 
 def test_facts_of_a_commit(tmp_path: Path) -> None:

@@ -54,6 +54,9 @@ def test_sources_build_files_and_licences_travel(tmp_path: Path) -> None:
         subprocess.run(["git", *command], cwd=tmp_path, check=True)
     found = dict(sources_of(tmp_path))
     assert found == {**{name: name.encode() for name, wanted in FILES.items() if wanted}, **headers}
+    of_include = dict(sources_of(tmp_path, "include"))
+    assert of_include == headers
+    assert list(sources_of(tmp_path, "incl")) == []
 
 
 def test_rows_have_reasons_from_the_first_error_on_and_no_code(tmp_path: Path) -> None:
@@ -61,16 +64,22 @@ def test_rows_have_reasons_from_the_first_error_on_and_no_code(tmp_path: Path) -
     folder.mkdir(parents=True)
     said = 'cicc: e.h(1): warning #20012-D: ignored\n  T t;\nk.cu(9): error: expected a ";"\n'
     rows = [
-        {"path": "k.cu", "stage": "compile_nvidia", "reason": "compile_error", "diagnostic": said},
-        {"path": "p.cu", "stage": None, "reason": None, "diagnostic": None},
+        {"id": "1", "path": "k.cu", "stage": "s", "reason": "compile_error", "diagnostic": said},
+        {"id": "2", "path": "p.cu", "stage": None, "reason": None, "diagnostic": None},
     ]
-    table = pa.Table.from_pylist([{**row, "cuda_source": "secret"} for row in rows])
+    source = "int main() { return secret; }"
+    runs = {"verified": "executed", "executed": True, "evidence": {"grade": "exact", "runs": [1]}}
+    table = pa.Table.from_pylist([{**row, "cuda_source": source, **runs} for row in rows])
     pq.write_table(table, folder / "a.rows.parquet")
     (folder / "b.rows.parquet").write_bytes(b"PAR1 being written")
     made = {row["path"]: row for row in rows_of(tmp_path)}
     assert made["k.cu"]["diagnostic"] == 'k.cu(9): error: expected a ";"\n'
-    assert made["p.cu"]["reason"] is None
+    pair = {**rows[1], "diagnostic": ""}
+    assert made["p.cu"] == pair
     assert "secret" not in json.dumps(list(made.values()))
+    as_programs = {row["path"]: row for row in rows_of(tmp_path, runs=True)}
+    run = {"verified": "executed", "executed": True, "main": True, "grade": "exact"}
+    assert as_programs["p.cu"] == {**pair, **run}
 
 
 def test_a_list_builds_a_repository_with_its_dependencies() -> None:
@@ -89,8 +98,15 @@ def test_a_list_builds_a_repository_with_its_dependencies() -> None:
     ):
         line = build_of(listed, asked, Path("/s"), Path("/o"))
         assert line == f"3600*{slots}\t{command.format(name, slots, more)}"
-    with pytest.raises(ValueError, match="no/such"):
-        build_of(listed, "no/such", Path("/s"), Path("/o"))
+    both = [
+        command.format("", 3, ""),
+        command.format("+executed", 3, "--set execute=true "),
+    ]
+    line = build_of(listed, "me/own:executed*3", Path("/s"), Path("/o"))
+    assert line == f"3600*3\t{'; '.join(both)}"
+    for wrong in ("no/such", "me/own:runs"):
+        with pytest.raises(ValueError, match=wrong):
+            build_of(listed, wrong, Path("/s"), Path("/o"))
 
 
 def test_the_end_of_a_log_comes_back(tmp_path: Path) -> None:
