@@ -20,7 +20,7 @@ import statistics
 import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from threading import Barrier
 
 from cass_ray.bench.task import BenchTask, load_tasks
@@ -28,12 +28,24 @@ from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.execute.rewards.judge import RewardJudge
 from cass_ray.execute.rewards.settings import RewardSettings
 from cass_ray.execute.rewards.verdicts import Outcome, RewardItem
+from cass_ray.toolchain.sandbox.process_tree import children
 
 
 def cpu_seconds() -> float:
-    """The CPU seconds of this process and of its children that have ended."""
+    """The CPU seconds of this process, of its children that have ended, and of all that live."""
     both = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(each.ru_utime + each.ru_stime for each in both)
+    ended = sum(each.ru_utime + each.ru_stime for each in both)
+    return ended + sum(map(_of_living, children(os.getpid())))
+
+
+def _of_living(process: int) -> float:
+    """Of ``process`` and its descendants, those that have ended included (proc(5), 14 to 17)."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    own = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    return own + sum(map(_of_living, children(process)))
 
 
 def item(task: BenchTask, answer: str) -> RewardItem:
