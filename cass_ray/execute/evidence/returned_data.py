@@ -21,6 +21,7 @@ from cass_ray.execute.comparison.compare import BF16, F16, Tolerance
 _SMALLEST, _LARGEST = 1e-30, 1e30
 """Numbers beyond these are taken for something else than floats."""
 _KINDS = ("f8", "f4")
+_WORD = 4
 _ADDRESSES = (1 << 40, 1 << 47)
 """Where device memory lies; addresses differ from program to program."""
 
@@ -60,6 +61,25 @@ def aligned(one: Transcript, other: Transcript) -> bool:
     return _places(one.to_device) == _places(other.to_device) and (
         _places(one.to_host) == _places(other.to_host)
         or _places(_written(one)) == _places(_written(other))
+    )
+
+
+def brings_back_part_of_a_word(reference: Transcript, candidate: Transcript) -> bool:
+    """Whether ``candidate`` brings back a part of a word that ``reference`` brings back whole.
+
+    A copy of half an integer is right for as long as the integer is small.
+    """
+    whole = {(each.key, each.offset): each.size for each in _written(reference)}
+    reached: dict[int, int] = {}
+    for each in candidate.to_host:
+        end = each.offset + each.size
+        reached[each.key] = max(reached.get(each.key, 0), end)
+    return any(
+        each.size < whole.get((each.key, each.offset), 0)
+        and each.size % _WORD
+        and not whole[each.key, each.offset] % _WORD
+        and reached[each.key] == each.offset + each.size
+        for each in candidate.to_host
     )
 
 
