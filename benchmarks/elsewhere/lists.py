@@ -15,9 +15,8 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.corpus.repositories.rule import RepositoryList
+from benchmarks.corpus.repositories.rule import EXECUTED, LIFTED, RepositoryList
 
-LIFTED, EXECUTED = "lifted", "executed"
 _KINDS = {"": ("",), LIFTED: (LIFTED,), EXECUTED: ("", EXECUTED)}
 _SETTINGS = {"": (), LIFTED: ("lifted_rows=true",), EXECUTED: ("execute=true",)}
 _SECONDS = 3600

@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchmarks.elsewhere.lists import EXECUTED
+from benchmarks.corpus.repositories.rule import EXECUTED
 from cass_ray.execute.programs import has_main
 
 _COLUMNS = ["id", "path", "stage", "reason", "diagnostic"]

@@ -38,6 +38,8 @@ _NAMES = re.compile(
 _NOT_BUILT = re.compile(
     r"(^|/)(docs?|documentation|website|node_modules|notebooks?|javascript|android|ios|java)/"
 )
+_MACHINE_CODE = re.compile(r"(\.cubin|_kernel\.sm\d+)\.(c|cc|cpp)$")
+"""Cubins as arrays of bytes: builds list them, no unit reads them. They travel empty."""
 _WITH_KERNELS = re.compile(r"\.(cu|cuh|cl)$")
 
 
@@ -60,6 +62,8 @@ def sources_of(directory: Path, below: str = "") -> Iterator[tuple[str, bytes]]:
                 if tree.size(listed.path) > MOST_BYTES:
                     continue
                 content = tree.read(listed.path)
+                if _MACHINE_CODE.search(name):
+                    content = b""
                 if "." in name or _NAMES.search(name) or _may_be_a_header(content):
                     yield listed.path, content
             except FileProblemError:

@@ -21,8 +21,9 @@ from types import MappingProxyType
 from pydantic import BaseModel, ConfigDict
 
 from cass_ray.builds.commands import UnitCommand, is_cuda, read_record
-from cass_ray.builds.plans import BuildCommands, plans, protocol_buffers
+from cass_ray.builds.plans import ROOT, BuildCommands, plans, protocol_buffers
 from cass_ray.builds.system_view import HOST, PACKAGES, merge_system
+from cass_ray.builds.templates import configured_dependencies, unwritten, written_as_stated
 from cass_ray.temporary import temporary_prefix
 from cass_ray.toolchain.provided.packages_table import WHEEL, HeaderPackage
 from cass_ray.toolchain.provided.store import HeaderStore
@@ -32,7 +33,6 @@ from cass_ray.toolchain.sandbox.process import Limits, run
 
 NO_DEPENDENCIES: Mapping[str, str] = MappingProxyType({})
 
-ROOT = "/cass/source"
 CUDA = Path("/cass/cuda")
 _RECORDERS = Path("/cass/recorders")
 _RECORD = Path("/cass/record")
@@ -121,9 +121,19 @@ class BuildRecorder:
                 self._run(plan, rooms, tree, view, result)
             if (plan_of_headers := protocol_buffers(tree)) is not None:
                 self._run(plan_of_headers, rooms, tree, view, result)
+            self._configure_templates(rooms, tree, view, result, tuple(dependencies.values()))
         result.generated = dict(_generated(tree, before))
         result.seconds = time.monotonic() - began
         return result
+
+    def _configure_templates(
+        self, rooms: Path, tree: Path, view: View, result: RecordedBuild, foreign: tuple[str, ...]
+    ) -> None:
+        """Write headers that no plan has written from their templates."""
+        for plan in configured_dependencies(tree, unwritten(tree, foreign), foreign):
+            self._run(plan, rooms, tree, view, result)
+        if (rest := written_as_stated(tree, unwritten(tree, foreign))) is not None:
+            self._run(rest, rooms, tree, view, result)
 
     def _run(
         self, plan: BuildCommands, rooms: Path, tree: Path, view: View, result: RecordedBuild

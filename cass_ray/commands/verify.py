@@ -331,7 +331,8 @@ def _describe(result: PortVerification) -> str:
         lines.append(f"tolerance  {result.tolerance}")
     for run in result.runs:
         if verbose() or not (run.numeric or run.difference in lines[0]):
-            verdict = "exact" if run.exact else "numeric" if run.numeric else "differs"
+            other = "differs" if result.grade is Grade.DIFFERS else "no verdict"
+            verdict = "exact" if run.exact else "numeric" if run.numeric else other
             error = f", max error {run.max_error:.2g}" if run.floats else ""
             lines.append(f"{verdict:<10} {run.given}{error} {run.difference}".rstrip())
     if result.generated and verbose():

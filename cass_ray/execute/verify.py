@@ -35,6 +35,7 @@ from cass_ray.execute.verification import (
     RunRecord,
     graded,
 )
+from cass_ray.printable import last_lines
 from cass_ray.toolchain.sandbox.executable import Bounds, SandboxVerdict
 
 _STDERR_CHARACTERS = 500
@@ -345,7 +346,7 @@ class _Session:
         )
         if ended.verdict is SandboxVerdict.OK and ended.status == reference.status:
             return comparison
-        message = ended.stderr.decode("utf-8", "replace").strip()[-_STDERR_CHARACTERS:]
+        message = last_lines(ended.stderr.decode("utf-8", "replace"), _STDERR_CHARACTERS)
         difference = f"{ended.verdict} (status {ended.status}) {message}".strip()
         return replace(comparison, exact=False, numeric=False, difference=difference)
 

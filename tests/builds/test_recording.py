@@ -713,3 +713,82 @@ def test_headers_that_a_build_wrote_are_not_written_again(
     made = recording.record(tmp_path, [])
 
     assert [path for path in made.generated if path.endswith(".pb.h")] == ["out/one.pb.h"]
+
+
+def test_statements_that_end_in_an_error_are_passed_over(
+    recording: BuildRecorder, tmp_path: Path
+) -> None:
+    """In files of the project and in functions of it, before project() and after, over lines."""
+    needs("cmake")
+    lists = """\
+cmake_minimum_required(VERSION 3.18)
+message(FATAL_ERROR "set NOWHERE_ROOT) first"
+  # the parenthesis ) of a comment
+)
+project(p LANGUAGES CXX CUDA)
+function(broken target)
+  string(REGEX MATCH "(" found "x")
+  target_compile_definitions(${target} PRIVATE INSIDE=1)
+endfunction()
+add_library(kernels a.cu)
+set_property(TARGET nowhere PROPERTY X [=[ ) ]=])
+list(GET)
+set_target_properties(kernels PROPERTIES A)
+broken(kernels)
+add_subdirectory(sub)
+add_custom_command(OUTPUT made.h COMMAND no-such-generator
+  COMMAND ${CMAKE_COMMAND} -E touch made.h)
+add_library(with_generated b.cu made.h)
+"""
+    tree = project(
+        tmp_path,
+        CMakeLists_dot_txt=lists,
+        sub__CMakeLists_dot_txt='math(EXPR x "1 +")\nadd_library(sub c.cu)\n',
+        a_dot_cu=KERNEL,
+        b_dot_cu=KERNEL,
+        sub__c_dot_cu=KERNEL,
+    )
+
+    made = recording.record(tree, [])
+
+    assert sorted(made.units) == ["a.cu", "b.cu", "sub/c.cu"], made.log
+    assert made.units["a.cu"].definitions == ("INSIDE=1",)
+    said = "\n".join(made.log)
+    for statement in ("message at CMakeLists.txt:2", "string at CMakeLists.txt:7",
+                      "list at CMakeLists.txt:12", "math at sub/CMakeLists.txt:1"):  # fmt: skip
+        assert statement in said
+
+
+@pytest.mark.parametrize(
+    ("option", "is_on"),
+    [
+        ("P_NVIDIA_BACKEND", True),
+        ("USE_CUDA", True),
+        ("P_AMD_BACKEND", False),
+        ("ENABLE_HIP", False),
+        ("USE_ROCM", False),
+        ("WITH_GPU_SUPPORT", True),
+    ],
+)
+def test_projects_for_several_vendors_are_built_for_nvidia(
+    recording: BuildRecorder, tmp_path: Path, option: str, is_on: bool
+) -> None:
+    needs("cmake")
+    lists = f"""\
+cmake_minimum_required(VERSION 3.18)
+option({option} "the vendor" {"OFF" if is_on else "ON"})
+if(NOT {option})
+  set(OTHER other.cu)
+endif()
+project(p LANGUAGES CXX CUDA)
+if({option})
+  add_library(kernels a.cu)
+else()
+  add_library(kernels ${{OTHER}})
+endif()
+"""
+    tree = project(tmp_path, CMakeLists_dot_txt=lists, a_dot_cu=KERNEL, other_dot_cu=KERNEL)
+
+    made = recording.record(tree, [])
+
+    assert list(made.units) == ["a.cu" if is_on else "other.cu"], made.log

@@ -31,6 +31,8 @@ _LATER = {"second": "by_rule", "third": "second"}
 """Later lists, with the one that each follows."""
 TAKEN = 60
 LATER = 30
+LIFTED, EXECUTED = "lifted", "executed"
+"""How a repository is built beside the plain way."""
 
 _PUBLIC = REPOSITORY / "jobs" / "configs" / "corpus_public.yaml"
 _ADDRESS = re.compile(r"repository:https://github\.com/([\w.-]+/[\w.-]+?)\.git@")

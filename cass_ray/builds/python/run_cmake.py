@@ -1,12 +1,11 @@
-"""Runs CMake (``run_cmake.py cmake -S . …``), again past what stops it: a command that no file of
-the project and no module that is here defines gets a definition; a file that is included and not
-here is left out.
+"""Runs CMake (``run_cmake.py cmake -S . …``), again past what stops it. A command that no file of
+the project and no module that is here defines gets a definition; another statement of the project's
+files that ends in an error is taken out of them.
 
 A package that is missing may define commands: ``pybind11_add_module``. Where a file of the tree or
 of a dependency defines one, that file is read: what would have included it is missing. Else what
 ends in ``module``, ``library`` or ``executable`` adds a library of the sources among its arguments;
-others do nothing. ``lenient.cmake`` reads the definitions, and passes over what is included and not
-here once it is read: the first ``project()`` reads it. Standard library alone.
+others do nothing. ``lenient.cmake`` reads the definitions. Standard library alone.
 """
 
 from __future__ import annotations
@@ -21,15 +20,20 @@ DEFINITIONS = ".cass-commands.cmake"
 DEPENDENCIES = ".cass-dependencies"
 LISTS = "CMakeLists.txt"
 _UNKNOWN = re.compile(r"Unknown CMake command\s+\"([\w-]+)\"")
-_NOT_INCLUDED = re.compile(
-    r"CMake Error at (\S+):(\d+) \(include\):\s+include could not find requested file:\s+(\S+)"
+_INCOMPLETE = "Configuring incomplete"
+_ERROR = re.compile(r"^CMake Error at (\S+):(\d+) \((\w+)\):.*?(?=^CMake |\Z)", re.M | re.S)
+_FRAME = re.compile(r"^  (\S+):(\d+) \((\w+)\)$", re.MULTILINE)
+_STRUCTURE = re.compile(
+    r"(?:end|else)?(?:if|foreach|while|function|macro|block)|else|project|return|"
+    r"cmake_minimum_required",
+    re.IGNORECASE,
 )
-_MOST = 24
+_MOST = 40
 _TEXT_CHARACTERS = 1 << 20
 _DEFINES = re.compile(r"^[ \t]*(?:function|macro)[ \t]*\([ \t\n]*([\w-]+)", re.MULTILINE | re.I)
 _MINIMUM = re.compile(r"^[ \t]*cmake_minimum_required[ \t]*\([^()]*\)[^\n]*\n", re.MULTILINE | re.I)
-_INCLUDE = re.compile(r"(\binclude[ \t]*\(\s*(?:\"[^\"\n]*\"|[^\s()]+))\s*\)", re.IGNORECASE)
 _READ = 'include("${CMAKE_SOURCE_DIR}/' + DEFINITIONS + '" OPTIONAL)\n'
+_WORDS = re.compile(r"\[(=*)\[.*?\]\1\]|\"(?:\\.|[^\"\\])*\"|\\.|#[^\n]*|[()]", re.DOTALL)
 _ADDS = re.compile(r"(?:module|library|executable|lib)s?$", re.IGNORECASE)
 _LIBRARY = """function({name} _cass_target)
   set(_cass_words ${{ARGN}})
@@ -45,34 +49,31 @@ _NOTHING = "macro({name})\nendmacro()\n"
 def main(command: list[str]) -> int:
     """CMake's exit status in the end."""
     open(DEFINITIONS, "w", encoding="utf-8").close()
-    tried: set[tuple[str, str]] = set()
+    tried: set[str] = set()
     files: dict[str, str] = {}
-    while True:
+    for _ in range(_MOST):
         done = subprocess.run(
             command, capture_output=True, text=True, errors="replace", check=False
         )
+        if _INCOMPLETE not in done.stdout:
+            break
+        removed = list(take_out(done.stderr))
         unknown = sorted(set(_UNKNOWN.findall(done.stderr)))
-        left_out = {(path, line) for path, line, _ in _NOT_INCLUDED.findall(done.stderr)} - tried
-        for path, line in left_out:
-            leave_out(path, int(line))
         if unknown and not files:
             read_definitions_early()
             files = dict(reversed(list(defining_files(os.getcwd()))))
-        texts = {(name, definition(name, files)) for name in unknown}
-        # What a file was to define and did not: a definition of ours in its place.
-        texts = {
-            each if each not in tried else (each[0], definition(each[0], {})) for each in texts
-        }
-        new = (texts | left_out) - tried
-        if not new or len(tried) >= _MOST:
-            sys.stdout.write(done.stdout)
-            sys.stderr.write(done.stderr)
-            return done.returncode
-        tried |= new
+        texts = {definition(name, files) for name in unknown}
+        if texts <= tried:  # what a file was to define and did not
+            texts = {definition(name, {}) for name in unknown}
+        if not removed and texts <= tried:
+            break
         with open(DEFINITIONS, "a", encoding="utf-8") as file:
-            file.writelines(text for _, text in sorted(texts & new))
-        names = [name for _, _, name in _NOT_INCLUDED.findall(done.stderr)]
-        print("not here, passed over:", " ".join([*unknown, *names]))
+            file.writelines(sorted(texts - tried))
+        tried |= texts
+        print("not here, passed over:", ", ".join([*unknown, *removed]), flush=True)
+    sys.stdout.write(done.stdout)
+    sys.stderr.write(done.stderr)
+    return done.returncode
 
 
 def definition(name: str, files: dict[str, str]) -> str:
@@ -103,11 +104,35 @@ def read_definitions_early() -> None:
         write(LISTS, text[: found.end()] + _READ + text[found.end() :])
 
 
-def leave_out(path: str, line: int) -> None:
-    """Make the ``include`` at ``line`` of a file one of what need not be there."""
-    lines = read(path).splitlines(keepends=True)
+def take_out(messages: str) -> Iterator[str]:
+    """Take the statements out that errors in ``messages`` name, those of the tree's own files; what
+    they were and where. Lines stay where they are."""
+    for error in _ERROR.finditer(messages):
+        if _UNKNOWN.search(error[0]):
+            continue
+        frames = [(error[1], error[2], error[3]), *_FRAME.findall(error[0])]
+        for path, line, command in frames:
+            if not _STRUCTURE.fullmatch(command) and without_statement(path, int(line), command):
+                yield f"{command} at {path}:{line}"
+                break
+
+
+def without_statement(path: str, line: int, command: str) -> bool:
+    """Blank the statement ``command(…)`` that begins at ``line``; False where there is none."""
+    inside = os.path.realpath(path).startswith(os.path.realpath(".") + os.sep)
+    lines = read(path).splitlines(keepends=True) if inside and DEFINITIONS not in path else []
     rest = "".join(lines[line - 1 :])
-    write(path, "".join(lines[: line - 1]) + _INCLUDE.sub(r"\1 OPTIONAL)", rest, count=1))
+    begin = re.match(rf"[ \t]*{re.escape(command)}[ \t]*\(", rest, re.IGNORECASE)
+    if begin is None:
+        return False
+    depth, at = 1, begin.end()
+    for word in _WORDS.finditer(rest, begin.end()):
+        depth += {"(": 1, ")": -1}.get(word[0], 0)
+        at = word.end()
+        if depth == 0:
+            break
+    blank = re.sub(r"[^\n]", " ", rest[:at])
+    return write(path, "".join(lines[: line - 1]) + blank + rest[at:])
 
 
 def read(path: str) -> str:
@@ -118,10 +143,12 @@ def read(path: str) -> str:
         return ""
 
 
-def write(path: str, text: str) -> None:
-    if os.path.isfile(path) and len(text) < _TEXT_CHARACTERS:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+def write(path: str, text: str) -> bool:
+    if not os.path.isfile(path) or len(text) >= _TEXT_CHARACTERS:
+        return False
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return True
 
 
 if __name__ == "__main__":

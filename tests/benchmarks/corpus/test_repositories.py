@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchmarks.corpus.repositories.measure import Measured, Results, of_progress, of_report
-from benchmarks.corpus.repositories.page import table, table_of_classes
+from benchmarks.corpus.repositories.page import table, table_of_all, table_of_classes
 from benchmarks.corpus.repositories.rule import (
     Facts,
     Repository,
@@ -19,7 +20,7 @@ from benchmarks.corpus.repositories.rule import (
     choose_later,
     facts_of,
 )
-from benchmarks.corpus.repositories.taken import lines_of, take
+from benchmarks.corpus.repositories.taken import lines_of, pairs_of, programs_of, take
 from cass_ray.corpus.program import SourceError
 from tests.benchmarks.project.test_rows import repository
 
@@ -238,6 +239,45 @@ def test_results_of_another_machine_are_taken(tmp_path: Path) -> None:
         ("name dim9 (compile_amd)", 1),
     ]
     assert of["c/c"].pairs == 2
+
+
+def test_the_first_results_of_the_third_list_stay() -> None:
+    results = Results()
+    for pairs in (1, 3):
+        for listed in ("second", "third"):
+            row = measured(f"{listed}/a", 4, pairs)
+            results.replace(row.model_copy(update={"list": listed}))
+    assert [(each.repository, each.pairs) for each in results.first] == [("third/a", 1)]
+    assert {each.pairs for each in results.measured} == {3}
+
+
+def test_programs_that_were_run_and_digests_of_pairs() -> None:
+    def row(name: str, verified: str, executed: bool, stage: str = "") -> dict[str, object]:
+        why = "output_differs" if stage == "execute" else "compile_error" if stage else ""
+        return {
+            "id": name * 64, "path": name, "stage": stage, "reason": why, "main": name != "n",
+            "verified": verified, "executed": executed, "diagnostic": "",
+        }  # fmt: skip
+
+    rows = [
+        row("a", "executed", True),
+        row("b", "executed", True),
+        row("c", "compiled", True),
+        row("d", "compiled", False),
+        row("e", "compiled", True, "execute"),
+        row("f", "compiled", False, "compile_amd"),
+        row("n", "executed", True),
+    ]
+    seen = programs_of(rows)
+    assert (seen.agreed, seen.ended, seen.differ, seen.not_run) == (2, 1, 1, 1)
+    assert seen.need_nothing == 4
+    plain: dict[str, dict[str, Any]] = {"a+a": {"rows": rows}, "a+a+executed": {"rows": []}}
+    assert pairs_of(plain, ["a/a", "b/b"]) == {"a/a": [x * 16 for x in "abcdn"]}
+    results = Results(measured=[measured("a/a", 7, 5).model_copy(update={"programs": seen})])
+    page = table_of_all(results, pairs_of(plain, ["a/a"]))
+    assert "| **all** | 1 | 1 | 7 | 7 | 0 | 1 | 1 | **5** | 100% of 5 |" in page
+    assert "5 distinct pairs of 1 repositories" in page
+    assert "Of 4 pairs with a `main` that run without data (1 repositories) 2 (50%)" in page
 
 
 @pytest.mark.parametrize(
