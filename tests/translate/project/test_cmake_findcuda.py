@@ -10,6 +10,8 @@ from cass_ray.translate.protocol import Severity
 
 HIP = "$<COMPILE_LANGUAGE:HIP>"
 
+KEYWORD = "${CUDA_LINK_LIBRARIES_KEYWORD}"
+
 
 def made(command: str) -> str:
     """What becomes of ``command`` behind ``find_package(CUDA)``."""
@@ -68,8 +70,12 @@ def test_objects_are_those_of_a_target(command: str) -> None:
 @pytest.mark.parametrize(
     ("command", "expected"),
     [
-        ("cuda_add_cufft_to_target(a)", "target_link_libraries(a hip::hipfft)\n"),
-        ("CUDA_ADD_CUBLAS_TO_TARGET(${NAME})", "target_link_libraries(${NAME} roc::hipblas)\n"),
+        # The module's documentation: the keyword "to use for internal target_link_libraries calls".
+        ("cuda_add_cufft_to_target(a)", f"target_link_libraries(a {KEYWORD} hip::hipfft)\n"),
+        (
+            "CUDA_ADD_CUBLAS_TO_TARGET(${NAME})",
+            f"target_link_libraries(${{NAME}} {KEYWORD} roc::hipblas)\n",
+        ),
         ("cuda_build_clean_target()", "\n"),
         ("cuda_include_directories(a b)", "include_directories(a b)\n"),
         ("cuda_select_nvcc_arch_flags(FLAGS Auto)", 'set(FLAGS "")\n'),
