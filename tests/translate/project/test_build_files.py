@@ -279,7 +279,7 @@ def test_build_files_are_known_by_name(path: str, expected: object) -> None:
         "import torch\ntorch.utils.cpp_extension.load(name='a')",
         "from torch.utils import cpp_extension\ncpp_extension.load_inline(name='a')",
         # One that gives flags to what compiles (gsplat/cuda/build.py).
-        "from torch.utils.cpp_extension import CUDA_HOME",
+        "from torch.utils.cpp_extension import include_paths",
         "try:\n    import torch.utils.cpp_extension as jit\nexcept ImportError:\n    pass",
     ],
 )
