@@ -97,7 +97,11 @@ def _stands_for(words: list[str]) -> str:
 
 def _target(command: str, body: str, flags: Words) -> str:
     sources, options = _options(body)
-    target = _WORD.findall(_COMMENT.sub("", sources))[0]
+    target, *listed = _WORD.findall(_COMMENT.sub("", sources))
+    kinds = [word for word in listed if word in _KINDS]
+    if listed[: len(kinds)] != kinds:  # FindCUDA takes them anywhere, CMake before the sources
+        sources = re.sub(rf"(?<!\S)(?:{'|'.join(kinds)})(?!\S)\s*", "", sources).rstrip()
+        sources = sources.replace(target, " ".join((target, *kinds)), 1)
     link = f"target_link_libraries({target} {_KEYWORD} hip::host)"
     made = f"{command}({sources}){{language}}\n{link}"
     return made + _compile_options(target, options, flags)

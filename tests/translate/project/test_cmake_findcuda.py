@@ -153,3 +153,17 @@ def test_the_package_of_a_library_that_its_own_command_finds() -> None:
         "find_package(CUDA)\ncuda_find_library_local_first(X cufft d)\n"
     ).source
     assert "find_package(hipfft)\n" in source
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("cuda_add_library(a ${sources} STATIC)", "add_library(a STATIC ${sources})"),
+        ("cuda_add_library(a b.cu SHARED OPTIONS -O2)", "add_library(a SHARED b.cu)"),
+        ("cuda_add_library(a\n  b.cu\n  STATIC\n)", "add_library(a STATIC\n  b.cu)"),
+        ("cuda_add_library(a STATIC b.cu)", "add_library(a STATIC b.cu)"),
+        ("cuda_add_executable(a b.cu EXCLUDE_FROM_ALL)", "add_executable(a EXCLUDE_FROM_ALL b.cu)"),
+    ],
+)
+def test_the_kind_of_a_target_stands_before_its_sources(command: str, expected: str) -> None:
+    assert expected in translate_cmake(f"find_package(CUDA)\n{command}\n").source
