@@ -20,7 +20,11 @@ from cass_ray.corpus.parsing.normalize import program_id, source_digest
 from cass_ray.corpus.program import Program, Provenance, ReadReject
 from cass_ray.corpus.reading.encoding import BinaryFileError, decode
 from cass_ray.corpus.reading.filetree import FileProblemError, FileTree, Listed
-from cass_ray.corpus.reading.fragments import fragments, implementations
+from cass_ray.corpus.reading.fragments import (
+    fragments,
+    implementations,
+    included_by_others,
+)
 from cass_ray.corpus.reading.include_paths import HEADER_SUFFIXES, IncludePaths
 from cass_ray.corpus.reading.includes import (
     Closure,
@@ -150,6 +154,13 @@ class ProgramReader:
         folders = {each for command in commands.values() for each in command.include_directories}
         return fragments(self._tree, commands, self._limits.source_bytes, sorted(folders))
 
+    @cached_property
+    def _included(self) -> Mapping[str, str]:
+        """Files that may be parts of others, where the project's build says nothing of them."""
+        if not self._units.compiler_decides:
+            return {}
+        return included_by_others(self._tree, self._limits.source_bytes)
+
     def _reject(self, path: str, reason: Reason, message: str) -> ReadReject:
         return ReadReject(self._provenance, printable(path), reason, message)
 
@@ -175,6 +186,7 @@ class ProgramReader:
             header_packages=tuple(x.key for x in self._units.packages(closure.unresolved)),
             dependencies=tuple(self._units.dependencies.sources_of(closure.files)),
             lacks=tuple(self._units.dependencies.lacking(closure.unresolved, directories)),
+            part_of="" if command else self._included.get(path, ""),
             configured=self._units.configured(path),
             header_kernels=sum(header.kernels for header in headers),
             forbidden_includes=closure.forbidden,
