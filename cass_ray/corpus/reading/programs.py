@@ -26,6 +26,7 @@ from cass_ray.corpus.reading.fragments import (
     included_by_others,
 )
 from cass_ray.corpus.reading.include_paths import HEADER_SUFFIXES, IncludePaths
+from cass_ray.corpus.reading.include_spelling import NOTE, with_paths_of_the_tree
 from cass_ray.corpus.reading.includes import (
     Closure,
     Include,
@@ -142,7 +143,9 @@ class ProgramReader:
         if includer := self._fragments.get(path):
             message = f"{path}: a part of {includer}, which includes it; not compiled alone"
             return self._reject(path, Reason.FRAGMENT, message)
-        return self._close(path, decoded.text, decoded.encoding)
+        text = with_paths_of_the_tree(decoded.text, self._paths.spelling)
+        note = f"{decoded.encoding}, {NOTE}" if text != decoded.text else decoded.encoding
+        return self._close(path, text, note)
 
     @cached_property
     def _fragments(self) -> Mapping[str, str]:
@@ -236,11 +239,13 @@ class ProgramReader:
         return header
 
     def _compilable(self, path: str) -> bytes | None:
-        """The content of an included file as UTF-8 without byte order mark."""
+        """The content of an included file as UTF-8 without byte order mark, its own includes
+        spelled as the tree has them."""
         try:
             if not self._tree.is_file(path) or self._tree.size(path) > self._limits.header_bytes:
                 return None
-            return decode(self._tree.read(path)).text.encode("utf-8")
+            text = decode(self._tree.read(path)).text
+            return with_paths_of_the_tree(text, self._paths.spelling).encode("utf-8")
         except (FileProblemError, BinaryFileError, UnicodeEncodeError):
             return None
 
