@@ -198,6 +198,7 @@ KNOWN = {
     "setuptools.command.build_ext": {"build_ext": Command},
     "setuptools.command.install": {"install": Command},
     "setuptools.command.develop": {"develop": Command},
+    "wheel.bdist_wheel": {"bdist_wheel": Command},
     "setuptools.command.build_py": {"build_py": Command},
     "setuptools.command.sdist": {"sdist": Command},
     "torch": {
@@ -215,11 +216,15 @@ KNOWN = {
 }
 
 
+REPLACED = ("setuptools", "torch", "wheel", "pkg_resources")
+"""The last two read the real setuptools."""
+
+
 class Replaced(Finder):
     """First of all: packages that would build."""
 
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in ("setuptools", "torch") or name == "distutils.core":
+        if name.split(".")[0] in REPLACED or name == "distutils.core":
             return super().find_spec(name, path, target)
         return None
 
