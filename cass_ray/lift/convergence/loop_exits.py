@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cass_ray.lift.analysis.kernel_graph import KernelGraph
 from cass_ray.lift.analysis.liveness import CodePlace
-from cass_ray.lift.analysis.loops import Graph, InstructionAt, carried
+from cass_ray.lift.analysis.loops import carried
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Register
 
@@ -28,12 +29,10 @@ _Place = tuple[CodePlace, int]
 class LoopExits:
     """The exits of a loop with its header, and what they depend on."""
 
-    def __init__(
-        self, blocks: Graph, header: CodePlace, loop: frozenset[CodePlace], at: InstructionAt
-    ) -> None:
-        self._blocks = blocks
+    def __init__(self, graph: KernelGraph, header: CodePlace, loop: frozenset[CodePlace]) -> None:
+        self._blocks = blocks = graph.blocks
         self._loop = loop
-        self._at = at
+        self._at = graph.at
         self._header = header
         self._carried = carried(blocks, header, loop)
         self._writers: dict[str, list[_Place]] = {}

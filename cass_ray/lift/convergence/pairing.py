@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
+from cass_ray.lift.analysis.kernel_graph import KernelGraph
 from cass_ray.lift.analysis.liveness import CodePlace
-from cass_ray.lift.analysis.loops import Graph, InstructionAt
 from cass_ray.lift.analysis.opcodes import counts_threads
 from cass_ray.lift.convergence.divergence import barrier_may_diverge
 from cass_ray.lift.convergence.phase_waits import PhaseWaits
 from cass_ray.lift.convergence.spin_loops import waiting_loops
 
 
-def needs_warp_scheduler(
-    blocks: Graph, entry: CodePlace, instruction_at: InstructionAt, waits: PhaseWaits
-) -> bool:
+def needs_warp_scheduler(graph: KernelGraph, waits: PhaseWaits) -> bool:
     """Whether one warp could wait for the other for ever, or come to a barrier without it.
 
     ``waits``: for which phases of barriers the kernel waits; it waits for nothing else.
     """
     if waits.polls:
         return True
-    reached = (instruction_at(place) for block in blocks.values() for place, _ in block.accesses)
-    return any(map(counts_threads, reached)) or barrier_may_diverge(blocks, entry, instruction_at)
+    reached = map(graph.at, graph.instructions(graph.blocks))
+    return any(map(counts_threads, reached)) or graph.get(barrier_may_diverge)
 
 
-def waits_for_words(
-    blocks: Graph, entry: CodePlace, instruction_at: InstructionAt, waits: PhaseWaits
-) -> list[list[CodePlace]]:
+def waits_for_words(graph: KernelGraph, waits: PhaseWaits) -> list[list[CodePlace]]:
     """Instructions of each loop that waits for what may be the other warp's, and is no barrier."""
-    loops = waiting_loops(blocks, entry, instruction_at)
+    loops = graph.get(waiting_loops)
     return [places for places in loops if not waits.polls.intersection(places)]

@@ -9,6 +9,7 @@ ask where they are (of convergence, above all) are each lowered by themselves.
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
@@ -57,16 +58,19 @@ class _Form:
     reads: tuple[_Touched | str, ...]
     """Of operands, and others by their names."""
     writes: tuple[_Touched | str, ...]
+    constants: tuple[_Touched | str, ...]
     labels: int
-    """Blocks of LLVM that it begins."""
 
 
 @dataclass(frozen=True)
 class InstructionFacts:
-    """What one instruction touches, and the blocks of LLVM that it begins."""
+    """What is known of one instruction by itself."""
 
     access: RegisterAccess
+    constants: Set[str]
+    """Predicates that it sets to true or false whatever it reads."""
     labels: int
+    """Blocks of LLVM that it begins."""
 
 
 class _FormContext(LoweringContext):
@@ -118,7 +122,8 @@ class FormAccesses:
             return self._lowered(code, i, semantics)
         numbers = [number for _, numbers in printed for number in numbers]
         reads, writes = _names(form.reads, numbers), _names(form.writes, numbers)
-        return InstructionFacts(RegisterAccess(guard, reads, writes), form.labels)
+        constants = _names(form.constants, numbers) if form.constants else frozenset[str]()
+        return InstructionFacts(RegisterAccess(guard, reads, writes), constants, form.labels)
 
     def _form(
         self, code: CodeSection, i: DecodedInstruction, semantics: Semantics, count: int
@@ -136,8 +141,11 @@ class FormAccesses:
             return None
         if self._context.asks_place:
             return None
-        reads, writes = map(_touched, facts.access.reads), map(_touched, facts.access.writes)
-        return _Form(tuple(reads), tuple(writes), facts.labels)
+        reads, writes, constants = (
+            tuple(map(_touched, names))
+            for names in (facts.access.reads, facts.access.writes, facts.constants)
+        )
+        return _Form(reads, writes, constants, facts.labels)
 
     def _lowered(
         self, code: CodeSection, i: DecodedInstruction, semantics: Semantics
@@ -149,7 +157,8 @@ class FormAccesses:
         with context.lowering(code, access, i):
             semantics(context, i)
         context.ir.lines.clear()
-        return InstructionFacts(access, context.ir.labels - before)
+        constants = context.registers.constants() & access.writes
+        return InstructionFacts(access, constants, context.ir.labels - before)
 
 
 def guard_of(i: DecodedInstruction) -> tuple[str, bool] | None:

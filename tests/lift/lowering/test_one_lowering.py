@@ -53,6 +53,7 @@ def test_a_body_is_lowered_once_for_each_copy(calls: int, monkeypatch: pytest.Mo
         ("PLOP3.LUT P0, PT, PT, PT, PT, 0x80, 0x0", "@P0 BRA `(.L_1)", False),  # all three hold
         ("PLOP3.LUT P0, PT, PT, PT, PT, 0x8, 0x0", "@!P0 BRA `(.L_1)", False),
         ("UPLOP3.LUT UP0, UPT, UPT, UPT, UPT, 0x80, 0x0", "@UP0 BRA `(.L_1)", False),
+        ("ATOM.E.ADD.64.STRONG.GPU P0, RZ, [R2.64], R8", "@P0 BRA `(.L_1)", False),  # it is done
         ("PLOP3.LUT P0, PT, PT, PT, PT, 0x80, 0x0", "@!P0 BRA `(.L_1)", True),
         ("PLOP3.LUT P0, PT, P1, PT, PT, 0x80, 0x0", "@P0 BRA `(.L_1)", True),
         ("ISETP.EQ.AND P0, PT, R4, RZ, PT", "@P0 BRA `(.L_1)", True),

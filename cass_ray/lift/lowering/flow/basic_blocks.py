@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from cass_ray.lift.analysis.call_places import TOGETHER, CallPlace
-from cass_ray.lift.analysis.liveness import RegisterAccess
+from cass_ray.lift.analysis.liveness import CodePlace, RegisterAccess
+from cass_ray.lift.convergence.schedule import WaveSchedule
 from cass_ray.lift.errors import LiftError, UnknownForm
 from cass_ray.lift.frontend.blocks import block_of, runs_of, with_few_branches
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES, CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
-from cass_ray.lift.lowering.flow.block_bodies import InstructionLowering, InstructionReading
+from cass_ray.lift.lowering.flow.block_bodies import (
+    InstructionLowering,
+    InstructionReading,
+    LoweringFacts,
+)
 from cass_ray.lift.lowering.flow.block_ends import BlockEnds
+from cass_ray.lift.lowering.flow.calls import CallLowering
 from cass_ray.lift.lowering.flow.divergent_collectives import DivergentCollectives
 from cass_ray.lift.lowering.flow.walk import KernelWalk
 
@@ -20,14 +26,17 @@ class BlockLowering:
     def __init__(
         self,
         walk: KernelWalk,
-        body: InstructionLowering,
-        ends: BlockEnds,
-        collectives: DivergentCollectives,
+        calls: CallLowering,
+        schedule: WaveSchedule,
+        facts: LoweringFacts,
     ) -> None:
         self._walk = walk
-        self._body = body
-        self._ends = ends.by_opcode()
-        self._collectives = collectives
+        self._body = self._body_lowering(schedule, facts)
+        self._collectives = DivergentCollectives(walk, self._body)
+        self._ends = BlockEnds(walk, calls, self._collectives).by_opcode()
+
+    def _body_lowering(self, schedule: WaveSchedule, facts: LoweringFacts) -> InstructionLowering:
+        return InstructionLowering(self._walk, facts, schedule.points)
 
     def lower(self, place: CallPlace) -> int:
         """Lower the block at ``place``; the number of its instructions."""
@@ -76,15 +85,14 @@ class BlockLowering:
 class BlockReading(BlockLowering):
     """Reads basic blocks for the graph: what is lowered of them, mostly their ends, is not kept."""
 
-    def __init__(
-        self,
-        walk: KernelWalk,
-        body: InstructionReading,
-        ends: BlockEnds,
-        collectives: DivergentCollectives,
-    ) -> None:
-        super().__init__(walk, body, ends, collectives)
-        self._reader = body
+    def __init__(self, walk: KernelWalk, calls: CallLowering, schedule: WaveSchedule) -> None:
+        self._reader = InstructionReading(walk, schedule)
+        self._bodies: dict[CodePlace, list[tuple[CodePlace, RegisterAccess]]] = {}
+        """What was read of blocks, for their other copies."""
+        super().__init__(walk, calls, schedule, LoweringFacts())
+
+    def _body_lowering(self, schedule: WaveSchedule, facts: LoweringFacts) -> InstructionLowering:
+        return self._reader
 
     def _lower(
         self,
@@ -93,12 +101,26 @@ class BlockReading(BlockLowering):
         body: list[DecodedInstruction],
         last: DecodedInstruction,
     ) -> None:
-        self._walk.current.accesses = []
-        if not self._is_read(code, body, last):
-            self._walk.current.accesses = []
-            for guard, run in runs_of(body):
-                InstructionLowering.run(self._reader, code, guard, run)
+        known = self._bodies.get(place[1:], [])
+        self._walk.current.accesses = [*known]
+        if body and not known:
+            self._read(place, code, body, last)
         self._end(place, last)
+
+    def _read(
+        self,
+        place: CallPlace,
+        code: CodeSection,
+        body: list[DecodedInstruction],
+        last: DecodedInstruction,
+    ) -> None:
+        current = self._walk.current
+        if self._is_read(code, body, last):
+            self._bodies[place[1:]] = [*current.accesses]
+            return
+        current.accesses = []
+        for guard, run in runs_of(body):
+            InstructionLowering.run(self._reader, code, guard, run)
 
     def _is_read(
         self, code: CodeSection, body: list[DecodedInstruction], last: DecodedInstruction

@@ -5,7 +5,7 @@ They are lowered once, by what analyses of the graph say. For the graph itself t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from cass_ray.lift.analysis import liveness
@@ -16,6 +16,7 @@ from cass_ray.lift.analysis.outlining import Outline
 from cass_ray.lift.analysis.uniform import uniform_results
 from cass_ray.lift.analysis.unrolled_rounds import UnrolledRounds
 from cass_ray.lift.convergence.phase_waits import PhaseWaits
+from cass_ray.lift.convergence.schedule import WaveSchedule
 from cass_ray.lift.errors import UnknownForm
 from cass_ray.lift.frontend.code import CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
@@ -44,7 +45,7 @@ class LoweringFacts:
     outlines: Mapping[liveness.CodePlace | None, Outline] = field(default_factory=dict)
     """Outlines of large functions, by function; None is the kernel itself."""
     live: Mapping[liveness.CodePlace, frozenset[str]] = field(default_factory=dict)
-    """Registers that may matter at the start of each block, where something is outlined."""
+    """Registers that may matter at the start of each block."""
 
 
 class InstructionLowering:
@@ -217,11 +218,11 @@ _NEVER_CONSTANT = frozenset({"S2R", "S2UR", "CS2R"})
 class InstructionReading(InstructionLowering):
     """Reads what the instructions of a walk's current block touch, for the graph."""
 
-    def __init__(self, walk: KernelWalk, waits: PhaseWaits | None) -> None:
-        """``waits``: as for lowering."""
-        super().__init__(walk, LoweringFacts(), waits)
-        lanes = walk.context.lane_scheduler
-        self._accesses = FormAccesses(walk.context.environment, lanes and lanes.schedule)
+    def __init__(self, walk: KernelWalk, schedule: WaveSchedule) -> None:
+        super().__init__(walk, LoweringFacts(), schedule.points)
+        self._accesses = FormAccesses(walk.context.environment, schedule.lanes)
+        self._constants: dict[liveness.CodePlace, Set[str]] = {}
+        """Predicates that instructions set to true or false whatever they read."""
 
     def run(
         self, code: CodeSection, guard: Predicate | None, run: list[DecodedInstruction]
@@ -236,6 +237,8 @@ class InstructionReading(InstructionLowering):
                 continue
             facts = self._accesses.of(code, i, form.semantics)
             self._walk.current.accesses.append((place, facts.access))
+            if facts.constants:
+                self._constants[place] = facts.constants
             context.ir.labels += facts.labels
         if guard is not None and (has_effect or (guard.file == "P" and uniform_results(run))):
             context.ir.labels += _LABELS_OF_GUARD
@@ -256,10 +259,14 @@ class InstructionReading(InstructionLowering):
         if not conditions:
             return False
         constant: set[str] = set()
-        for i, (_, access) in zip(body, self._walk.current.accesses, strict=True):
-            is_constant = access.guard is None and i.opcode not in _NEVER_CONSTANT
-            if is_constant and access.reads <= constant:
-                constant |= access.writes
+        for i, (place, access) in zip(body, self._walk.current.accesses, strict=True):
+            if access.reads <= constant and i.opcode not in _NEVER_CONSTANT:
+                written = access.writes
             else:
                 constant -= access.writes
+                written = {*self._constants.get(place, ())}
+            if access.guard is None:
+                constant |= written
+            else:
+                constant -= written
         return not conditions.isdisjoint(constant)

@@ -16,8 +16,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from cass_ray.lift.analysis.call_places import FUNCTION, CallFrame, CallPlace, CallStack
-from cass_ray.lift.analysis.function_flow import entry_of
 from cass_ray.lift.analysis.function_signatures import FunctionSignatures
+from cass_ray.lift.analysis.kernel_graph import entry_of
 from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend.instruction import DecodedInstruction
@@ -231,14 +231,9 @@ class CallLowering:
             return function
         raise i.unknown("a return relative to an unknown place")
 
-    @property
-    def needs_deep_stack(self) -> bool:
-        """Whether the cubin does not say how deep the kernel's stack is."""
-        return self.has_indirect or bool(self.functions.recursive)
-
     def finish(self, signatures: FunctionSignatures | None) -> None:
         """Write the calls of functions, now that all are known.
 
         ``signatures``: what is live into and out of functions.
         """
-        self.functions.finish(signatures, self._walk)
+        self.functions.finish(signatures)

@@ -5,8 +5,8 @@ copy's way back would be a switch over the return address, and with it the kerne
 through which lanes that have parted are scheduled independently: they would come to barriers and
 shuffles one after the other.
 
-A function has registers as arguments and as results: in a first lifting all that it, or a function
-that it calls, reads or writes, then those that matter (:mod:`...analysis.function_signatures`).
+A function has registers as arguments and as results: those that matter
+(:mod:`...analysis.function_signatures`).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from cass_ray.lift.analysis.call_places import CallPlace, function_of
-from cass_ray.lift.analysis.function_flow import CallSite
 from cass_ray.lift.analysis.function_signatures import FunctionSignatures
+from cass_ray.lift.analysis.kernel_graph import CallSite
 from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES
 from cass_ray.lift.llvm.builder import LlvmFunction, OutlinedRegion, Value, i32, i64
@@ -72,7 +72,7 @@ class Functions:
 
     def __init__(self, walk: KernelWalk) -> None:
         self._context = walk.context
-        self._regions = walk.regions
+        self._walk = walk
         self._entries: dict[CodePlace, str] = {}
         self._calls: list[_Call] = []
         self._by_pointer: set[CodePlace] = set()
@@ -140,15 +140,14 @@ class Functions:
                 changes = changes or bool(more)
         return frozenset(place for place, reached in called.items() if place in reached)
 
-    def finish(self, signatures: FunctionSignatures | None, walk: KernelWalk) -> None:
+    def finish(self, signatures: FunctionSignatures | None) -> None:
         """Write the calls, now that it is known which registers each function touches.
 
-        Without ``signatures`` a function takes and gives back all of them. ``walk`` has been
-        everywhere.
+        The walk has been everywhere. ``signatures``: None where there are no functions.
         """
         self._signatures = signatures
         registers = self._context.registers
-        functions: list[LlvmFunction] = [None, *self._entries, *self._regions]
+        functions: list[LlvmFunction] = [None, *self._entries, *self._walk.regions]
         touched = {function: _scalars(registers.types_in(function)) for function in functions}
         ending = set(self._context.terminators.ending_functions)
         shared = dict.fromkeys(self._shared_registers())
@@ -167,7 +166,7 @@ class Functions:
         self._registers, self._ending = touched, ending
         for function, types in touched.items():
             registers.declare_in(function, types)
-        self._tell_regions(walk)
+        self._tell_regions()
         for call in self._calls:
             self._context.ir.enter(call.function)
             self._write_call(call)
@@ -179,12 +178,12 @@ class Functions:
     def _called_in_functions(self) -> Iterator[tuple[LlvmFunction, Collection[LlvmFunction]]]:
         for call in self._calls:
             yield call.function, call.edge.callees
-        for region in self._regions:
+        for region in self._walk.regions:
             yield region.owner, (region,)
 
-    def _tell_regions(self, walk: KernelWalk) -> None:
+    def _tell_regions(self) -> None:
         """Have the outlined regions find out which registers are live into and out of them."""
-        if not self._regions:
+        if not self._walk.regions:
             return
         from_calls: dict[LlvmFunction, set[str]] = defaultdict(set)
         for call in self._calls:
@@ -192,11 +191,11 @@ class Functions:
                 from_calls[call.function].update(name for name, _ in self._live_out(callee))
         returning = {
             place: [name for name, _ in self._live_out(function)]
-            for place in walk.returns
+            for place in self._walk.returns
             if (function := function_of(place[0])) is not None
         }
-        self._regions.registers_known(
-            self._registers, walk.blocks, walk.successors, returning, from_calls
+        self._walk.regions.registers_known(
+            self._registers, self._walk.blocks, self._walk.successors, returning, from_calls
         )
 
     def _shared_registers(self) -> list[tuple[LlvmFunction, LlvmFunction]]:
@@ -204,7 +203,7 @@ class Functions:
         pairs: list[tuple[LlvmFunction, LlvmFunction]] = [
             (call.function, callee) for call in self._calls for callee in call.edge.callees
         ]
-        pairs += [(region.owner, region) for region in self._regions]
+        pairs += [(region.owner, region) for region in self._walk.regions]
         alike = sorted(self._by_pointer)
         return pairs + [(alike[n - 1], alike[n]) for n in range(len(alike))]
 
@@ -238,10 +237,10 @@ class Functions:
         """The blocks :data:`RETURN` and ``ENDED`` of a function."""
         context, ir = self._context, self._context.ir
         if isinstance(function, OutlinedRegion):
-            self._regions.write_ends(function)
+            self._walk.regions.write_ends(function)
             return
         resume = i64(0) if function is None else RESUME
-        self._regions.write_calls(function, [str(resume), *self._surroundings()])
+        self._walk.regions.write_calls(function, [str(resume), *self._surroundings()])
         if function is not None:
             for label, ended in ((_RETURN, "false"), (ENDED, "true")):
                 self._write_return(function, label, ended)
@@ -323,7 +322,7 @@ class Functions:
         for place, entry in self._entries.items():
             own = self._attributes(place, attributes)
             yield "\n".join(self._definition(place, entry, own))
-        yield from self._regions.definitions(
+        yield from self._walk.regions.definitions(
             lambda owner: self._attributes(owner, attributes), [str(RESUME), *self._surroundings()]
         )
 
@@ -354,12 +353,12 @@ class Functions:
 
     def allocas(self, function: CodePlace | None) -> Iterable[str]:
         """Lines at the beginning of a function that make places for its registers."""
-        if self._regions.first_label(function) is not None:
-            return self._regions.allocas(function)
+        if self._walk.regions.first_label(function) is not None:
+            return self._walk.regions.allocas(function)
         return self._context.registers.allocas(function)
 
     def __bool__(self) -> bool:
-        return bool(self._entries) or bool(self._regions)
+        return bool(self._entries) or bool(self._walk.regions)
 
 
 def _scalars(types: Mapping[str, str]) -> dict[str, str]:

@@ -7,10 +7,12 @@ from collections.abc import Iterator, Sequence
 
 from cass_ray.lift.analysis import liveness
 from cass_ray.lift.analysis.call_places import CallPlace, CallStack, function_of
+from cass_ray.lift.convergence.schedule import WaveSchedule
 from cass_ray.lift.errors import LiftError
-from cass_ray.lift.frontend.code import CodeSection, CubinCode
+from cass_ray.lift.frontend.code import CodeSection
 from cass_ray.lift.llvm.builder import Value
 from cass_ray.lift.lowering.context import LoweringContext
+from cass_ray.lift.lowering.environment import KernelEnvironment
 from cass_ray.lift.lowering.flow.outlined_regions import OutlinedRegions
 
 MOST_BLOCKS = 60_000
@@ -20,17 +22,13 @@ MOST_BLOCKS = 60_000
 class KernelWalk:
     """Walks from a kernel's entry along every path; :attr:`blocks` are those that it came to."""
 
-    def __init__(
-        self,
-        program: CubinCode,
-        context: LoweringContext,
-        kernel: str,
-        regions: OutlinedRegions | None = None,
-    ) -> None:
-        """``regions``: what is outlined of large functions."""
-        self.program = program
-        self.context = context
-        self.regions = regions or OutlinedRegions(context)
+    def __init__(self, environment: KernelEnvironment, schedule: WaveSchedule) -> None:
+        self.program = environment.program
+        self.context = LoweringContext(
+            environment, is_scheduled=schedule.warps is not None, schedule=schedule.lanes
+        )
+        self.regions = OutlinedRegions(self.context)
+        """What is outlined of large functions: nothing, unless that is set before the walk."""
         self.blocks: dict[liveness.CodePlace, liveness.LivenessBlock] = {}
         self.current = liveness.LivenessBlock()
         """The block that the walk is in."""
@@ -40,7 +38,7 @@ class KernelWalk:
         """Blocks that end with the return of a function that has one copy."""
         self.weights: dict[liveness.CodePlace, int] = {}
         """Blocks of LLVM of each block."""
-        self._kernel = kernel
+        self._kernel = environment.kernel.name
         self._stacks: dict[CallStack, int] = {(): 0}
         self._pending: list[CallPlace] = []
         self._labels_before = 0

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cass_ray.lift.llvm.builder import IRBuilder, LlvmFunction, OutlinedRegion
+from cass_ray.lift.llvm.builder import IRBuilder, OutlinedRegion
 from cass_ray.lift.lowering.registers import RegisterFile
 from cass_ray.lift.lowering.target import WAIT_FOR_LDS
 
@@ -31,7 +31,7 @@ class WarpScheduler:
         self._ir = ir
         self._registers = registers
         self._labels: list[str] = []
-        self.stops_in: LlvmFunction = None
+        self.stops_in: tuple[str, int] | None = None
         """A function of LLVM in which a turn would end: a turn can only end in the kernel."""
 
     def pause(self, label: str, *, at_barrier: bool) -> None:

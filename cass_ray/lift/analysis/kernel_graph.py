@@ -1,18 +1,24 @@
-"""Blocks of a kernel and of the functions that it calls, with what follows each, by caller.
+"""The control-flow graph of a kernel and its functions, built before they are lowered.
 
-:mod:`.liveness` merges the copies of a subroutine; here each copy is apart, so that a return leads
-to its own caller.
+:attr:`KernelGraph.blocks` has each block of SASS once, with what its instructions touch;
+:attr:`KernelGraph.successors` keeps copies of subroutines apart, so that a return leads to its own
+caller. Analyses are functions of a graph. What several ask for they get by :meth:`KernelGraph.get`,
+which runs an analysis once, as LLVM's analysis manager does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, TypeVar
 
 from cass_ray.lift.analysis.call_places import FUNCTION, CallFrame, CallPlace, function_of
 from cass_ray.lift.analysis.liveness import CodePlace, LivenessBlock, RegisterAccess
+from cass_ray.lift.frontend.code import CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
+
+T = TypeVar("T")
 
 
 def entry_of(function: CodePlace) -> CallPlace:
@@ -30,23 +36,58 @@ class CallSite:
 
 
 @dataclass(frozen=True)
-class FunctionFlow:
-    """The blocks that a lifting came to."""
+class KernelGraph:
+    """The blocks that a walk from a kernel's entry came to."""
 
+    kernel: str
+    code: Callable[[str], CodeSection]
+    """The section of code of a name."""
     blocks: Mapping[CodePlace, LivenessBlock]
     successors: Mapping[CallPlace, set[CallPlace]]
-    returns: frozenset[CallPlace]
+    returns: frozenset[CallPlace] = frozenset()
     """Blocks that end with a function's return."""
-    instruction_at: Callable[[CodePlace], DecodedInstruction]
-    calls: Mapping[CallPlace, list[CallSite]]
-    functions: frozenset[CodePlace]
+    weights: Mapping[CodePlace, int] = field(default_factory=dict)
+    """Blocks of LLVM of each block."""
+    calls: Mapping[CallPlace, list[CallSite]] = field(default_factory=dict)
+    functions: frozenset[CodePlace] = frozenset()
+    """Those with one copy for all callers."""
     by_pointer: frozenset[CodePlace] = frozenset()
     """Functions that are called through pointers, and have one signature for that."""
-    _of_function: dict[CodePlace | None, list[CallPlace]] = field(default_factory=dict)
+    has_unknown_depth: bool = False
+    """Whether calls recurse or lead through registers: the cubin does not say how deep they go."""
+    _results: dict[object, Any] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
+    def get(self, analysis: Callable[[KernelGraph], T]) -> T:
+        """What ``analysis`` says of this graph; it is run when it is asked for first."""
+        if analysis not in self._results:
+            self._results[analysis] = analysis(self)
+        result: T = self._results[analysis]
+        return result
+
+    @property
+    def entry(self) -> CodePlace:
+        """The kernel's first instruction."""
+        return self.kernel, 0
+
+    def at(self, place: CodePlace) -> DecodedInstruction:
+        code = self.code(place[0])
+        return code.instructions[code.position[place[1]]]
+
+    def labels(self, function: str) -> Mapping[str, int]:
+        """Labels of a section of code, and their addresses."""
+        return self.code(function).function.labels
+
+    def instructions(self, blocks: Iterable[CodePlace]) -> Iterator[CodePlace]:
+        return (place for block in blocks for place, _ in self.blocks[block].accesses)
+
+    # Functions
+
+    @cached_property
+    def _of_function(self) -> dict[CodePlace | None, list[CallPlace]]:
+        of_function: dict[CodePlace | None, list[CallPlace]] = {}
         for place in self.successors:
-            self._of_function.setdefault(function_of(place[0]), []).append(place)
+            of_function.setdefault(function_of(place[0]), []).append(place)
+        return of_function
 
     def places(self, function: CodePlace | None) -> list[CallPlace]:
         """The blocks of a function, or with None of the kernel itself."""
