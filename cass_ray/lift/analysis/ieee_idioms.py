@@ -470,7 +470,7 @@ class _Reader:
     def _place_of(self, word: int, slow_reads: frozenset[str], state: State) -> Operand:
         """Where a word is at the branch. Raises :class:`Unread` where the slow path has it not.
 
-        Of other registers an earlier lifting may have said that nobody reads what they hold.
+        Of other registers it may be known that nobody reads what they hold.
         """
         for name in sorted(slow_reads):
             if name.startswith(("R", "UR")) and state[name] == word:
