@@ -53,7 +53,7 @@ class _Liveness:
     """What is live before each block: the least solution, for sets only grow."""
 
     def __init__(self, flow: KernelGraph, frames: FrameAnalysis, *, drops_stores: bool) -> None:
-        self._flow, self._frames = flow, frames
+        self._flow = flow
         self._changed = {
             function: frames.written[function] - frames.conduct[function].preserved
             for function in flow.functions

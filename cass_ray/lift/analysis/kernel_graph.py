@@ -17,6 +17,7 @@ from cass_ray.lift.analysis.call_places import FUNCTION, CallFrame, CallPlace, f
 from cass_ray.lift.analysis.liveness import CodePlace, LivenessBlock, RegisterAccess
 from cass_ray.lift.frontend.code import CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
+from cass_ray.lift.graphs import reached
 
 T = TypeVar("T")
 
@@ -111,16 +112,12 @@ class KernelGraph:
 
     def written(self) -> dict[CodePlace, frozenset[str]]:
         """Registers that each function writes, or one that it calls."""
-        written = {function: self._written_by(function) for function in self.functions}
-        called = {function: self._called_by(function) for function in self.functions}
-        changes = True
-        while changes:
-            changes = False
-            for function in self.functions:
-                more = written[function].union(*(written[callee] for callee in called[function]))
-                changes = changes or more != written[function]
-                written[function] = more
-        return written
+        return {
+            function: frozenset[str]().union(
+                *map(self._written_by, reached(self._called_by, [function]))
+            )
+            for function in self.functions
+        }
 
     def _written_by(self, function: CodePlace) -> frozenset[str]:
         accesses = (each for place in self.places(function) for _, each in self.accesses(place))

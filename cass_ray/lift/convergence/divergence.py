@@ -13,7 +13,7 @@ it together: where no branch before it, since they last converged, is divergent.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from cass_ray.lift.analysis.kernel_graph import KernelGraph
@@ -21,7 +21,7 @@ from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.analysis.opcodes import MATRIX_OPCODES
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Name
-from cass_ray.lift.graphs import immediate_postdominators
+from cass_ray.lift.graphs import immediate_postdominators, reached
 
 _UNIFORM_RESULT = frozenset({"VOTE", "VOTEU", "REDUX", "CREDUX"})
 """Collectives that give all lanes the same result."""
@@ -223,14 +223,8 @@ def _differs(i: DecodedInstruction, granularity: _Granularity) -> bool:
 
 
 def _between(
-    successors: Mapping[CodePlace, Iterable[CodePlace]], place: CodePlace, after: CodePlace
+    successors: Mapping[CodePlace, frozenset[CodePlace]], place: CodePlace, after: CodePlace
 ) -> set[CodePlace]:
     """Blocks on paths from ``place`` that have not come to ``after``."""
-    between: set[CodePlace] = set()
-    pending = [place]
-    while pending:
-        for successor in successors[pending.pop()]:
-            if successor not in (after, _END) and successor not in between:
-                between.add(successor)
-                pending.append(successor)
-    return between
+    stops = {after, _END}
+    return reached(lambda each: successors[each] - stops, successors[place] - stops)

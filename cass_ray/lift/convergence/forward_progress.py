@@ -36,7 +36,7 @@ from cass_ray.lift.convergence.single_thread_regions import elected_lane_region
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Name
-from cass_ray.lift.graphs import predecessors_of
+from cass_ray.lift.graphs import predecessors_of, reached
 
 _SHARED, _GLOBAL = frozenset({"shared"}), frozenset({"global"})
 _ANY = _SHARED | _GLOBAL
@@ -146,21 +146,10 @@ def _next_reconvergence_points(
 ) -> tuple[frozenset[CodePlace], frozenset[CodePlace]]:
     """Blocks with the reconvergence points that are next from ``start``, and all that it leads
     to."""
-    stops = set[CodePlace]()
-    pending, seen = [start], {start}
-    while pending:
-        block = pending.pop()
-        if reconverges(code, block):
-            stops.add(block)
-            continue
-        pending += code.blocks[block].successors - seen
-        seen |= code.blocks[block].successors
-    pending, seen = [start], {start}
-    while pending:
-        following = code.blocks[pending.pop()].successors - seen
-        pending += following
-        seen |= following
-    return frozenset(stops), frozenset(seen)
+    blocks = code.blocks
+    near = reached(lambda b: () if reconverges(code, b) else blocks[b].successors, [start])
+    stops = frozenset(block for block in near if reconverges(code, block))
+    return stops, frozenset(reached(lambda b: blocks[b].successors, [start]))
 
 
 def _regions(code: KernelGraph) -> dict[CodePlace, set[CodePlace]]:
@@ -245,16 +234,15 @@ def _reconverges_each_iteration(
     code: KernelGraph, header: CodePlace, loop: frozenset[CodePlace]
 ) -> bool:
     """Whether lanes reconverge in each round of the loop: then none is outside of it alone."""
-    pending = [] if reconverges(code, header) else [header]
-    seen = set(pending)
-    while pending:
-        for successor in code.blocks[pending.pop()].successors & loop:
-            if successor == header:
-                return False
-            if successor not in seen and not reconverges(code, successor):
-                seen.add(successor)
-                pending.append(successor)
-    return True
+    if reconverges(code, header):
+        return True
+
+    def apart(block: CodePlace) -> Iterator[CodePlace]:
+        for successor in code.blocks[block].successors & loop - {header}:
+            if not reconverges(code, successor):
+                yield successor
+
+    return all(header not in code.blocks[each].successors for each in reached(apart, [header]))
 
 
 def _reads(i: DecodedInstruction) -> frozenset[str]:
@@ -294,13 +282,9 @@ def _concurrent(code: KernelGraph, loop: frozenset[CodePlace]) -> Iterator[Decod
 def _blocks_before(code: KernelGraph, loop: frozenset[CodePlace]) -> set[CodePlace]:
     """Blocks from whose ends ``loop`` is reached without reconvergence of all lanes."""
     predecessors = predecessors_of({place: b.successors for place, b in code.blocks.items()})
-    blocks: set[CodePlace] = set()
-    pending = list(loop)
-    while pending:
-        for previous in predecessors.get(pending.pop(), ()):
-            if previous in loop or previous in blocks:
-                continue
-            blocks.add(previous)
-            if not reconverges(code, previous):
-                pending.append(previous)
-    return blocks
+
+    def before(block: CodePlace) -> list[CodePlace]:
+        stops = block not in loop and reconverges(code, block)
+        return [] if stops else predecessors.get(block, [])
+
+    return reached(before, loop) - loop

@@ -16,6 +16,7 @@ from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.analysis.loops import carried
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Register
+from cass_ray.lift.graphs import reached
 
 _LOADS = frozenset({"LD", "LDG", "LDS", "SYNCS"})
 _ATOMIC = frozenset({"ATOM", "ATOMG", "ATOMS"})
@@ -146,12 +147,6 @@ class LoopExits:
         """Whether no round of the loop leaves ``block`` out."""
         if block == self._header:
             return True
-        pending, seen = [self._header], {self._header}
-        while pending:
-            for successor in self._blocks[pending.pop()].successors & self._loop:
-                if successor == self._header:
-                    return False
-                if successor not in seen and successor != block:
-                    seen.add(successor)
-                    pending.append(successor)
-        return True
+        inside = self._loop - {block}
+        others = reached(lambda each: self._blocks[each].successors & inside, [self._header])
+        return all(self._header not in self._blocks[each].successors for each in others)

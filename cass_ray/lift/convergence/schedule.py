@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from cass_ray.lift.analysis.kernel_graph import KernelGraph
 from cass_ray.lift.analysis.liveness import CodePlace
+from cass_ray.lift.analysis.opcodes import counts_threads
 from cass_ray.lift.convergence.divergence import barrier_may_diverge
 from cass_ray.lift.convergence.forward_progress import (
     LaneSchedule,
@@ -14,8 +15,8 @@ from cass_ray.lift.convergence.forward_progress import (
     lane_schedule,
     waits_for_own_warp,
 )
-from cass_ray.lift.convergence.pairing import needs_warp_scheduler, waits_for_words
 from cass_ray.lift.convergence.phase_waits import PhaseWaits, phase_waits
+from cass_ray.lift.convergence.spin_loops import waiting_loops
 from cass_ray.lift.convergence.warp_collectives import collective_in_both_branches
 
 
@@ -56,8 +57,12 @@ def wave_schedule(
             return WaveSchedule(lanes=lane_schedule(graph))
         return before
     waits = phase_waits(graph)
-    words = waits_for_words(graph, waits)
+    # Loops that wait for what may be the other warp's, and is no barrier.
+    words = [each for each in graph.get(waiting_loops) if waits.polls.isdisjoint(each)]
     if words or waits_for_lanes:
         yield_points = waits.polls | first_spin_loads(graph, words)
         return WaveSchedule(lanes=lane_schedule(graph, yield_points))
-    return WaveSchedule(warps=waits) if needs_warp_scheduler(graph, waits) else before
+    # One warp could wait for the other for ever, or come to a barrier without it.
+    counts = any(map(counts_threads, map(graph.at, graph.instructions(graph.blocks))))
+    needs_turns = bool(waits.polls) or counts or graph.get(barrier_may_diverge)
+    return WaveSchedule(warps=waits) if needs_turns else before

@@ -22,6 +22,7 @@ from cass_ray.lift.frontend.operands import (
     Predicate,
     Register,
 )
+from cass_ray.lift.graphs import reached
 
 _READS_SPECIAL = frozenset({"S2R", "S2UR", "CS2R"})
 _OTHER_DIMENSIONS = ("SR_TID.Y", "SR_TID.Z")
@@ -46,7 +47,18 @@ def single_thread_regions(graph: KernelGraph) -> list[frozenset[CodePlace]]:
     """Regions, as sets of blocks: one lane of a warp enters each, and always the same one."""
     lanes = _Lanes(graph)
     edges = [edge for place in lanes.facts for edge in lanes.single_edges(place)]
-    return [frozenset(lanes.facts.keys() - _reached(graph, edge)) for edge in edges]
+    return [frozenset(lanes.facts.keys() - _without(graph, edge)) for edge in edges]
+
+
+def _without(graph: KernelGraph, edge: _Edge) -> set[CodePlace]:
+    """Blocks to which other edges lead."""
+    start, end = edge
+
+    def following(place: CodePlace) -> set[CodePlace]:
+        successors = graph.blocks[place].successors
+        return successors - {end} if place == start else successors
+
+    return reached(following, [graph.entry])
 
 
 def elected_lane_region(graph: KernelGraph, loop: frozenset[CodePlace]) -> frozenset[CodePlace]:
@@ -159,15 +171,3 @@ def _is_fixed(operand: Operand) -> bool:
 def _special(i: DecodedInstruction) -> Iterator[str]:
     if i.opcode in _READS_SPECIAL:
         yield from (operand.text for operand in i.operands if isinstance(operand, Name))
-
-
-def _reached(graph: KernelGraph, without: _Edge) -> set[CodePlace]:
-    """Blocks to which other edges lead."""
-    seen, pending = {graph.entry}, [graph.entry]
-    while pending:
-        place = pending.pop()
-        for successor in graph.blocks[place].successors:
-            if successor not in seen and (place, successor) != without:
-                seen.add(successor)
-                pending.append(successor)
-    return seen

@@ -29,7 +29,7 @@ from cass_ray.lift.convergence.unaligned import where_apart
 from cass_ray.lift.frontend.code import ENDINGS, CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Name
-from cass_ray.lift.graphs import components, immediate_postdominators, predecessors_of
+from cass_ray.lift.graphs import components, immediate_postdominators, predecessors_of, reached
 
 _END: CallPlace = ((), "", -1)
 
@@ -118,14 +118,8 @@ class _CollectivePlaces:
     def _leading(self) -> set[CallPlace]:
         """Blocks with collectives, and those that lead to them."""
         before = predecessors_of({place: self._within(place) for place in self.code.successors})
-        pending = [place for place, collectives in self._at_ends.items() if collectives]
-        leading = set(pending)
-        while pending:
-            for previous in before.get(pending.pop(), ()):
-                if previous not in leading:
-                    leading.add(previous)
-                    pending.append(previous)
-        return leading
+        starts = (place for place, collectives in self._at_ends.items() if collectives)
+        return reached(lambda place: before.get(place, ()), starts)
 
     def _edges_to_collectives(self, place: CallPlace) -> list[CallPlace]:
         """What follows, without edges that lead to no collective any more."""
@@ -135,17 +129,11 @@ class _CollectivePlaces:
         self, edges: Mapping[CallPlace, list[CallPlace]], start: CallPlace, end: CallPlace
     ) -> Collectives:
         """Those on paths from ``start`` that have not come to ``end``."""
-        pending, seen = [start], {start, end, _END}
-        collectives = set[tuple[CallPlace, CollectiveKind]]()
-        if start in (end, _END):
-            return frozenset()
-        while pending:
-            place = pending.pop()
-            collectives |= self._at_ends[place]
-            following = [each for each in edges[place] if each not in seen]
-            seen.update(following)
-            pending += following
-        return frozenset(collectives)
+        stops = {end, _END}
+        places = reached(lambda place: set(edges[place]) - stops, {start} - stops)
+        return frozenset[tuple[CallPlace, CollectiveKind]]().union(
+            *(self._at_ends[place] for place in places)
+        )
 
     @cached_property
     def _masks(self) -> MaskOrigins:

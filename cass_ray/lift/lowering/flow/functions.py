@@ -12,7 +12,7 @@ A function has registers as arguments and as results: those that matter
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,6 +21,7 @@ from cass_ray.lift.analysis.function_signatures import FunctionSignatures
 from cass_ray.lift.analysis.kernel_graph import CallSite
 from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES
+from cass_ray.lift.graphs import reached
 from cass_ray.lift.llvm.builder import LlvmFunction, OutlinedRegion, Value, i32, i64
 from cass_ray.lift.lowering.arguments import COPY
 from cass_ray.lift.lowering.cluster_launch import SURROUNDINGS
@@ -124,21 +125,12 @@ class Functions:
     @cached_property
     def recursive(self) -> frozenset[CodePlace]:
         """Functions that are called while they are active; for when all calls are known."""
-        called: dict[CodePlace, set[CodePlace]] = {place: set() for place in self._entries}
+        called: dict[CodePlace | None, set[CodePlace]] = defaultdict(set)
         for call in self._calls:
-            caller = (
-                call.function.owner if isinstance(call.function, OutlinedRegion) else call.function
-            )
-            if caller is not None:
-                called[caller].update(call.edge.callees)
-        changes = True
-        while changes:
-            changes = False
-            for reached in called.values():
-                more = set[CodePlace]().union(*(called[place] for place in reached)) - reached
-                reached.update(more)
-                changes = changes or bool(more)
-        return frozenset(place for place, reached in called.items() if place in reached)
+            function = call.function
+            caller = function.owner if isinstance(function, OutlinedRegion) else function
+            called[caller].update(call.edge.callees)
+        return frozenset(p for p in self._entries if p in reached(called.__getitem__, called[p]))
 
     def finish(self, signatures: FunctionSignatures | None) -> None:
         """Write the calls, now that it is known which registers each function touches.
@@ -148,23 +140,20 @@ class Functions:
         self._signatures = signatures
         registers = self._context.registers
         functions: list[LlvmFunction] = [None, *self._entries, *self._walk.regions]
-        touched = {function: _scalars(registers.types_in(function)) for function in functions}
-        ending = set(self._context.terminators.ending_functions)
-        shared = dict.fromkeys(self._shared_registers())
-        changes = True
-        while changes:
-            changes = False
-            for function, other in shared:
-                before = len(touched[function])
-                touched[function].update(touched[other])
-                changes = changes or len(touched[function]) > before
-            for function, callees in self._called_in_functions():
-                ends = function not in ending and not ending.isdisjoint(callees)
-                if ends:
-                    ending.add(function)
-                changes = changes or ends
-        self._registers, self._ending = touched, ending
-        for function, types in touched.items():
+        called = self._called_in_functions()
+        alike = sorted(self._by_pointer)
+        shared = {function: [*called[function]] for function in functions}
+        for n, place in enumerate(alike):  # in a circle: they have one signature
+            shared[place].append(alike[n - 1])
+        for function in functions:
+            types: dict[str, str] = {}
+            for each in reached(shared.__getitem__, [function]):
+                types |= _scalars(registers.types_in(each))
+            self._registers[function] = types
+            active: set[LlvmFunction] = reached(called.__getitem__, [function])
+            if not active.isdisjoint(self._context.terminators.ending_functions):
+                self._ending.add(function)
+        for function, types in self._registers.items():
             registers.declare_in(function, types)
         self._tell_regions()
         for call in self._calls:
@@ -175,11 +164,14 @@ class Functions:
             self._write_ends(function)
         self._context.ir.enter(None)
 
-    def _called_in_functions(self) -> Iterator[tuple[LlvmFunction, Collection[LlvmFunction]]]:
+    def _called_in_functions(self) -> dict[LlvmFunction, list[LlvmFunction]]:
+        """What each function calls: other functions, and regions that are outlined from it."""
+        called: dict[LlvmFunction, list[LlvmFunction]] = defaultdict(list)
         for call in self._calls:
-            yield call.function, call.edge.callees
+            called[call.function] += call.edge.callees
         for region in self._walk.regions:
-            yield region.owner, (region,)
+            called[region.owner].append(region)
+        return called
 
     def _tell_regions(self) -> None:
         """Have the outlined regions find out which registers are live into and out of them."""
@@ -197,15 +189,6 @@ class Functions:
         self._walk.regions.registers_known(
             self._registers, self._walk.blocks, self._walk.successors, returning, from_calls
         )
-
-    def _shared_registers(self) -> list[tuple[LlvmFunction, LlvmFunction]]:
-        """Functions, and those whose registers are theirs, too."""
-        pairs: list[tuple[LlvmFunction, LlvmFunction]] = [
-            (call.function, callee) for call in self._calls for callee in call.edge.callees
-        ]
-        pairs += [(region.owner, region) for region in self._walk.regions]
-        alike = sorted(self._by_pointer)
-        return pairs + [(alike[n - 1], alike[n]) for n in range(len(alike))]
 
     def _write_call(self, call: _Call) -> None:
         ir, label = self._context.ir, call.label
