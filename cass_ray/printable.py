@@ -24,3 +24,13 @@ def printable(name: str) -> str:
 def printable_text(text: str) -> str:
     """Like :func:`printable`, with lines and tabs as they are."""
     return _LINES.sub(lambda found: printable(found[0]), text.replace("\r\n", "\n"))
+
+
+def last_lines(text: str, characters: int) -> str:
+    """The end of ``text``, at most so long: whole lines, or the end of one that is longer."""
+    text = text.strip()
+    if len(text) <= characters:
+        return text
+    cut, newline, whole = text[-characters:].partition("\n")
+    # The cut may fall between two lines.
+    return cut + newline + whole if text[-characters - 1] == "\n" else whole or f"…{cut[1:]}"

@@ -5,9 +5,10 @@ the files ``LISTS/NAME.list``, a command a line with its seconds and a tab in fr
 one that works on four processors. What is idle goes to the list with the fewest at work, so that
 lists share while all have some; within a list the order is kept. What has ended stands in
 ``RESULTS/log.jsonl`` and is not run again; what it printed in ``RESULTS/out``. With a file
-``RESULTS/stop`` nothing more is begun. ``--spare``: processors that are left to others, whose
-sessions share evenly with these whatever their nice values are. ``--workers``: processors' worth of
-commands at once, where commands do more or less than they say.
+``RESULTS/stop`` nothing more is begun. With ``--wait`` lists may come later, until there is that
+file: named ``NAME.list`` when they are whole. ``--spare``: processors that are left to others,
+whose sessions share evenly with these whatever their nice values are. ``--workers``: processors'
+worth of commands at once, where commands do more or less than they say.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
+
+_LOOK_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -38,17 +41,24 @@ class Command:
 class Work:
     """The commands that are left, and the log. ``workers``: processors that are used at once."""
 
-    def __init__(self, lists: Path, results: Path, workers: int) -> None:
+    def __init__(self, lists: Path, results: Path, workers: int, *, waits: bool = False) -> None:
         self.results = results
         self.idle = workers
+        self._lists, self._workers, self._waits = lists, workers, waits
         self._log = results / "log.jsonl"
         known = self._log.read_text().splitlines() if self._log.exists() else []
-        ended = {json.loads(line)["key"] for line in known if line.endswith("}")}
-        self._left = {
-            path.stem: _commands(path, ended, workers) for path in sorted(lists.glob("*.list"))
-        }
-        self._at_work = dict.fromkeys(self._left, 0)
+        self._ended = {json.loads(line)["key"] for line in known if line.endswith("}")}
+        self._left: dict[str, list[Command]] = {}
+        self._at_work: dict[str, int] = {}
         self._changed = threading.Condition()
+        self.look()
+
+    def look(self) -> None:
+        """Take up the lists that came."""
+        for path in sorted(self._lists.glob("*.list")):
+            if path.stem not in self._left:
+                self._left[path.stem] = _commands(path, self._ended, self._workers)
+                self._at_work[path.stem] = 0
 
     def run_all(self) -> None:
         """Run what is left, and wait for its end."""
@@ -60,14 +70,15 @@ class Work:
             each.join()
 
     def has_more(self) -> bool:
-        """Whether anything is still to begin."""
-        return any(self._left.values()) and not (self.results / "stop").exists()
+        """Whether anything is still to begin, or may come."""
+        return (self._waits or any(self._left.values())) and not (self.results / "stop").exists()
 
     def take(self) -> Command | None:
         """The command that begins next; None while too few processors are idle for it."""
-        name = min(
-            (name for name, left in self._left.items() if left), key=self._at_work.__getitem__
-        )
+        names = [name for name, left in self._left.items() if left]
+        if not names:
+            return None
+        name = min(names, key=self._at_work.__getitem__)
         if self._left[name][0].processors > self.idle:
             return None
         command = self._left[name].pop(0)
@@ -85,7 +96,8 @@ class Work:
             while self.has_more():
                 if (command := self.take()) is not None:
                     return command
-                self._changed.wait()
+                self._changed.wait(_LOOK_SECONDS if self._waits else None)
+                self.look()
         return None
 
     def _run(self, command: Command) -> None:
@@ -125,6 +137,7 @@ def main() -> None:
     parser.add_argument("results", type=Path)
     parser.add_argument("--spare", type=int, default=0)
     parser.add_argument("--workers", type=int)
+    parser.add_argument("--wait", action="store_true")
     given = parser.parse_args()
     (given.results / "out").mkdir(parents=True, exist_ok=True)
     lock = (given.results / "lock").open("w")
@@ -135,7 +148,8 @@ def main() -> None:
     processors = sorted(os.sched_getaffinity(0))[given.spare :]
     os.sched_setaffinity(0, processors)
     os.nice(19)
-    Work(given.lists, given.results, given.workers or len(processors)).run_all()
+    workers = given.workers or len(processors)
+    Work(given.lists, given.results, workers, waits=given.wait).run_all()
 
 
 if __name__ == "__main__":

@@ -4,7 +4,9 @@
 LISTS/NAME.list, a build of each repository in the order given: of the sources in SOURCES/OWNER+NAME
 (:mod:`benchmarks.elsewhere.sources`), with the dependencies of ``repositories.yaml`` that are
 there, to OUT/OWNER+NAME and OUT/OWNER+NAME.log. ``OWNER/NAME:lifted`` has rows by lifting too, in
-OUT/OWNER+NAME+lifted. SOURCES and OUT are where they are on the machine that runs the lists.
+OUT/OWNER+NAME+lifted; of ``OWNER/NAME:executed`` there is also OUT/OWNER+NAME+executed, built after
+the other from its cached results, in which pairs are run. SOURCES and OUT are where they are on the
+machine that runs the lists.
 """
 
 from __future__ import annotations
@@ -13,28 +15,35 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.corpus.repositories.rule import RepositoryList
+from benchmarks.corpus.repositories.rule import EXECUTED, LIFTED, RepositoryList
 
-LIFTED = "lifted"
+_KINDS = {"": ("",), LIFTED: (LIFTED,), EXECUTED: ("", EXECUTED)}
+_SETTINGS = {"": (), LIFTED: ("lifted_rows=true",), EXECUTED: ("execute=true",)}
 _SECONDS = 3600
+_BUILD = ("python", "-m", "benchmarks.elsewhere.without_ray", "--resume")
 _LIMITS = ("limits.cpu_seconds=120", "limits.wall_seconds=600")
 
 
 def build_of(listed: RepositoryList, asked: str, sources: Path, out: Path) -> str:
-    """The line for ``OWNER/NAME[:lifted][*PROCESSORS]``; ValueError."""
+    """The line for ``OWNER/NAME[:lifted|:executed][*PROCESSORS]``; ValueError."""
     what, _, processors = asked.partition("*")
     name, _, kind = what.partition(":")
     row = next((each for _, each in listed.by_list() if each.repository == name), None)
     if row is None:
         raise ValueError(f"{name} is in no list of repositories.yaml")
-    data_set = out / (_folder(name) + (f"+{LIFTED}" if kind else ""))
-    words = ["python", "-m", "benchmarks.elsewhere.without_ray", "--resume", "--out", str(data_set)]
-    words += ["--source", f"repository:{sources / _folder(name)}"]
+    if kind not in _KINDS:
+        raise ValueError(f"{asked}: a build is {', '.join(filter(None, _KINDS))} or plain")
+    words = ["--source", f"repository:{sources / _folder(name)}"]
     for dependency, repository in row.dependencies.items():
         words += ["--dependency", f"{dependency}={sources / _folder(repository)}"]
-    settings = [*_LIMITS, f"slots={processors or 1}", *(["lifted_rows=true"] if kind else [])]
-    words += [word for each in settings for word in ("--set", each)]
-    return f"{_SECONDS}*{processors or 1}\t{' '.join(words)} > {data_set}.log 2>&1"
+    limits = [*_LIMITS, f"slots={processors or 1}"]
+    commands = []
+    for each in _KINDS[kind]:
+        data_set = out / (_folder(name) + (f"+{each}" if each else ""))
+        command = [*_BUILD, "--out", str(data_set), *words]
+        command += [word for text in (*limits, *_SETTINGS[each]) for word in ("--set", text)]
+        commands.append(f"{' '.join(command)} > {data_set}.log 2>&1")
+    return f"{_SECONDS}*{processors or 1}\t{'; '.join(commands)}"
 
 
 def _folder(name: str) -> str:

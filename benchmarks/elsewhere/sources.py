@@ -2,8 +2,9 @@
 
 ``python -m benchmarks.elsewhere.sources FOLDER OWNER/NAME ... --clones DIR`` copies what the newest
 commit of each DIR/OWNER+NAME/repo holds of sources, build files and licences to
-FOLDER/OWNER+NAME. ``build-dataset`` reads a repository: make one of each folder there, by ``git
-init``, ``git add --force --all`` and ``git commit``.
+FOLDER/OWNER+NAME; of ``OWNER/NAME:DIR`` what is in its folder DIR alone: the headers of a large
+dependency. ``build-dataset`` reads a repository: make one of each folder there, by ``git init``,
+``git add --force --all`` and ``git commit``.
 """
 
 from __future__ import annotations
@@ -37,23 +38,32 @@ _NAMES = re.compile(
 _NOT_BUILT = re.compile(
     r"(^|/)(docs?|documentation|website|node_modules|notebooks?|javascript|android|ios|java)/"
 )
+_MACHINE_CODE = re.compile(r"(\.cubin|_kernel\.sm\d+)\.(c|cc|cpp)$")
+"""Cubins as arrays of bytes: builds list them, no unit reads them. They travel empty."""
 _WITH_KERNELS = re.compile(r"\.(cu|cuh|cl)$")
 
 
-def sources_of(directory: Path) -> Iterator[tuple[str, bytes]]:
-    """Path and content of the newest commit's sources and build files; SourceError."""
+def sources_of(directory: Path, below: str = "") -> Iterator[tuple[str, bytes]]:
+    """Path and content of the newest commit's sources and build files; SourceError.
+
+    ``below``: the folder that has them, "" for the whole tree.
+    """
+    folder = f"{below}/" if below else ""
     git_directory = find_git_directory(directory)
     with GitTree(git_directory, resolve_revision(git_directory, "HEAD")) as tree:
         for listed in tree.walk():
             name = listed.path.rpartition("/")[2]
             wanted = "." not in name or _SOURCES.search(name) or _NAMES.search(name)
             aside = _NOT_BUILT.search(listed.path) and not _WITH_KERNELS.search(name)
-            if listed.problem is not None or aside or not wanted:
+            outside = not listed.path.startswith(folder)
+            if listed.problem is not None or outside or aside or not wanted:
                 continue
             try:
                 if tree.size(listed.path) > MOST_BYTES:
                     continue
                 content = tree.read(listed.path)
+                if _MACHINE_CODE.search(name):
+                    content = b""
                 if "." in name or _NAMES.search(name) or _may_be_a_header(content):
                     yield listed.path, content
             except FileProblemError:
@@ -69,13 +79,14 @@ def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("names", nargs="+", metavar="OWNER/NAME")
+    parser.add_argument("names", nargs="+", metavar="OWNER/NAME[:DIR]")
     parser.add_argument("--clones", type=Path, required=True)
     given = parser.parse_args()
-    for name in given.names:
+    for asked in given.names:
+        name, _, below = asked.partition(":")
         folder, written = name.replace("/", "+"), 0
         try:
-            for path, content in sources_of(given.clones / folder / "repo"):
+            for path, content in sources_of(given.clones / folder / "repo", below):
                 target = given.folder / folder / path
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(content)

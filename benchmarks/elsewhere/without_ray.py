@@ -1,7 +1,8 @@
 """``cass build-dataset`` where there is no Ray: all stages of a block in a thread of one process.
 
 ``python -m benchmarks.elsewhere.without_ray OPTIONS-OF-BUILD-DATASET …``. Results are the
-same bytes; a stage that kills its process ends the build, which ``--resume`` continues.
+same bytes; a stage that kills its process ends the build, which ``--resume`` continues. A stage
+that this machine cannot run is left out, as where no node of a cluster offers what it needs.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ class BlockBuilder:
             settings = self._work.settings
             workspace = Workspace(self._work.trees.get)
             context = StageContext(settings, workspace, result_cache(settings))
-            made = self._of_thread.stages = make_stages(wanted_stages(settings), context)
+            runnable = [each for each in wanted_stages(settings) if each.problem() is None]
+            made = self._of_thread.stages = make_stages(runnable, context)
         return made
 
 

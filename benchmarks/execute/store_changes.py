@@ -16,6 +16,7 @@ from typing import Any
 
 from benchmarks.execute.prepare_references import shipped_sources
 from cass_ray.corpus.reading.source_files import Sources
+from cass_ray.emulator.perturbation import Where
 from cass_ray.execute.backends.base import Backend
 from cass_ray.execute.backends.registry import make_backend
 from cass_ray.execute.comparison.compare import compare
@@ -35,6 +36,7 @@ from cass_ray.execute.stored_changes import (
 )
 
 _CHANGES = 3
+"""Beside them that of small integers: no other tells half of one from the whole."""
 _FURTHER_CHANGES = 1
 _KEPT_BYTES = 8 << 10
 """Data of runs that move more are represented by digests."""
@@ -65,7 +67,14 @@ def _shortened(run: ReferenceRun, most: int | None) -> dict[str, Any]:
     if moved > _KEPT_BYTES:
         transcripts = [without_data(each) for each in transcripts]
     telling = sorted(run.perturbed, key=lambda each: not each.moved)
-    return changes_to_json(StoredChanges(tuple(telling[:most]), tuple(transcripts)))
+    kept = [
+        each
+        for number, each in enumerate(telling)
+        if most is None
+        or number < most
+        or (each.moved and each.perturbation.where is Where.OUT_WIDE)
+    ]
+    return changes_to_json(StoredChanges(tuple(kept), tuple(transcripts)))
 
 
 def _programs(only: Sequence[str]) -> Iterator[tuple[str, str, Sources]]:

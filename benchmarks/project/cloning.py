@@ -13,7 +13,6 @@ from benchmarks.project.rows import ProjectRow
 
 _ABSENT = re.compile(r"unable to read sha1 file of (\S+)")
 """Git directories that somebody copied may lack the largest files: images, films."""
-_CHECKED_OUT = "Clone succeeded"
 
 
 class CloneFailed(Exception):
@@ -64,15 +63,19 @@ def _clone(repository: str, target: Path, mirrors: Path | None, commit: str = ""
         if not Path(address).is_dir():
             raise CloneFailed(f"{address} is missing")
     depth = [] if commit or mirrors is not None else ["--depth=1"]
+    _git(["clone", "--quiet", "--no-checkout", *depth, address, str(target)])
+    inside = ["-C", str(target)]
+    if commit:
+        wanted = _git([*inside, "rev-parse", f"{commit}^{{commit}}"]).strip()
+        _git([*inside, "update-ref", "--no-deref", "HEAD", wanted])
     try:
-        _git(["clone", "--quiet", *depth, address, str(target)])
+        _git([*inside, "reset", "--hard", "--quiet"])
     except CloneFailed as error:
         absent = _ABSENT.findall(str(error))
-        if mirrors is None or not absent or _CHECKED_OUT not in str(error):
+        if mirrors is None or not absent:
             raise
+        _git([*inside, "reset", "--quiet"])
         print(f"{repository}: {address} has not {', '.join(absent)}", file=sys.stderr)
-    if commit:
-        _git(["-C", str(target), "checkout", "--quiet", commit])
 
 
 def _git(arguments: list[str]) -> str:

@@ -19,7 +19,8 @@ class ProjectRow(StrictModel):
     """Empty for the newest commit."""
     build: str = ""
     test: str = ""
-    """Commands; empty ones are found by the build system."""
+    """Commands; empty ones are found by the build system. ``{jobs}`` is how many compilers run at
+    once."""
     dependencies: dict[str, str] = {}
     """Name of a download of the build -> a repository (``owner/name``) or a local folder that
     replaces it."""

@@ -44,6 +44,8 @@ class Seen(StrictModel):
     """How many of its tests passed, where a framework's output says so."""
     said: str = ""
     """The last lines of the step that failed."""
+    where: str = ""
+    """The machine, if not the developers' own."""
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -65,6 +67,13 @@ class Results(StrictModel):
         """Put ``new`` in the place of the older outcome of its list, project and target."""
         outcomes = {each.key: each for each in [*self.seen, new]}
         self.seen[:] = [outcomes[key] for key in sorted(outcomes)]
+
+    def join(self, others: Self) -> None:
+        """Take each of ``others`` in the place of an outcome that is not newer, by its day."""
+        known = {each.key: each for each in self.seen}
+        for each in others.seen:
+            if each.key not in known or known[each.key].date <= each.date:
+                self.replace(each)
 
     def write(self, path: Path) -> None:
         """Write the results to ``path``."""

@@ -40,8 +40,9 @@ def table(rows: list[Seen]) -> str:
         lines.append(f"{target}: {verdicts.count('passed')} of {len(verdicts)} pass.")
     lines += [
         "",
-        "| project | commit | target | verdict | tests | last seen | seconds | added | why not |",
-        "|---|---|---|---|---|---|---|---|---|",
+        "| project | commit | target | verdict | tests | last seen | where | seconds | added "
+        "| why not |",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for each in rows:
         why = [line for line in each.said.replace("|", "\\|").splitlines() if line.strip()]
@@ -52,6 +53,7 @@ def table(rows: list[Seen]) -> str:
             each.verdict,
             each.tests,
             each.date,
+            each.where,
             f"{each.seconds:.0f}",
             str(each.added_lines),
             f"`{why[-1].strip()[:160]}`" if why else "",

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+
+ROOT = "/cass/source"
+"""Where a build sees the project."""
 
 BUILD_FOLDER = "cass-build"
 """Where CMake and Meson build: in the tree, so that headers they write are in it too."""
@@ -21,6 +25,11 @@ _SKIPPED = frozenset(
 _TEXT_BYTES = 1 << 20
 _PROJECT = re.compile(r"^[ \t]*project[ \t]*\(", re.MULTILINE | re.IGNORECASE)
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+_BUILD_FILES = frozenset(
+    {*_MAKEFILES, "CMakeLists.txt", "meson.build", "configure.ac", "configure.in", "configure",
+     "setup.py"}
+)  # fmt: skip
+_OF_CUDA = re.compile(r"\.cu\b|\bnvcc\b|\bNVCC\b|\bCUDA\b")
 
 _SWITCH = re.compile(
     r"^[ \t]*+#?[ \t]*+((?:USE_|ENABLE_|WITH_|BUILD_|HAVE_)?(?:CUDA|GPU|NVCC|CUBLAS)(?:_SUPPORT)?)"
@@ -28,7 +37,10 @@ _SWITCH = re.compile(
     re.MULTILINE,
 )
 _OPTION = re.compile(r"\b(?:caffe_)?option\s*\(\s*([A-Z]\w*)\b([^()]*)\)", re.IGNORECASE)
-_CMAKE_SWITCH = re.compile(r"(?:^|_)(?:CUDA|GPU)(?:_SUPPORT|_BACKEND|S)?$", re.IGNORECASE)
+_CMAKE_SWITCH = re.compile(
+    r"(?:^|_)(?:(?:CUDA|GPU)(?:_SUPPORT|_BACKEND|S)?|NVIDIA(?:_SUPPORT|_BACKEND))$", re.IGNORECASE
+)
+_OTHER_VENDOR = re.compile(r"(?:^|_)(?:AMD|HIP|ROCM)(?:_SUPPORT|_BACKEND|_GPU)?$", re.IGNORECASE)
 _NOT_NEEDED = re.compile(
     r"PYTHON|TEST|DOC|EXAMPLE|BENCH|TUTORIAL|MATLAB|JAVA|RUBY|SWIG|OPENCV|MKL|DNNL|ONEDNN|CUDNN|"
     r"RAFT|CUVS|ROCM|HIP|METAL|VULKAN|WERROR|LTO|CLI\b|TOOLS|GUI|VIEWER|OPENMP|INTEL|OMP|NCCL|MPI",
@@ -80,39 +92,82 @@ def protocol_buffers(root: Path) -> BuildCommands | None:
 
 
 def _folders(root: Path, foreign: tuple[str, ...]) -> list[str]:
-    """Folders with a build file and CUDA sources below, outer ones first."""
-    found: dict[str, None] = {}
-    for path in sorted(root.rglob("*.cu"), key=lambda each: (len(each.parts), str(each))):
+    """Folders with a build file and CUDA sources below, outer ones first; then those whose build
+    files speak of CUDA and build what lies elsewhere (``cmake/``, ``linux/``)."""
+    around: set[str] = set()
+    for path in root.rglob("*.cu"):
         inside = PurePosixPath(path.relative_to(root).as_posix())
-        if str(inside).startswith(foreign):
-            continue
-        for parent in reversed(inside.parents):
-            if not _SKIPPED & set(parent.parts):
-                found[str(parent)] = None
-    names: tuple[str, ...] = (*_MAKEFILES, "CMakeLists.txt", "meson.build", "configure.ac")
-    names += ("configure.in", "configure", "setup.py")
-    built = [name for name in found if any((root / name / each).is_file() for each in names)]
-    return sorted(built, key=lambda name: (name.count("/") + (name != "."), name))[
-        :_MAXIMUM_FOLDERS
-    ]
+        if not str(inside).startswith(foreign):
+            around |= {str(each) for each in inside.parents if not _SKIPPED & set(each.parts)}
+    built, beside = list[str](), list[str]()
+    for place, names in _with_build_files(root):
+        if place in around:
+            built.append(place)
+        elif not f"{place}/".startswith(foreign) and not _SKIPPED & set(place.split("/")):
+            texts = [_text(root / place / name) for name in names]
+            if any(_OF_CUDA.search(text) for text in texts):
+                beside.append(place)
+    for folders in (built, beside):
+        folders.sort(key=lambda name: (name.count("/") + (name != "."), name))
+    beside.sort(key=lambda name: "cuda" not in name.lower())
+    return [*built, *beside][:_MAXIMUM_FOLDERS]
+
+
+def _with_build_files(root: Path) -> Iterator[tuple[str, list[str]]]:
+    """Folders of the tree that hold build files, and which."""
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if name != ".git")
+        files = [name for name in names if name in _BUILD_FILES]
+        if files:
+            yield Path(folder).relative_to(root).as_posix(), files
 
 
 _ANY_CMAKE = (
-    "find . -name CMakeLists.txt -exec sed -i -E "
+    r"find . \( -name CMakeLists.txt -o -name '*.cmake' \) -exec sed -i -E "
     r"'s/(cmake_minimum_required[[:space:]]*\([[:space:]]*VERSION[[:space:]]+)"
     r"(3\.(19|[2-9][0-9])|[4-9]\.[0-9]+)[0-9.]*/\13.18/I' {} +"
 )
 """Projects that ask for a newer CMake than is here are configured by what is here: 3.18 is the
 first that knows CUDA's architectures."""
+_SOME_CMAKE = (
+    "grep -qi cmake_minimum_required CMakeLists.txt || "
+    "sed -i '1s/^/cmake_minimum_required(VERSION 3.18)\\n/' CMakeLists.txt"
+)
+"""Those that ask for none are refused what CMake 2.4 did not have: project(VERSION)."""
 
 
 def _cmake(root: Path, folder: str) -> Iterator[BuildCommands]:
     """With what switches CUDA on; then without what is optional, and past what is missing."""
+    build = f"cmake --build {BUILD_FOLDER} -- -k -i -j2"
+    on, lenient = _cmake_words(root, folder)
+    configure = shlex.join(["cmake", "-S", ".", "-B", BUILD_FOLDER, *on])
+    yield BuildCommands("cmake", folder, (f"rm -rf {BUILD_FOLDER}", configure, build))
+    yield BuildCommands("cmake, lenient", folder, (*_leniently(lenient), build))
+
+
+def configured_alone(root: Path, folder: str) -> BuildCommands:
+    """The plan that configures ``folder``, past what is missing, and builds nothing."""
+    return BuildCommands("cmake, configured", folder, _leniently(_cmake_words(root, folder)[1]))
+
+
+def _leniently(words: list[str]) -> tuple[str, ...]:
+    configure = shlex.join(["cmake", "-S", ".", "-B", BUILD_FOLDER, *words])
+    return (
+        f"rm -rf {BUILD_FOLDER}",
+        _ANY_CMAKE,
+        _SOME_CMAKE,
+        f"python3 /cass/python/run_cmake.py {configure}",
+    )
+
+
+def _cmake_words(root: Path, folder: str) -> tuple[list[str], list[str]]:
+    """Options of CMake with what switches CUDA on; and those for a build past what is missing."""
     place = root / folder
     files = [place / "CMakeLists.txt", *sorted(place.glob("cmake/*.cmake"))]
     text = "\n".join(map(_text, files))
     options = dict.fromkeys(match[1] for match in _OPTION.finditer(text))
     on = [f"-D{name}=ON" for name in options if _CMAKE_SWITCH.search(name)]
+    on += [f"-D{name}=OFF" for name in options if _OTHER_VENDOR.search(name)]
     left = [name for name in options if not _CMAKE_SWITCH.search(name)]
     off = [f"-D{name}=OFF" for name in left if _NOT_NEEDED.search(name)]
     off += [f"-D{m[1]}={_COMMON_VALUES[m[1]]}" for m in _CMAKE_STRING.finditer(text)]
@@ -120,16 +175,10 @@ def _cmake(root: Path, folder: str) -> Iterator[BuildCommands]:
     fixed += ["-DCUDA_ARCH_NAME=Manual", "-DCUDA_TOOLKIT_ROOT_DIR=/cass/cuda", "-Wno-dev"]
     fixed += ["-DCMAKE_POLICY_VERSION_MINIMUM=3.5"]  # CMake 4 refuses what asks for less
     fixed += _fetched(root)
-    build = f"cmake --build {BUILD_FOLDER} -- -k -j2"
-    lenient = [*on, *off, "-DCMAKE_PROJECT_INCLUDE_BEFORE=/cass/cmake/before_project.cmake"]
+    lenient = [*fixed, *on, *off, "-DBUILD_TESTING=OFF"]
+    lenient.append("-DCMAKE_PROJECT_INCLUDE_BEFORE=/cass/cmake/before_project.cmake")
     lenient.append("-DCMAKE_PROJECT_INCLUDE=/cass/cmake/lenient.cmake")
-    lenient.append("-DBUILD_TESTING=OFF")
-    for name, words in (("cmake", on), ("cmake, lenient", lenient)):
-        configure = shlex.join(["cmake", "-S", ".", "-B", BUILD_FOLDER, *fixed, *words])
-        if words is lenient:
-            configure = f"python3 /cass/python/run_cmake.py {configure}"
-        first = (_ANY_CMAKE,) if words is lenient else ()
-        yield BuildCommands(name, folder, (f"rm -rf {BUILD_FOLDER}", *first, configure, build))
+    return [*fixed, *on], lenient
 
 
 def _fetched(root: Path) -> Iterator[str]:
@@ -137,7 +186,7 @@ def _fetched(root: Path) -> Iterator[str]:
     yield "-DFETCHCONTENT_FULLY_DISCONNECTED=ON"
     folder = root / DEPENDENCIES
     for place in sorted(folder.iterdir()) if folder.is_dir() else ():
-        shown = f"/cass/source/{DEPENDENCIES}/{place.name}"
+        shown = f"{ROOT}/{DEPENDENCIES}/{place.name}"
         yield f"-DFETCHCONTENT_SOURCE_DIR_{place.name.upper()}={shown}"
         yield f"-DCPM_{place.name}_SOURCE={shown}"
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -20,8 +21,9 @@ from types import MappingProxyType
 from pydantic import BaseModel, ConfigDict
 
 from cass_ray.builds.commands import UnitCommand, is_cuda, read_record
-from cass_ray.builds.plans import BuildCommands, plans, protocol_buffers
+from cass_ray.builds.plans import ROOT, BuildCommands, plans, protocol_buffers
 from cass_ray.builds.system_view import HOST, PACKAGES, merge_system
+from cass_ray.builds.templates import configured_dependencies, unwritten, written_as_stated
 from cass_ray.temporary import temporary_prefix
 from cass_ray.toolchain.provided.packages_table import WHEEL, HeaderPackage
 from cass_ray.toolchain.provided.store import HeaderStore
@@ -31,7 +33,6 @@ from cass_ray.toolchain.sandbox.process import Limits, run
 
 NO_DEPENDENCIES: Mapping[str, str] = MappingProxyType({})
 
-ROOT = "/cass/source"
 CUDA = Path("/cass/cuda")
 _RECORDERS = Path("/cass/recorders")
 _RECORD = Path("/cass/record")
@@ -43,6 +44,7 @@ _TRIPLE = "x86_64-linux-gnu-"
 GENERATED = (
     ".h", ".hh", ".hpp", ".hxx", ".cuh", ".cu", ".inc", ".inl", ".ipp", ".tpp", ".tcc", ".def",
 )  # fmt: skip
+_FETCHED_BY_BUILD = re.compile(r"/_deps/[^/]*-(?:src|subbuild)/")
 _GENERATED_BYTES = 4 << 20
 _ALL_GENERATED_BYTES = 64 << 20
 _RECORD_BYTES = 256 << 20
@@ -114,14 +116,24 @@ class BuildRecorder:
             for plan in plans(tree, foreign):
                 if wanted <= result.units.keys() or time.monotonic() - began > WHOLE_SECONDS:
                     break
-                if not _leaves_something(plan, wanted - result.units.keys()):
+                if not _leaves_something(plan, wanted, wanted - result.units.keys()):
                     continue
                 self._run(plan, rooms, tree, view, result)
             if (plan_of_headers := protocol_buffers(tree)) is not None:
                 self._run(plan_of_headers, rooms, tree, view, result)
+            self._configure_templates(rooms, tree, view, result, tuple(dependencies.values()))
         result.generated = dict(_generated(tree, before))
         result.seconds = time.monotonic() - began
         return result
+
+    def _configure_templates(
+        self, rooms: Path, tree: Path, view: View, result: RecordedBuild, foreign: tuple[str, ...]
+    ) -> None:
+        """Write headers that no plan has written from their templates."""
+        for plan in configured_dependencies(tree, unwritten(tree, foreign), foreign):
+            self._run(plan, rooms, tree, view, result)
+        if (rest := written_as_stated(tree, unwritten(tree, foreign))) is not None:
+            self._run(rest, rooms, tree, view, result)
 
     def _run(
         self, plan: BuildCommands, rooms: Path, tree: Path, view: View, result: RecordedBuild
@@ -302,9 +314,13 @@ def _interpreter() -> str:
     return str(real)
 
 
-def _leaves_something(plan: BuildCommands, missing: set[str]) -> bool:
-    """Whether sources that no plan has compiled lie in the folder of ``plan``."""
-    return plan.folder == "." or any(path.startswith(f"{plan.folder}/") for path in missing)
+def _leaves_something(plan: BuildCommands, wanted: set[str], missing: set[str]) -> bool:
+    """Whether ``plan`` may compile one of the ``missing`` sources: one in its folder, or any where
+    none of the ``wanted`` ones lies in it and it builds what lies elsewhere."""
+    folder = f"{plan.folder}/"
+    if plan.folder == "." or not any(path.startswith(folder) for path in wanted):
+        return True
+    return any(path.startswith(folder) for path in missing)
 
 
 def _state(tree: Path) -> dict[str, tuple[int, int]]:
@@ -324,7 +340,7 @@ def _generated(tree: Path, before: dict[str, tuple[int, int]]) -> Iterator[tuple
     for path, state in sorted(_state(tree).items()):
         if not path.lower().endswith(GENERATED) or before.get(path) == state:
             continue
-        if "CMakeFiles/" in path or "/_deps/" in path:
+        if "CMakeFiles/" in path or _FETCHED_BY_BUILD.search(path):
             continue
         content = read_written(tree / path, _GENERATED_BYTES)
         if content is None or not content:

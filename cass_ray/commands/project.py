@@ -37,7 +37,7 @@ from cass_ray.project.report import ProjectResult, TargetResult
 from cass_ray.project.report_files import REPORT_FILES, write_reports
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.translate.engines.registry import make_translator
-from cass_ray.translate.project.shared import SharedError
+from cass_ray.translate.project.hunks import SharedError
 from cass_ray.translate.protocol import TranslatorError
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -193,6 +193,10 @@ def _summary(made: ProjectResult, source: str, folder: Path) -> None:
         _log(target)
         for line in target.advice:
             typer.echo(f"{target.architecture}: {printable(line)}")
+    if made.cuda is not None:
+        typer.echo(f"CUDA: build {made.cuda.outcome.value} (nvcc, without the switch)")
+        if not made.cuda.passed:
+            typer.echo("\n".join(made.cuda.log.splitlines()[-_LOG_LINES:]), err=True)
     typer.echo(f"{folder / 'port.patch'}, {folder / 'report.html'}")
     where = shlex.quote(source if Path(source).is_dir() else "CLONE")
     patch = shlex.quote(str((folder / "port.patch").resolve()))

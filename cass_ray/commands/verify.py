@@ -176,6 +176,10 @@ def selftest(
         int, typer.Option(min=1, help="Mutants of each kind of fault for each program.")
     ] = 1,
     seed: Annotated[int, typer.Option(help="Draws other mutants.")] = 0,
+    part: Annotated[
+        str,
+        typer.Option(metavar="K/N", help="Each N-th of these programs from K on: K is 0 to N - 1."),
+    ] = "0/1",
     lifted: Annotated[
         bool,
         typer.Option(
@@ -194,6 +198,7 @@ def selftest(
     from cass_ray.execute.shipped import shipped_subjects
     from cass_ray.translate.engines.registry import make_translator
 
+    of_part = _part(part)
     with exit_codes(), waiting("planting faults") as say:
         engine = Rdna3Backend(threads=1)
         if problem := engine.problem():
@@ -203,6 +208,7 @@ def selftest(
             raise ToolMissing("The backend lifted", "", problem)
         subjects = list(shipped_subjects(make_translator()))
         chosen = subjects[:: max(1, len(subjects) // programs)][:programs]
+        chosen = chosen[of_part]
         results = []
         for subject, unchanged, mutants in run_selftest(
             chosen, engine, per_fault=per_fault, seed=seed, originals=originals
@@ -217,6 +223,14 @@ def selftest(
     else:
         typer.echo(_selftest_table(outcome))
     raise typer.Exit(EXIT_FAILED if outcome.false_alarms else 0)
+
+
+def _part(text: str) -> slice:
+    """Every N-th from K on. Raises ``typer.BadParameter`` unless ``text`` is such a K/N."""
+    number, _, parts = text.partition("/")
+    if not (number.isdecimal() and parts.isdecimal() and int(number) < int(parts)):
+        raise typer.BadParameter(f"{text} is no K/N with K from 0 to N - 1", param_hint="--part")
+    return slice(int(number), None, int(parts))
 
 
 def agree(original: Path, port: Path) -> bool:
@@ -317,7 +331,8 @@ def _describe(result: PortVerification) -> str:
         lines.append(f"tolerance  {result.tolerance}")
     for run in result.runs:
         if verbose() or not (run.numeric or run.difference in lines[0]):
-            verdict = "exact" if run.exact else "numeric" if run.numeric else "differs"
+            other = "differs" if result.grade is Grade.DIFFERS else "no verdict"
+            verdict = "exact" if run.exact else "numeric" if run.numeric else other
             error = f", max error {run.max_error:.2g}" if run.floats else ""
             lines.append(f"{verdict:<10} {run.given}{error} {run.difference}".rstrip())
     if result.generated and verbose():

@@ -27,6 +27,7 @@ from cass_ray.execute.stored_changes import (
     changes_to_json,
     stored_changes,
 )
+from cass_ray.printable import last_lines
 
 STORED_FOLDER = Path(corpus.__file__).parent / "shipped" / "reference"
 """JSON files of ``benchmarks/execute/collect_references.py``."""
@@ -158,7 +159,7 @@ def _measure_one(
     first, last = done[0], done[-1]
     problem = ""
     if not _usable(last):
-        message = last.ended.stderr.decode("utf-8", "replace").strip()[-300:]
+        message = last_lines(last.ended.stderr.decode("utf-8", "replace"), 300)
         problem = last.not_provided or (
             f"{last.ended.verdict} (status {last.ended.status}): {message}"
         )
@@ -212,7 +213,7 @@ class _StoredRun(StrictModel):
     def run(self) -> ReferenceRun:
         problem = ""
         if self.status != 0 or self.statuses:
-            problem = f"status {self.statuses or self.status}: {self.stderr[-300:]}"
+            problem = f"status {self.statuses or self.status}: {last_lines(self.stderr, 300)}"
         return ReferenceRun(
             inputs=Inputs(tuple(self.arguments)),
             outputs=tuple(text.encode() for text in (self.stdout, *self.other_stdout)),

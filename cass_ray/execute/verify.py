@@ -24,6 +24,7 @@ from cass_ray.execute.evidence.returned_data import (
     DataComparison,
     DataVerdict,
     aligned,
+    brings_back_part_of_a_word,
     compare_returned,
 )
 from cass_ray.execute.grades import Grade
@@ -34,6 +35,7 @@ from cass_ray.execute.verification import (
     RunRecord,
     graded,
 )
+from cass_ray.printable import last_lines
 from cass_ray.toolchain.sandbox.executable import Bounds, SandboxVerdict
 
 _STDERR_CHARACTERS = 500
@@ -252,6 +254,13 @@ class _Session:
                 )
                 own_difference |= not by_time
                 continue
+            elif (
+                not alike
+                and run.perturbation.where is Where.OUT_WIDE
+                and self._cuts_words(reference, execution)
+            ):
+                message = "part of a word comes back that the original brings back whole"
+                self._find(Exploit.PERTURBED, f"{where}: {difference} ({message})")
             elif not alike:
                 undecided = MOVES_OTHERWISE
                 continue
@@ -279,6 +288,12 @@ class _Session:
         return record.model_copy(
             update={"perturbations": agreed, "undecided": undecided, "disputed": disputed}
         )
+
+    @staticmethod
+    def _cuts_words(reference: ReferenceRun, execution: Execution) -> bool:
+        if not reference.transcripts or execution.transcript is None:
+            return False
+        return brings_back_part_of_a_word(reference.transcripts[0], execution.transcript)
 
     def _stands(
         self, port: BuiltProgram, reference: ReferenceRun, run: PerturbedRun, normal: Execution
@@ -326,12 +341,12 @@ class _Session:
             self._policy.tolerance,
             order_free=self._policy.order_free,
             varied=reference.varied,
-            same_data=data.same,
+            same_data=data.same_as_far_as_kept,
             data_size=data.size,
         )
         if ended.verdict is SandboxVerdict.OK and ended.status == reference.status:
             return comparison
-        message = ended.stderr.decode("utf-8", "replace").strip()[-_STDERR_CHARACTERS:]
+        message = last_lines(ended.stderr.decode("utf-8", "replace"), _STDERR_CHARACTERS)
         difference = f"{ended.verdict} (status {ended.status}) {message}".strip()
         return replace(comparison, exact=False, numeric=False, difference=difference)
 

@@ -36,7 +36,7 @@ from cass_ray.project.pytorch.backend import (
     link_backend,
     torch_backend,
 )
-from cass_ray.project.reference.original import OriginalProject
+from cass_ray.project.reference.original import OriginalProject, build_by_nvcc
 from cass_ray.project.reference.recording import launcher, put_back
 from cass_ray.project.reference.testing import Reference, reference_of, test_beside
 from cass_ray.project.repairs import Repairs
@@ -47,6 +47,7 @@ from cass_ray.toolchain.archive.library_root import find_library_root
 from cass_ray.toolchain.archive.library_targets import without_code
 from cass_ray.translate.project import build_files
 from cass_ray.translate.project.shared import share_tree
+from cass_ray.translate.project.switches import VendorSwitch
 from cass_ray.translate.project.tree import (
     STATE,
     is_source,
@@ -116,8 +117,9 @@ def port_project(
     _keep_what_is_in(root, work / "hip")
     copy_links(root, work / "hip")
     shared = settings.style is PortStyle.SHARED
+    switch = VendorSwitch()
     if shared:
-        share_tree(root, work / "hip", work / "shared")
+        switch = share_tree(root, work / "hip", work / "shared")
         copy_links(root, work / "shared")
     port = work / "port"
     shutil.rmtree(port, ignore_errors=True)
@@ -132,6 +134,7 @@ def port_project(
         plan = find_plan(port, settings.build, settings.test, settings.jobs, dependencies)
     except ValueError as error:
         raise ProjectError(str(error)) from error
+    plan = replace(plan, build=switch.applied(plan.build), test=switch.applied(plan.test))
     if not plan.build:
         raise ProjectError(
             f"cass knows no command that builds this project (build system: {plan.system.value}):"
@@ -140,17 +143,20 @@ def port_project(
     if warning := without_code(_sources(port), settings.architectures):
         say(warning)
     torch = _torch(port, toolchain, runtime, translator, say)
-    reference = (
-        _reference(root, settings, toolchain, runtime, work / "reference", say)
-        if settings.reference
-        else None
-    )
+    reference = None
+    if settings.reference:
+        original = _original(root, settings, toolchain, runtime, work / "reference")
+        reference = reference_of(original, say)
     targets = tuple(
         _target(
             architecture, plan, settings, toolchain, runtime, work, repairs, torch, reference, say
         )
         for architecture in settings.architectures
     )
+    cuda = None
+    if shared and reference is not None and not reference.runs.unbuilt:
+        tree = _original(port, settings, toolchain, runtime, work / "for-cuda")
+        cuda = build_by_nvcc(replace(tree, called="CUDA"), say)
     patch = make_patch(root, port)
     return ProjectResult(
         name_of(source),
@@ -160,6 +166,8 @@ def port_project(
         patch,
         tuple(repairs.made),
         tools=toolchain.version,
+        shared=shared,
+        cuda=cuda,
     )
 
 
@@ -168,15 +176,10 @@ def _sources(root: Path) -> Iterator[str]:
     return (each.read_text("utf-8", "replace") for each in files)
 
 
-def _reference(
-    root: Path,
-    settings: PortSettings,
-    toolchain: AmdToolchain,
-    runtime: Path,
-    work: Path,
-    say: Callable[[str], None],
-) -> Reference:
-    """The project ``root`` itself, built and run below ``work``."""
+def _original(
+    root: Path, settings: PortSettings, toolchain: AmdToolchain, runtime: Path, work: Path
+) -> OriginalProject:
+    """The project ``root``, to be built by nvcc and run below ``work``."""
     dependencies = {name: source.resolve() for name, source in settings.dependencies}
     tree = work / "tree"
     if not _note_of(tree).exists():
@@ -184,8 +187,7 @@ def _reference(
     synchronize(root, tree)
     plan = find_plan(tree, settings.build, settings.test, settings.jobs, dependencies)
     tools = write_git(work / "tools", dependencies)
-    seen = (*dependencies.values(), *tools)
-    original = OriginalProject(
+    return OriginalProject(
         root,
         tree,
         plan,
@@ -193,11 +195,10 @@ def _reference(
         toolchain,
         runtime,
         settings.seconds,
-        seen,
+        (*dependencies.values(), *tools),
         tools,
         card=settings.architectures[0],
     )
-    return reference_of(original, say)
 
 
 def _torch(

@@ -13,7 +13,7 @@ from cass_ray.project.counted_tests import found_no_tests
 from cass_ray.project.missing import calls_nvcc, what_is_missing
 from cass_ray.project.reference.comparing import ProjectComparison
 from cass_ray.project.repairs import FileRepair
-from cass_ray.project.steps import Step
+from cass_ray.project.steps import Step, StepOutcome
 from cass_ray.translate.diagnostics import diagnostic_of
 from cass_ray.translate.project.tree import TreeResult
 from cass_ray.translate.protocol import Severity, Translator
@@ -77,10 +77,18 @@ class ProjectResult:
     repairs: tuple[FileRepair, ...] = ()
     tools: str = ""
     """Compiler and headers that built it."""
+    shared: bool = False
+    """Whether the port builds for both vendors."""
+    cuda: Step | None = None
+    """Its build by nvcc, where it is for both and the original builds here."""
 
     @property
     def passed(self) -> bool:
-        return all(target.passed for target in self.targets)
+        by_nvcc = self.cuda is None or self.cuda.outcome in {
+            StepOutcome.PASSED,
+            StepOutcome.SKIPPED,
+        }
+        return by_nvcc and all(target.passed for target in self.targets)
 
     @property
     def changed_files(self) -> int:
@@ -112,6 +120,7 @@ def as_json(result: ProjectResult, translator: Translator) -> dict[str, Any]:
             }
             for target in result.targets
         ],
+        "cuda": result.cuda and _step(result.cuda),
         "repairs": [{"path": item.path, "fixes": list(item.fixes)} for item in result.repairs],
         "findings": [
             {
@@ -154,6 +163,7 @@ def page(result: ProjectResult) -> str:
         _kinds(result),
         places(result.translation),
         *(_log(target) for target in result.targets),
+        _cuda_log(result),
         "</html>",
     ]
     return "\n".join(parts) + "\n"
@@ -171,6 +181,10 @@ def _targets(result: ProjectResult) -> str:
         ]
         for target in result.targets
     ]
+    if result.cuda is not None:
+        outcome, command = result.cuda.outcome.value, html.escape(result.cuda.command)
+        build = f'<span class="{outcome}">{outcome}</span> <code>{command}</code>'
+        rows.append(["CUDA (nvcc)", f"{build} {result.cuda.seconds:.0f} s", ""])
     return f"<h2>Targets</h2>{html_table(['target', 'build', 'tests'], rows)}"
 
 
@@ -258,11 +272,19 @@ def places(tree: TreeResult) -> str:
 
 
 def _log(target: TargetResult) -> str:
-    step = target.test if target.build.passed else target.build
+    return _end_of(target.architecture, target.test if target.build.passed else target.build)
+
+
+def _cuda_log(result: ProjectResult) -> str:
+    return _end_of("CUDA", result.cuda) if result.cuda is not None else ""
+
+
+def _end_of(name: str, step: Step) -> str:
+    """What a step that did not pass wrote last."""
     if step.passed or not step.log:
         return ""
     tail = "\n".join(step.log.splitlines()[-_LOG_LINES:])
-    name = html.escape(target.architecture)
+    name = html.escape(name)
     return f"<h2>{name}: {html.escape(step.command)}</h2><pre>{html.escape(tail)}</pre>"
 
 

@@ -23,7 +23,7 @@ def markdown(result: ProjectResult, translator: Translator) -> str:
         "No AMD GPU was used. The port was built by clang for each target. Its machine code was "
         "executed by cass-ray's emulator, which runs each instruction as AMD's manuals say.",
         "",
-        *_targets(result.targets),
+        *_targets(result),
         *_compared(result.targets),
         *_changes(result),
         *_places(result),
@@ -40,13 +40,15 @@ def markdown(result: ProjectResult, translator: Translator) -> str:
     return "\n".join(parts) + "\n"
 
 
-def _targets(targets: tuple[TargetResult, ...]) -> Iterator[str]:
+def _targets(result: ProjectResult) -> Iterator[str]:
     yield "| target | lanes of a wavefront | build | tests |"
     yield "|---|---|---|---|"
-    for target in targets:
+    for target in result.targets:
         lanes = ", ".join(str(number) for number in wavefronts_of([target.architecture]))
         cells = (target.architecture, lanes, _step(target.build), _step(target.test, count=True))
         yield f"| {' | '.join(cells)} |"
+    if result.cuda is not None:
+        yield f"| CUDA, by nvcc, without the switch | 32 | {_step(result.cuda)} | not run again |"
 
 
 def _step(step: Step, *, count: bool = False) -> str:
@@ -106,7 +108,7 @@ def _faults(targets: tuple[TargetResult, ...]) -> Iterator[str]:
 
 
 def _command(result: ProjectResult) -> str:
-    words = ["cass", "project", "."]
+    words = ["cass", "project", ".", *(["--style", "shared"] if result.shared else [])]
     for target in result.targets:
         words += ["--arch", target.architecture]
     for option, command in (("--build", result.plan.build), ("--test", result.plan.test)):

@@ -108,6 +108,10 @@ def _check_replaceable(folder: Path) -> None:
 
 def _dataset(settings: PublishSettings, folder: Path) -> dict[str, Any]:
     result = write_rows(settings, folder)
+    if not result.rows and not result.withheld:
+        raise NothingToPublishError(
+            f"{settings.source}: it has no pairs; cass inspect {settings.source} --rejects says why"
+        )
     if not result.rows:
         reasons = "; ".join(f"{count}: {why}" for why, count in result.withheld.most_common())
         raise NothingToPublishError(

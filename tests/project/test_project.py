@@ -133,9 +133,28 @@ def test_one_source_for_both_vendors(tmp_path: Path) -> None:
     made = project(root, "--style", "shared", "-o", tmp_path / "out")
     assert made.exit_code == 0, made.stderr
     assert "gfx1100: build passed, tests passed" in made.stdout
+    assert "CUDA: build passed (nvcc, without the switch)" in made.stdout
     patch = (tmp_path / "out/port.patch").read_text()
     assert "+#define cudaMalloc hipMalloc" in patch
     assert "-  cudaMalloc" not in patch  # the lines of CUDA are as they were
+    assert "+ifeq ($(HIP),1)" in patch
+    assert not re.findall(r"^-(?!--).*", patch, re.MULTILINE)  # nor is anything else taken away
+
+
+@pytest.mark.amd
+@pytest.mark.nvidia
+@pytest.mark.slow
+def test_one_cmake_build_for_both_vendors(tmp_path: Path) -> None:
+    files = {name: text for name, text in SEPARATE.items() if name != "Makefile"}
+    root = write(tmp_path / "squares", {**files, "CMakeLists.txt": CMAKE})
+    made = project(root, "--style", "shared", "-o", tmp_path / "out")
+    assert made.exit_code == 0, made.stderr
+    assert "cmake -DUSE_HIP=ON -S ." in made.stderr
+    assert "gfx1100: build passed, tests passed" in made.stdout
+    assert "CUDA: build passed (nvcc, without the switch)" in made.stdout
+    patch = (tmp_path / "out/port.patch").read_text()
+    assert not re.findall(r"^-(?!--).*", patch, re.MULTILINE)
+    assert "--style shared" in (tmp_path / "out/report.md").read_text()
 
 
 @pytest.mark.amd

@@ -263,6 +263,19 @@ def test_headers_of_pytorch_are_translated(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize("name", ["c10/cuda/impl/cuda_cmake_macros.h", "ATen/cuda/CUDAConfig.h"])
+def test_headers_that_a_pytorch_built_without_cuda_lacks(tmp_path: Path, name: str) -> None:
+    install = TorchInstall(tmp_path / "python", tmp_path, "2.13.0+cpu")
+    made = translated_headers(install, make_translator())
+    # CUDAMacros.h includes the one, which a build for CUDA writes; shared libraries are imported.
+    assert "#define C10_CUDA_BUILD_SHARED_LIBS\n" in made["c10/cuda/impl/cuda_cmake_macros.h"]
+    assert "#define AT_CUDNN_ENABLED() 0\n" in made["ATen/cuda/CUDAConfig.h"]
+    own = tmp_path / "include" / name
+    own.parent.mkdir(parents=True)
+    own.write_text("#define OWN\n")
+    assert translated_headers(install, make_translator())[name] == "#define OWN\n"
+
+
 def test_paths_as_they_were_asked_for_before_pytorch_2_7() -> None:
     def new(device_type: str = "cpu", torch_include_dirs: bool = True) -> list[str]:
         return [f"{device_type} {torch_include_dirs}"]

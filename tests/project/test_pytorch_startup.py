@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cass_ray.project.pytorch.startup.cass_torch_device import with_own_headers
+from cass_ray.project.pytorch.startup.cass_torch_device import Devices, with_own_headers
 
 HEAD = "#include <torch/types.h>\n#include <cuda.h>\n#include <cuda_runtime.h>\n"
 """What ``load_inline`` of PyTorch 2 puts before the text of ``cuda_sources``."""
@@ -30,3 +30,8 @@ def test_headers_that_pytorch_puts_before_a_text(
     path.write_text(text)
     assert with_own_headers(project_directory="x", extra_files=[str(path)], clean_ctx=None) == {}
     assert path.read_text() == expected
+
+
+def test_a_pytorch_built_without_cuda_has_places_of_rocm() -> None:
+    # torch.utils.cpp_extension: ROCM_HOME = … if torch.cuda._is_compiled() and torch.version.hip
+    assert Devices(backend=None).functions()["_is_compiled"]() is True

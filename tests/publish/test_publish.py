@@ -127,6 +127,15 @@ def test_all_rows_withheld_publishes_nothing(settings: PublishSettings, built: P
     assert not settings.out.with_name(f".{settings.out.name}.part").exists()
 
 
+def test_a_data_set_without_pairs_names_no_licenses(
+    settings: PublishSettings, tmp_path: Path
+) -> None:
+    reject = {**row(1), "stage": "compile_amd", "reason": "compile_error", "diagnostic": ""}
+    write_rows([{**reject, "duplicate_of": ""}], tmp_path / "rejected")
+    with pytest.raises(NothingToPublishError, match=r"no pairs; cass inspect .* --rejects"):
+        prepare(settings.model_copy(update={"source": tmp_path / "rejected"}))
+
+
 @pytest.mark.parametrize(
     "name",
     [

@@ -1,9 +1,10 @@
 """Apply the rule of benchmarks/corpus/repositories.md, and build what it takes.
 
-python -m benchmarks.corpus.repositories choose|choose-second [--clones DIR]
+python -m benchmarks.corpus.repositories choose|choose-second|choose-third [--clones DIR]
 python -m benchmarks.corpus.repositories measure [NAME ...] [--clones DIR] [--seconds 1800]
     [--set slots=2] [--out DIR]
-python -m benchmarks.corpus.repositories take ROWS.jsonl ... --clones DIR [--date 2026-11-29]
+python -m benchmarks.corpus.repositories take ROWS.jsonl ... --clones DIR --built-by COMMIT
+    [--date 2026-11-29]
 python -m benchmarks.corpus.repositories page
 
 ``measure`` builds the repositories that are named, or those of the rule that were not tried yet, in
@@ -11,20 +12,23 @@ the list's order; the result of each replaces its older one in repositories.json
 benchmarks/results, and the page's tables are written from it. With ``--clones`` clones are the git
 directories DIR/OWNER+NAME/repo; with ``--out`` data sets are kept there, and unfinished ones
 resumed. ``take`` puts what :mod:`benchmarks.elsewhere.rows` wrote of data sets that another machine
-built in the place of older results.
+built in the place of older results, and the digests of their pairs in repositories_pairs.json.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import tempfile
+from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import yaml
 
-from benchmarks.corpus.repositories.measure import Results, build
-from benchmarks.corpus.repositories.page import table, table_of_classes
+from benchmarks.corpus.repositories.measure import TRIED_ONCE, Results, build
+from benchmarks.corpus.repositories.page import table, table_of_all, table_of_classes
 from benchmarks.corpus.repositories.rule import (
     LIST,
     LISTS,
@@ -32,18 +36,22 @@ from benchmarks.corpus.repositories.rule import (
     Repository,
     RepositoryList,
     choose,
-    choose_second,
+    choose_later,
     dependencies_of,
     facts_of,
     git_directory_of,
 )
-from benchmarks.corpus.repositories.taken import lines_of, take
+from benchmarks.corpus.repositories.taken import lines_of, pairs_of, take
 from benchmarks.folders import RESULTS
 from benchmarks.project.cloning import CloneFailed
 from benchmarks.project.table import write_between_marks
 from cass_ray.corpus.program import SourceError
 
-_CHOICES = {"choose": choose, "choose-second": choose_second}
+_CHOICES: dict[str, Callable[[RepositoryList, Callable[[str], Facts]], RepositoryList]] = {
+    "choose": choose,
+    "choose-second": partial(choose_later, name="second"),
+    "choose-third": partial(choose_later, name="third"),
+}
 
 
 def main() -> int:
@@ -53,6 +61,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--clones", type=Path)
     parser.add_argument("--date", default=datetime.now(UTC).date().isoformat())
+    parser.add_argument("--built-by", default="")
     parser.add_argument("--seconds", type=int, default=1800)
     parser.add_argument("--set", action="append", default=[], dest="settings")
     parser.add_argument("--out", type=Path)
@@ -66,9 +75,12 @@ def main() -> int:
         results = Results.read(chosen.results)
         if chosen.action == "take":
             lines = lines_of(map(Path, chosen.names))
-            print("\n".join(take(_at_commits(listed, chosen.clones), results, lines, chosen.date)))
+            at_commits = _at_commits(listed, chosen.clones)
+            print("\n".join(take(at_commits, results, lines, chosen.date, chosen.built_by)))
             results.write(chosen.results)
-            _write(listed, results, chosen.page)
+            names = [row.repository for _, row in listed.by_list()]
+            _write_pairs(chosen.results, pairs_of(lines, names))
+            _write(listed, results, chosen)
             return 0
         failed = 0
         for name, row in _to_build(listed, results, chosen, parser):
@@ -87,8 +99,8 @@ def main() -> int:
             print(f"{seen.pairs} of {seen.rows}  {row.repository} ({seen.seconds:.0f} s)")
             results.replace(seen)
             results.write(chosen.results)
-            _write(listed, results, chosen.page)
-        _write(listed, results, chosen.page)
+            _write(listed, results, chosen)
+        _write(listed, results, chosen)
     return failed
 
 
@@ -98,7 +110,8 @@ def _choose(action: str, listed: RepositoryList, clones: Path | None, place: Pat
 
     taken = _CHOICES[action](listed, facts)
     LIST.write_text(_as_yaml(taken), "utf-8")
-    print(f"{len(taken.by_rule)} and {len(taken.second)} taken, {len(taken.not_had)} not had")
+    numbers = ", ".join(f"{len(getattr(taken, name))} {name}" for name in LISTS)
+    print(f"{numbers}; {len(taken.not_had)} not had")
     return int(bool(taken.not_had))
 
 
@@ -138,10 +151,30 @@ def _to_build(
     return [(name, row) for name, row in rows if name == "by_rule" and row.repository not in tried]
 
 
-def _write(listed: RepositoryList, results: Results, page: Path) -> None:
+def _pairs_file(results: Path) -> Path:
+    return results.with_name(f"{results.stem}_pairs.json")
+
+
+def _write_pairs(results: Path, new: dict[str, list[str]]) -> None:
+    pairs = {**_read_pairs(results), **new}
+    text = json.dumps(dict(sorted(pairs.items())), separators=(",", ":"))
+    _pairs_file(results).write_text(text.replace("],", "],\n") + "\n", "utf-8")
+
+
+def _read_pairs(results: Path) -> dict[str, list[str]]:
+    path = _pairs_file(results)
+    pairs: dict[str, list[str]] = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    return pairs
+
+
+def _write(listed: RepositoryList, results: Results, chosen: argparse.Namespace) -> None:
     for name in LISTS:
-        write_between_marks(page, name, table(listed, name, results.measured))
-    write_between_marks(page, "stopped", table_of_classes(results.measured))
+        write_between_marks(chosen.page, name, table(listed, name, results.measured))
+    for name in TRIED_ONCE:
+        first = table(listed, name, results.first)
+        write_between_marks(chosen.page, f"{name}, first tried", first)
+    write_between_marks(chosen.page, "all", table_of_all(results, _read_pairs(chosen.results)))
+    write_between_marks(chosen.page, "stopped", table_of_classes(results.measured))
 
 
 if __name__ == "__main__":

@@ -21,6 +21,8 @@ WHY_KEPT = 40
 NO_UNITS = ("no_device_code", "fragment")
 """Reasons of files that are no units with device code."""
 NOT_REACHED = "not reached"
+TRIED_ONCE = ("third",)
+"""Lists of which the page has the results from before anybody looked at them."""
 _ENDING_SECONDS = 60
 _LINE = re.compile(r"(?:^|· )rows (\d+)(?:/(\d+))?[^·]*· pairs (\d+)(.*)$", re.MULTILINE)
 _CLOCK = re.compile(r"^(?:(\d+) min )?(\d+) s · ", re.MULTILINE)
@@ -34,13 +36,33 @@ class Stopped(StrictModel):
     rows: int
 
 
+class Programs(StrictModel):
+    """What became of pairs with a ``main`` of their own, run without arguments on gfx1100."""
+
+    agreed: int = 0
+    """Ran to their end, and their output agrees with the CUDA side's."""
+    differ: int = 0
+    ended: int = 0
+    """Ran to their end; nothing to compare with, or nothing of the device in the output."""
+    not_run: int = 0
+    """One of the sides did not end well by itself: data, arguments, or what emulation lacks."""
+
+    @property
+    def need_nothing(self) -> int:
+        """Programs that run without data."""
+        return self.agreed + self.differ + self.ended
+
+
 class Measured(StrictModel):
     """The counts of the last build of one repository, and how it ended."""
 
     list: str
-    """The list that has it: ``named``, ``by_rule`` or ``second``."""
+    """The list that has it: one of :data:`~benchmarks.corpus.repositories.rule.LISTS`."""
     repository: str
     commit: str
+    built_by: str = ""
+    """The commit of this tree; empty for results from before this was written down."""
+    programs: Programs | None = None
     date: str
     seconds: float
     finished: bool
@@ -69,6 +91,8 @@ class Results(StrictModel):
     """The content of ``repositories.json``."""
 
     measured: list[Measured] = []
+    first: list[Measured] = []
+    """Of lists in :data:`TRIED_ONCE`: the first result of each repository."""
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -79,6 +103,9 @@ class Results(StrictModel):
         """Put ``new`` in the place of the older result of its repository."""
         self.measured[:] = [each for each in self.measured if each.repository != new.repository]
         self.measured.append(new)
+        known = {each.repository for each in self.first}
+        if new.list in TRIED_ONCE and new.repository not in known:
+            self.first.append(new)
 
     def write(self, path: Path) -> None:
         """Write the results to ``path``."""

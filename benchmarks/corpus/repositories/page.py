@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 
-from benchmarks.corpus.repositories.measure import NOT_REACHED, Measured
-from benchmarks.corpus.repositories.rule import Repository, RepositoryList
+from benchmarks.corpus.repositories.measure import NOT_REACHED, Measured, Results
+from benchmarks.corpus.repositories.rule import LISTS, Repository, RepositoryList
 
 _HEAD = (
     "| repository | kind | `.cu` | rows | own command | no device code | duplicates | **pairs** "
@@ -29,6 +29,59 @@ def table(listed: RepositoryList, name: str, measured: list[Measured]) -> str:
     lines.append(_sum("all", [each for _, each in tried]))
     lines.append(_sum("finished:", [each for _, each in tried if each.finished]))
     return "\n".join(lines) + "\n"
+
+
+def table_of_all(results: Results, pairs: dict[str, list[str]]) -> str:
+    """Markdown: the lists and their sum, programs that were run, and which commits built pairs.
+
+    ``pairs``: digests of pairs by repository, as far as they came back.
+    """
+    lines = [
+        "| list | repositories | with a pair | units | reached | own command | no device code "
+        "| duplicates | **pairs** | of rows with device code |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    lines += [
+        _funnel(name, [each for each in results.measured if each.list == name]) for name in LISTS
+    ]
+    lines.append(_funnel("**all**", results.measured))
+    by_commit: defaultdict[str, list[Measured]] = defaultdict(list)
+    for each in results.measured:
+        by_commit[each.built_by or "earlier ones, not written down"].append(each)
+    lines += ["", "| built at commit | repositories | pairs |", "|---|---:|---:|"]
+    for commit, built in by_commit.items():
+        lines.append(f"| {commit} | {len(built)} | {sum(each.pairs for each in built)} |")
+    distinct = len({each for ids in pairs.values() for each in ids})
+    lines += [
+        "",
+        f"Digests are in `repositories_pairs.json`: {distinct} distinct pairs of {len(pairs)} "
+        "repositories.",
+    ]
+    return "\n".join([*lines, "", _of_programs(results.measured)]) + "\n"
+
+
+def _of_programs(measured: list[Measured]) -> str:
+    ran = [each.programs for each in measured if each.programs is not None]
+    agreed, of = sum(each.agreed for each in ran), sum(each.need_nothing for each in ran)
+    return (
+        f"Of {of} pairs with a `main` that run without data ({len(ran)} repositories) {agreed} "
+        f"({_share(agreed, of)}) were executed on gfx1100 with the CUDA side's output; "
+        f"{sum(each.differ for each in ran)} differ, {sum(each.ended for each in ran)} ran to "
+        f"their end with nothing to compare. {sum(each.not_run for each in ran)} others want data "
+        "or arguments."
+    )
+
+
+def _funnel(name: str, measured: list[Measured]) -> str:
+    pairs = sum(each.pairs for each in measured)
+    of = sum(each.with_device_code for each in measured)
+    sums = [
+        sum(getattr(each, what) for each in measured)
+        for what in ("rows", "reached", "own_command", "no_device_code", "duplicates")
+    ]
+    with_pairs = sum(each.pairs > 0 for each in measured)
+    cells = [name, len(measured), with_pairs, *sums, f"**{pairs}**", f"{_share(pairs, of)} of {of}"]
+    return f"| {' | '.join(map(str, cells))} |"
 
 
 def table_of_classes(measured: list[Measured]) -> str:

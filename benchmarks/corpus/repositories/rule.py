@@ -26,9 +26,13 @@ from cass_ray.corpus.screening.licenses import PERMISSIVE, license_of_tree
 
 FOLDER = Path(__file__).parent
 LIST = FOLDER / "repositories.yaml"
-LISTS = ("named", "by_rule", "second")
+LISTS = ("named", "by_rule", "second", "third")
+_LATER = {"second": "by_rule", "third": "second"}
+"""Later lists, with the one that each follows."""
 TAKEN = 60
-SECOND = 30
+LATER = 30
+LIFTED, EXECUTED = "lifted", "executed"
+"""How a repository is built beside the plain way."""
 
 _PUBLIC = REPOSITORY / "jobs" / "configs" / "corpus_public.yaml"
 _ADDRESS = re.compile(r"repository:https://github\.com/([\w.-]+/[\w.-]+?)\.git@")
@@ -58,6 +62,8 @@ class RepositoryList(StrictModel):
     by_rule: list[Repository] = []
     second: list[Repository] = []
     """The candidates that fit after the last of ``by_rule``."""
+    third: list[Repository] = []
+    """The candidates that fit after the last of ``second``."""
     not_had: list[str] = []
     """Candidates before the last one taken of which no clone could be had."""
 
@@ -112,13 +118,16 @@ def choose(listed: RepositoryList, facts_of: Callable[[str], Facts]) -> Reposito
     return listed.model_copy(update={"by_rule": taken, "not_had": not_had})
 
 
-def choose_second(listed: RepositoryList, facts_of: Callable[[str], Facts]) -> RepositoryList:
-    """:func:`choose` for the candidates that fit after the last of ``by_rule``."""
+def choose_later(
+    listed: RepositoryList, facts_of: Callable[[str], Facts], name: str
+) -> RepositoryList:
+    """:func:`choose` for ``second`` or ``third``: the candidates that fit after the list before."""
     names = list(candidates([each.repository for each in listed.named]))
-    last = max(names.index(each.repository) for each in listed.by_rule)
-    taken, not_had = _first(names[last + 1 :], SECOND, listed.second, facts_of)
-    earlier = [name for name in listed.not_had if name in names[:last]]
-    return listed.model_copy(update={"second": taken, "not_had": [*earlier, *not_had]})
+    before: list[Repository] = getattr(listed, _LATER[name])
+    last = max(names.index(each.repository) for each in before)
+    taken, not_had = _first(names[last + 1 :], LATER, getattr(listed, name), facts_of)
+    earlier = [each for each in listed.not_had if each in names[:last]]
+    return listed.model_copy(update={name: taken, "not_had": [*earlier, *not_had]})
 
 
 def _first(

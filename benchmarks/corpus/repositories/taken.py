@@ -13,13 +13,17 @@ from benchmarks.corpus.repositories.measure import (
     NOT_REACHED,
     WHY_KEPT,
     Measured,
+    Programs,
     Results,
     of_progress,
     of_report,
     seconds_of_progress,
 )
-from benchmarks.corpus.repositories.rule import Repository, RepositoryList
+from benchmarks.corpus.repositories.rule import EXECUTED, Repository, RepositoryList
+from cass_ray.dataset.row import Stage, Verified
 from cass_ray.pipeline.funnel import what_stopped
+
+ID_CHARACTERS = 16
 
 
 def lines_of(files: Iterable[Path]) -> dict[str, dict[str, Any]]:
@@ -34,7 +38,9 @@ def lines_of(files: Iterable[Path]) -> dict[str, dict[str, Any]]:
     return found
 
 
-def measured_of(listed: str, row: Repository, line: dict[str, Any], date: str) -> Measured:
+def measured_of(
+    listed: str, row: Repository, line: dict[str, Any], date: str, built_by: str = ""
+) -> Measured:
     """The counts of one data set, finished or as they were when its machine went back."""
     report, said = line["report"], line["said"]
     counts = of_report(report) if report else _of_rows(line["rows"], said)
@@ -44,6 +50,7 @@ def measured_of(listed: str, row: Repository, line: dict[str, Any], date: str) -
         list=listed,
         repository=row.repository,
         commit=row.commit,
+        built_by=built_by,
         date=date,
         seconds=round(report["seconds"]) if report else seconds_of_progress(said),
         finished=bool(report),
@@ -53,19 +60,27 @@ def measured_of(listed: str, row: Repository, line: dict[str, Any], date: str) -
 
 
 def take(
-    listed: RepositoryList, results: Results, lines: dict[str, dict[str, Any]], date: str
+    listed: RepositoryList,
+    results: Results,
+    lines: dict[str, dict[str, Any]],
+    date: str,
+    built_by: str = "",
 ) -> list[str]:
     """Put ``lines`` in the places of older results; what was taken and what was not, in words.
 
-    A build that was ended does not take the place of one that was not, nor of one that came as far.
+    ``built_by``: the commit of this tree that built them. A build that was ended does not take the
+    place of one that was not, nor of one that came as far.
     """
     said = []
     older = {each.repository: each for each in results.measured}
     for name, row in listed.by_list():
-        line = lines.get(row.repository.replace("/", "+"))
+        folder = row.repository.replace("/", "+")
+        line = lines.get(folder)
         if line is None:
             continue
-        new, old = measured_of(name, row, line, date), older.get(row.repository)
+        new, old = measured_of(name, row, line, date, built_by), older.get(row.repository)
+        if (run := lines.get(f"{folder}+{EXECUTED}")) is not None:
+            new = new.model_copy(update={"programs": programs_of(run["rows"])})
         kept = old is not None and not new.finished and (old.finished or old.reached > new.reached)
         if not kept:
             results.replace(new)
@@ -74,6 +89,32 @@ def take(
             f"{new.with_device_code}, {new.reached} of {new.rows} rows reached"
         )
     return said
+
+
+def programs_of(rows: Iterable[dict[str, Any]]) -> Programs:
+    """What became of the pairs with a ``main`` in a data set whose pairs were run."""
+    counts: Counter[str] = Counter()
+    for row in rows:
+        if not row["main"] or (row["reason"] and row["stage"] != Stage.EXECUTE):
+            continue
+        if row["reason"]:
+            counts["differ"] += 1
+        elif row["verified"] == Verified.EXECUTED:
+            counts["agreed"] += 1
+        else:
+            counts["ended" if row["executed"] else "not_run"] += 1
+    return Programs.model_validate(counts)
+
+
+def pairs_of(lines: dict[str, dict[str, Any]], names: Iterable[str]) -> dict[str, list[str]]:
+    """The first characters of the ids (digests) of the pairs of the repositories ``names``."""
+    found = {}
+    for name in names:
+        line = lines.get(name.replace("/", "+"), {"rows": []})
+        ids = {row["id"][:ID_CHARACTERS] for row in line["rows"] if not row["reason"]}
+        if ids:
+            found[name] = sorted(ids)
+    return found
 
 
 def _of_rows(rows: list[dict[str, Any]], said: str) -> dict[str, Any]:

@@ -1,6 +1,9 @@
 # For recorded builds, read before the first project(): its languages are found by CMake's own means.
 include_guard(GLOBAL)
 
+cmake_policy(PUSH)
+cmake_policy(SET CMP0054 NEW)
+
 if(CMAKE_TOOLCHAIN_FILE AND NOT EXISTS "${CMAKE_TOOLCHAIN_FILE}")
   unset(CMAKE_TOOLCHAIN_FILE)
   unset(CMAKE_TOOLCHAIN_FILE CACHE)
@@ -15,3 +18,5 @@ function(message)
     _message(${ARGV})
   endif()
 endfunction()
+
+cmake_policy(POP)

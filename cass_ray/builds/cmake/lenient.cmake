@@ -2,6 +2,24 @@
 # here, folders of submodules and targets of either are passed over; what is left is configured.
 include_guard(GLOBAL)
 
+# Projects that ask for less than CMake 3.3 read quoted words as keywords, and know no IN_LIST. What
+# is defined here is run with the policies of this place.
+cmake_policy(PUSH)
+cmake_policy(SET CMP0054 NEW)
+cmake_policy(SET CMP0057 NEW)
+
+# CMake 3.25 knows no option of nvcc's for C++20, and machines without a GPU no architecture of theirs.
+foreach(_cass_standard 20 23)
+  if(NOT CMAKE_CUDA${_cass_standard}_STANDARD_COMPILE_OPTION)
+    set(CMAKE_CUDA${_cass_standard}_STANDARD_COMPILE_OPTION "-std=c++20")
+    set(CMAKE_CUDA${_cass_standard}_EXTENSION_COMPILE_OPTION "-std=c++20")
+    list(APPEND CMAKE_CUDA_COMPILE_FEATURES cuda_std_${_cass_standard})
+  endif()
+endforeach()
+if(NOT CMAKE_CUDA_ARCHITECTURES_NATIVE)
+  set(CMAKE_CUDA_ARCHITECTURES_NATIVE 80)
+endif()
+
 macro(find_package _cass_name)
   set(_cass_words ${ARGN})
   list(FIND _cass_words REQUIRED _cass_required)
@@ -46,6 +64,13 @@ macro(include _cass_file)
     _include("${_cass_file}" ${ARGN})
   else()
     _include("${_cass_file}" OPTIONAL ${ARGN})
+  endif()
+  if("${_cass_file}" STREQUAL "ExternalProject")
+    get_property(_cass_known GLOBAL PROPERTY CASS_EXTERNAL_PROJECT)
+    if(NOT _cass_known)
+      set_property(GLOBAL PROPERTY CASS_EXTERNAL_PROJECT TRUE)
+      _include(/cass/cmake/external_project.cmake)
+    endif()
   endif()
 endmacro()
 
@@ -160,6 +185,43 @@ function(configure_file _cass_input)
   endif()
 endfunction()
 
+# CPM's script is not here: its packages are, where they were brought before the build.
+macro(CPMAddPackage)
+  if(${ARGC} EQUAL 1)
+    string(REGEX REPLACE "^[^/]*/([^/#@]+).*$" "\\1" _cass_package "${ARGV0}")
+    set(CPM_ARGS_OPTIONS)
+    set(CPM_ARGS_DOWNLOAD_ONLY)
+    set(CPM_ARGS_SOURCE_SUBDIR)
+  else()
+    cmake_parse_arguments(CPM_ARGS "DOWNLOAD_ONLY" "NAME;SOURCE_SUBDIR" "OPTIONS" ${ARGN})
+    set(_cass_package "${CPM_ARGS_NAME}")
+  endif()
+  _cass_add_package("${_cass_package}")
+endmacro()
+
+macro(CPMFindPackage)
+  CPMAddPackage(${ARGN})
+endmacro()
+
+macro(_cass_add_package _cass_name)
+  if(DEFINED "CPM_${_cass_name}_SOURCE" AND NOT "${${_cass_name}_ADDED}")
+    set(${_cass_name}_SOURCE_DIR "${CPM_${_cass_name}_SOURCE}")
+    string(TOLOWER "${_cass_name}" _cass_lower)
+    set(${_cass_name}_BINARY_DIR "${CMAKE_BINARY_DIR}/_deps/${_cass_lower}-build")
+    set(${_cass_name}_ADDED YES)
+    foreach(_cass_option ${CPM_ARGS_OPTIONS})
+      if(_cass_option MATCHES "^([^ ]+) +(.+)$")
+        set(${CMAKE_MATCH_1} "${CMAKE_MATCH_2}")
+      endif()
+    endforeach()
+    if(NOT CPM_ARGS_DOWNLOAD_ONLY)
+      add_subdirectory(
+        "${${_cass_name}_SOURCE_DIR}/${CPM_ARGS_SOURCE_SUBDIR}" "${${_cass_name}_BINARY_DIR}"
+        EXCLUDE_FROM_ALL)
+    endif()
+  endif()
+endmacro()
+
 # What this was stopped by before, as run_cmake.py found it out.
 _include("${CMAKE_SOURCE_DIR}/.cass-commands.cmake" OPTIONAL)
 
@@ -180,3 +242,5 @@ function(_cass_make_targets)
   endforeach()
 endfunction()
 cmake_language(DEFER DIRECTORY "${CMAKE_SOURCE_DIR}" CALL _cass_make_targets)
+
+cmake_policy(POP)

@@ -32,6 +32,18 @@ _LAUNCHED = "launched"
 _HOST_COMPILERS = ("c++", "g++", "cc", "gcc")
 _PRECOMPILED = ".cass-precompiled"
 _CUDA_HEADERS = ("ATen/cuda", "ATen/native/cuda", "c10/cuda")
+_WRITTEN_BY_CUDA_BUILDS = {
+    "c10/cuda/impl/cuda_cmake_macros.h": "#pragma once\n#define C10_CUDA_BUILD_SHARED_LIBS\n",
+    "ATen/cuda/CUDAConfig.h": "#pragma once\n"
+    + "".join(
+        f"#define AT_{name}_ENABLED() 0\n"
+        for name in ("CUDNN", "CUSPARSELT", "HIPSPARSELT", "ROCM", "MAGMA")
+    )
+    + '#define NVCC_FLAGS_EXTRA ""\n',
+    "THC/THCAtomics.cuh": "#pragma once\n#include <ATen/cuda/Atomic.cuh>\n",
+    "THC/THCDeviceUtils.cuh": "#pragma once\n#include <ATen/cuda/DeviceUtils.cuh>\n",
+}
+"""Headers that only a PyTorch built for CUDA has; its others come with each."""
 _SUFFIXES = {".h", ".cuh", ".hpp"}
 _COMPILER_LINES = 20
 
@@ -183,6 +195,10 @@ def translated_headers(install: TorchInstall, translator: Translator) -> dict[st
                 translation = translator.translate(path.read_text(), filename=path.name)
                 found[name] = translation.source
                 found.setdefault(_hip_name(name), f"#pragma once\n#include <{name}>\n")
+    for name, text in _WRITTEN_BY_CUDA_BUILDS.items():
+        if not (include / name).is_file():
+            found[name] = text
+            found.setdefault(_hip_name(name), f"#pragma once\n#include <{name}>\n")
     return found
 
 

@@ -42,6 +42,8 @@ class OriginalRuns(StrictModel):
 
     kind: str
     problem: str = ""
+    unbuilt: bool = False
+    """Whether it does not build with nvcc here."""
     identity: str = ""
     """What compiled it, and what executed it."""
     tests: str = ""

@@ -43,7 +43,7 @@ from cass_ray.project.reference.recording import (
     watched,
 )
 from cass_ray.project.reference.toolkit import Toolkit, ToolkitError, write_toolkit
-from cass_ray.project.steps import DeviceStep, Step, limits_of, run_on_device, run_step
+from cass_ray.project.steps import DeviceStep, Step, StepOutcome, limits_of, run_on_device, run_step
 from cass_ray.temporary import temporary_prefix
 from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE, AmdToolchain
 from cass_ray.toolchain.errors import ToolMissing
@@ -88,6 +88,8 @@ class OriginalProject:
     """Folders of programs that come before the system's."""
     card: str = DEFAULT_ARCHITECTURE
     """The processor whose name and sizes the programs find."""
+    called: str = "original"
+    """Its name in what is said while it is built."""
 
 
 def what_runs(test: str, programs: Sequence[str]) -> tuple[str, str]:
@@ -113,7 +115,7 @@ def runs_of_original(original: OriginalProject, say: Callable[[str], None]) -> O
             return known
         made = _Session(original, toolkit, say).runs()
     except (ToolMissing, NvccError, ToolkitError, BuildFailed) as error:
-        return no_reference(str(error).partition("\n")[0])
+        return no_reference(str(error).partition("\n")[0], unbuilt=True)
     if _MISSING_TOOL in made.problem:
         return made  # whoever installs it tries again
     part = kept.with_suffix(".part")
@@ -122,9 +124,18 @@ def runs_of_original(original: OriginalProject, say: Callable[[str], None]) -> O
     return made
 
 
-def no_reference(problem: str) -> OriginalRuns:
+def build_by_nvcc(original: OriginalProject, say: Callable[[str], None]) -> Step:
+    """The build of ``original`` alone; one that was skipped says in its log what is missing."""
+    try:
+        toolkit = write_toolkit(original.work / "cuda", find_nvidia(), ARCHITECTURE)
+        return _Session(original, toolkit, say).build()
+    except (ToolMissing, NvccError, ToolkitError, BuildFailed) as error:
+        return Step(original.plan.build, StepOutcome.SKIPPED, log=str(error).partition("\n")[0])
+
+
+def no_reference(problem: str, *, unbuilt: bool = False) -> OriginalRuns:
     """No runs, and why."""
-    return OriginalRuns(kind=NO_REFERENCE, problem=problem)
+    return OriginalRuns(kind=NO_REFERENCE, problem=problem, unbuilt=unbuilt)
 
 
 class _Session:
@@ -148,16 +159,24 @@ class _Session:
             refuses_sockets=True,
         )
 
-    def runs(self) -> OriginalRuns:
-        plan, tree = self._original.plan, self._original.tree
+    def build(self) -> Step:
+        tree, command, called = (
+            self._original.tree,
+            self._original.plan.build,
+            self._original.called,
+        )
         put_back(tree, launcher())
-        self._say(f"original: {plan.build}")
+        self._say(f"{called}: {command}")
         view = replace(self._view, device_access=True)
-        build = run_step(plan.build, tree, self._limits, view, self._variables)
-        self._say(f"original: build {build.outcome.value}, {build.seconds:.0f} s")
+        build = run_step(command, tree, self._limits, view, self._variables)
+        self._say(f"{called}: build {build.outcome.value}, {build.seconds:.0f} s")
+        return build
+
+    def runs(self) -> OriginalRuns:
+        tree, build = self._original.tree, self.build()
         if not build.passed:
             said = f"the original does not build with nvcc: {_said(build)}"
-            return no_reference(said + _without_libraries(build.log))
+            return no_reference(said + _without_libraries(build.log), unbuilt=True)
         files = built_files(tree)
         programs = gpu_programs(files)
         if not programs:

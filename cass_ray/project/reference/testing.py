@@ -53,7 +53,7 @@ def reference_of(original: OriginalProject, say: Callable[[str], None]) -> Refer
     tolerance = tolerance_for(path.read_text("utf-8", "replace") for path in files)
     if uses_torch(original.source):
         problem = "an extension of PyTorch is built with PyTorch for CUDA, which is not used here"
-        return Reference(no_reference(problem), tolerance)
+        return Reference(no_reference(problem, unbuilt=True), tolerance)
     return Reference(runs_of_original(original, say), tolerance, original)
 
 

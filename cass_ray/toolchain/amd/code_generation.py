@@ -7,8 +7,9 @@ from pathlib import Path
 
 from cass_ray.dataset.row import Reason
 from cass_ray.toolchain.amd import link
+from cass_ray.toolchain.resident.runs import run
 from cass_ray.toolchain.sandbox.isolation import View, private_folder
-from cass_ray.toolchain.sandbox.process import Completed, Limits, run
+from cass_ray.toolchain.sandbox.process import Completed, Limits
 from cass_ray.toolchain.unit import CompileFailure, Unit, classify, forbidden_read
 
 

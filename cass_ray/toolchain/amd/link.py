@@ -8,14 +8,16 @@ Assembly may be edited by people or models, so every step runs in the sandbox.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from cass_ray.toolchain.amd.bundle import bundle
 from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.resident.runs import run
 from cass_ray.toolchain.sandbox.isolation import View, private_folder
-from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Limits, run
+from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Completed, Limits
 from cass_ray.toolchain.unit import Unit, classify, result_of
 from cass_ray.whole_file import write_whole
 
@@ -76,8 +78,8 @@ def recombine(
         (folder / "device.hipfb").write_bytes(bundle(code_objects))
         whole = f"{host_assembly}\n{embedding(host_assembly, 'device.hipfb')}"
         (folder / "host.s").write_text(whole)
+        _step(tools, folder, [tools.clang, "-c", "host.s", "-o", "host.o"])
         if runtime_library is None:
-            _step(tools, folder, [tools.clang, "-c", "host.s", "-o", "host.o"])
             object_file = output.with_name(output.name + ".o")
             object_file.write_bytes(result_of("clang", folder / "host.o"))
             raise ToolMissing(
@@ -86,11 +88,35 @@ def recombine(
                 f" c++ {object_file.name} -lamdhip64.",
             )
         library = runtime_library.resolve()
-        link: list[str | Path] = [tools.clang, f"--ld-path={tools.linker}", "host.s", library]
-        link += [*libraries, f"-Wl,-rpath,{library.parent}", "-pthread", "-lm", "-o", "program"]
+        link = _link_command(tools, folder, library, tuple(libraries))
         _step(tools, folder, link, visible=(library.parent,))
         write_whole(output, result_of("lld", folder / "program"), mode=0o755)
     return output
+
+
+_COMMANDS: dict[tuple[object, ...], list[str]] = {}
+
+
+def _link_command(
+    tools: LinkTools, folder: Path, library: Path, libraries: tuple[str, ...]
+) -> list[str]:
+    """How clang calls the linker for ``host.o`` of ``folder``: it is asked once.
+
+    Without clang between them there is one process less, and the linker may be a resident one.
+    """
+    key = (tools.clang, tools.linker, library, libraries)
+    if (known := _COMMANDS.get(key)) is None:
+        ask: list[str | Path] = [
+            tools.clang,
+            "-###",
+            f"--ld-path={tools.linker}",
+            "host.o",
+            library,
+        ]
+        ask += [*libraries, f"-Wl,-rpath,{library.parent}", "-pthread", "-lm", "-o", "program"]
+        said = _step(tools, folder, ask, visible=(library.parent,)).stderr_text
+        known = _COMMANDS[key] = shlex.split(said.strip().splitlines()[-1])
+    return known
 
 
 def embedding(host_assembly: str, bundle_file: str) -> str:
@@ -135,10 +161,11 @@ def _step(
     folder: Path,
     command: Sequence[str | Path],
     visible: tuple[Path, ...] = (),
-) -> None:
+) -> Completed:
     """Run one tool in ``folder``; raises :class:`CompileFailure` with its message."""
     view = View(read_only=(*tools.visible, *visible), writable=(folder,))
     done = run(command, cwd=folder, view=view, limits=tools.limits)
     if not done.ok:
         source = next((str(part) for part in command if str(part).endswith(".s")), "host.s")
         raise classify(done, Unit(folder, PurePosixPath(source)), Path(command[0]).name)
+    return done

@@ -44,8 +44,9 @@ from cass_ray.toolchain.archive.library_root import (
 from cass_ray.toolchain.background import background_work
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.prelude.preludes import Preludes
+from cass_ray.toolchain.resident.runs import run
 from cass_ray.toolchain.sandbox.isolation import Mount, View
-from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Completed, Limits, run
+from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Completed, Limits
 from cass_ray.toolchain.unit import CompileFailure, Unit, classify, forbidden_read
 
 DEFAULT_ARCHITECTURE = DEFAULT_AMD_ARCHITECTURE

@@ -10,7 +10,6 @@ shows it the toolchain and its own folder.
 from __future__ import annotations
 
 import contextlib
-import logging
 import math
 import os
 import re
@@ -18,13 +17,11 @@ import select
 import shutil
 import signal
 import subprocess
-import tempfile
 import threading
 import weakref
 from dataclasses import dataclass
 from pathlib import Path
 
-from cass_ray.cache import digest
 from cass_ray.toolchain.nvidia.preprocess import STAND_IN, PreprocessedProgram
 from cass_ray.toolchain.nvidia.steps import WORK_FILE_STEM, NvccSteps
 from cass_ray.toolchain.sandbox import isolation, process
@@ -34,7 +31,6 @@ from cass_ray.toolchain.unit import result_of
 
 LIBRARY_SOURCE = Path(__file__).parent / "shim" / "resume.c"
 
-_LOG = logging.getLogger(__name__)
 _FOLDER = Path("/cass/resident")
 _START_SECONDS = 60.0
 _MOST_FAILURES = 3
@@ -198,34 +194,6 @@ def _take_files(job: Path, folder: Path) -> bool:
     for file in job.glob(f"{WORK_FILE_STEM}.*"):
         shutil.move(file, folder / file.name)
     return True
-
-
-def build_library(compiler: Path, cache: Path) -> Path | None:
-    """The preloaded library, built once into ``cache``; None (and a warning) where it cannot be."""
-    folder = cache / "resume"
-    path = folder / f"resume-{digest([LIBRARY_SOURCE.read_bytes()])[:16]}.so"
-    if path.exists():
-        return path
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".part-") as name:
-        part = Path(name) / path.name
-        flags: list[str | Path] = [
-            "-x",
-            "c",
-            "-O2",
-            "-shared",
-            "-fPIC",
-            "-o",
-            part,
-            LIBRARY_SOURCE,
-            "-ldl",
-        ]
-        completed = process.run([compiler, *flags], cwd=Path(name))
-        if not completed.ok:
-            _LOG.warning("cicc starts anew for each program: %s", completed.stderr_text.strip())
-            return None
-        part.replace(path)
-    return path
 
 
 def _end(resident: subprocess.Popen[bytes], folder: Path) -> None:

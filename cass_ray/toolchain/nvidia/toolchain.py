@@ -29,8 +29,9 @@ from cass_ray.toolchain.nvidia.host import (
 )
 from cass_ray.toolchain.nvidia.older_cccl import older_flags, with_what_was_removed
 from cass_ray.toolchain.nvidia.removed_names import removed_flags
-from cass_ray.toolchain.nvidia.resident_cicc import ResidentPool, build_library
+from cass_ray.toolchain.nvidia.resident_cicc import LIBRARY_SOURCE, ResidentPool
 from cass_ray.toolchain.nvidia.steps import SOURCE_TREE, CompilerWorkbench, NvccError
+from cass_ray.toolchain.resident.library import preloaded_library
 from cass_ray.toolchain.sandbox import process
 from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Limits
@@ -379,7 +380,7 @@ class NvidiaToolchain:
 @functools.cache
 def _resident_pool(nvcc: Path, host_compiler: Path, cache: Path, view: View) -> ResidentPool | None:
     """The pool of this process for the cicc of ``nvcc``; None where there can be none."""
-    library = build_library(host_compiler, cache)
+    library = preloaded_library(LIBRARY_SOURCE, host_compiler, cache)
     return ResidentPool(library, view) if library is not None else None
 
 

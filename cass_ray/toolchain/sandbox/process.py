@@ -114,6 +114,11 @@ def give_way(share: float) -> None:
     _way = _Way(share=share) if grouped else _Way(niceness=_LOWEST_PRIORITY)
 
 
+def gives_way() -> bool:
+    """Whether :func:`give_way` was called."""
+    return _way != _Way()
+
+
 ABANDON: ContextVar[threading.Event | None] = ContextVar("ABANDON", default=None)
 """An event that ends every :func:`run` of this context once it is set."""
 

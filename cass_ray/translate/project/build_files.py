@@ -40,6 +40,7 @@ from cass_ray.translate.project.cmake_lists import (
     renamed_language,
     set_globbed,
 )
+from cass_ray.translate.project.cmake_searches import searches
 from cass_ray.translate.project.makefiles import translate_makefile, translate_script
 from cass_ray.translate.project.nvcc_flags import IN_CMAKE
 from cass_ray.translate.project.rocm_libraries import PACKAGES, TARGETS, VARIABLES
@@ -191,6 +192,7 @@ def translate_cmake(text: str) -> Translation:
     file.replace_commands(lambda _, whole: _link(whole, links, before))
     file.replace_commands(lambda _, whole: _link_list(whole, plain, targets, finds))
     file.replace_commands(lambda _, whole: plain_module(find_by_file(whole)))
+    file.replace_commands(searches)
     file.replace_commands(renamed_language(text))
     checked = is_checked(text)
     file.replace_commands(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from cass_ray.translate.project.nvcc_flags import FLAG_RULES, HOST_WORD, STANDARD
 from cass_ray.translate.protocol import Counts, Finding, Severity, Translation
@@ -49,17 +49,14 @@ class BuildText:
         """Replace each CMake command by what ``new`` makes of its name and its text."""
         done: list[str] = []
         position = 0
-        while found := _COMMAND.search(self.text, position):
-            end = _closing(self.text, found.end()) if found["opening"] else found.end()
-            if end is None:
-                break
-            whole = self.text[found.start() : end]
-            made = new(found["name"], whole) if found["opening"] else whole
+        for name, start, end in commands(self.text):
+            whole = self.text[start:end]
+            made = new(name, whole) if name else whole
             added = made.removeprefix(whole)
             if added != made and self.text.startswith(added, end):
                 made = whole  # an earlier translation has added it
             self.converted += made != whole
-            done += [self.text[position : found.start()], made]
+            done += [self.text[position:start], made]
             position = end
         self.text = "".join(done) + self.text[position:]
 
@@ -95,6 +92,17 @@ class BuildText:
     def done(self) -> Translation:
         errors = sum(item.severity is Severity.ERROR for item in self.findings)
         return Translation(self.text, tuple(self.findings), Counts(self.converted, 0, errors))
+
+
+def commands(text: str) -> Iterator[tuple[str, int, int]]:
+    """CMake's commands and, without a name, comments: where each begins and where it ends."""
+    position = 0
+    while found := _COMMAND.search(text, position):
+        end = _closing(text, found.end()) if found["opening"] else found.end()
+        if end is None:
+            return
+        yield found["name"] if found["opening"] else "", found.start(), end
+        position = end
 
 
 def _outside_comments(

@@ -21,6 +21,7 @@ _VALUE = re.compile(r"arch=compute_\S+,\s*code=\S+")
 """The value of ``-gencode``, wherever it stands."""
 _FOR_HOST = frozenset({"-Xcompiler", "--compiler-options", "-compiler-options"})
 """An option of nvcc whose value, the next item, are options of the host's compiler."""
+_JOINED = frozenset({"-std", "--std"})
 _ADDING = frozenset({"append", "add"})
 _PURE = (
     *(ast.Name, ast.Attribute, ast.Constant, ast.Compare, ast.BoolOp, ast.UnaryOp, ast.Subscript),
@@ -40,6 +41,17 @@ def without_nvcc(text: str) -> tuple[str, int] | None:
     for node in ast.walk(tree):
         edits += source.edits(node)
     return PythonEdit.apply(edits, text), len(edits)
+
+
+def _is_word(value: ast.expr) -> bool:
+    """Whether ``value`` is a text that is known only when the file runs."""
+    return isinstance(value, ast.Name | ast.Attribute | ast.JoinedStr | ast.Subscript | ast.Call)
+
+
+def _begins(rule: re.Pattern[str], flag: str, value: str) -> bool:
+    """Whether a rule about the name of an option alone is about ``flag`` before ``value``."""
+    matches = (rule.match(f"{flag}{between}{value}") for between in "= ")
+    return any(match is not None and match.end() == len(flag) + 1 for match in matches)
 
 
 def _is_pure(test: ast.expr) -> bool:
@@ -111,6 +123,12 @@ class _Source(PythonText):
                 yield PythonEdit(start, end, self.quoted(item, pair))
                 index = after + 1
                 continue
+            if self._flag(item) in _JOINED and after < len(items) and _is_word(items[after]):
+                # Clang takes the standard behind an equals sign alone.
+                start, end = self.span(item)[0], self.span(items[after])[0]
+                yield PythonEdit(start, end, f"{self.quoted(item, '-std=')} + ")
+                index = after + 1
+                continue
             if pair == "" or (self._takes_a_value(item) and after < len(items)):
                 new, after = "", after + 1
             elif self._flag(item) in _FOR_HOST and after < len(items):
@@ -163,7 +181,11 @@ class _Source(PythonText):
         if flag is None or text is None or not flag.startswith("-") or text.startswith("-"):
             return None
         joined = f"{flag}={text}"
-        return next((new for rule, new in FLAG_RULES if rule.fullmatch(joined)), None)
+        whole = next((new for rule, new in FLAG_RULES if rule.fullmatch(joined)), None)
+        if whole is not None or not isinstance(value, ast.Constant):
+            return whole
+        begun = next((new for rule, new in FLAG_RULES if _begins(rule, flag, text)), "")
+        return begun + text if begun and not begun[-1].isspace() else None
 
     def _takes_a_value(self, item: ast.expr) -> bool:
         flag = self._flag(item)

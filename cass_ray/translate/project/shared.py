@@ -11,19 +11,31 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 from pathlib import Path
 
-from cass_ray.translate.project.tree import STATE, is_source, source_files
+from cass_ray.translate.project.hunks import Bound, SharedError, TextUnit, ended, hunks, opcodes
+from cass_ray.translate.project.switches import (
+    VendorSwitch,
+    is_build_file,
+    share_build_file,
+    switch_of,
+)
+from cass_ray.translate.project.tree import STATE, is_source, is_template, source_files
 from cass_ray.translate.rules.text import SourceText, opaque, split_mark
 
 HEADER = "cuda_hip.h"
 MACRO = "CASS_HIP"
+_BY_AMD = "defined(__HIP__) || defined(__HIP_PLATFORM_AMD__)"
 
 _TOKEN = re.compile(r"\w+|\\\r?\n|[^\w\s]")
 _DIRECTIVE = re.compile(r"\s*#\s*(\w+)")
+_BOUNDS = {
+    **dict.fromkeys(("if", "ifdef", "ifndef"), Bound.OPENS),
+    **dict.fromkeys(("else", "elif", "elifdef", "elifndef"), Bound.DIVIDES),
+    "endif": Bound.CLOSES,
+}
 _DEFINED = re.compile(r"\s*#\s*define\s+(\w+(?:\([^()]*\))?)")
 _CUDA_NAME = re.compile(
     r"cu[A-Z]\w*|(?:cuda|cublas|cufft|curand|cusparse|cusolver|nvrtc)[A-Z_]\w*"
@@ -34,28 +46,26 @@ _CUDA_NAME = re.compile(
 _HEADER_TEXT = """\
 // The names of CUDA that this project uses, for AMD's compiler. Include it before any of them.
 #pragma once
-#if defined(__HIP__) || defined(__HIP_PLATFORM_AMD__)
+#if {by_amd}
 #define {macro} 1
 {names}#endif
 """
 
 
-class SharedError(RuntimeError):
-    """A tree that cannot be made one source for both; the message names the file."""
-
-
-def share_tree(original: Path, translated: Path, output: Path) -> None:
+def share_tree(original: Path, translated: Path, output: Path) -> VendorSwitch:
     """Write to ``output`` one tree for both vendors; what lay there goes.
 
-    ``translated`` is the translation of ``original``. Files that are no C, C++ or CUDA source,
-    build files among them, are as in ``translated``.
+    ``translated`` is the translation of ``original``. Files that are neither C, C++ or CUDA source
+    nor build files of CMake or make are as in ``translated``. Returns what makes the build one for
+    AMD.
 
-    Raises :class:`SharedError`.
+    Raises :class:`~cass_ray.translate.project.hunks.SharedError`.
     """
     if (original / HEADER).exists():
         raise SharedError(f"{HEADER} is in the project already")
     shutil.rmtree(output, ignore_errors=True)
     pairs: dict[str, tuple[str, str]] = {}
+    builds: dict[str, tuple[str, str]] = {}
     for path in source_files(translated):
         name = path.relative_to(translated).as_posix()
         if name == STATE:
@@ -63,25 +73,35 @@ def share_tree(original: Path, translated: Path, output: Path) -> None:
         (output / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, output / name)
         before = original / name
-        if is_source(name) and before.is_file():
+        if before.is_file() and is_source(name):
             pairs[name] = (_read(before), _read(path))
+        elif before.is_file() and is_build_file(name):
+            builds[name] = (_read(before), _read(path))
     names = common_names(pairs)
-    for name, (cuda, hip) in pairs.items():
+    switch = switch_of(builds)
+    for name, (cuda, hip) in (*builds.items(), *pairs.items()):
         if cuda == hip:
             continue
-        header = os.path.relpath(HEADER, Path(name).parent)
         try:
-            text = share_file(cuda, hip, names, Path(header).as_posix())
+            if name in builds:
+                text = share_build_file(name, cuda, hip, switch)
+            else:
+                # What is made of a template may lie anywhere: it finds no header of ours.
+                header = "" if is_template(name) else os.path.relpath(HEADER, Path(name).parent)
+                text = share_file(
+                    cuda, hip, names if header else {}, Path(header).as_posix() if header else ""
+                )
         except SharedError as error:
             raise SharedError(f"{name}: {error}") from error
         (output / name).write_bytes(text.encode("utf-8", "surrogateescape"))
     (output / HEADER).write_text(header_text(names))
+    return switch
 
 
 def header_text(names: Mapping[str, str]) -> str:
     """The header that gives ``names`` of CUDA HIP's meaning."""
     lines = (f"#define {cuda} {hip}\n" for cuda, hip in sorted(names.items()))
-    return _HEADER_TEXT.format(macro=MACRO, names="".join(lines))
+    return _HEADER_TEXT.format(macro=MACRO, by_amd=_BY_AMD, names="".join(lines))
 
 
 def common_names(pairs: Mapping[str, tuple[str, str]]) -> dict[str, str]:
@@ -96,7 +116,7 @@ def common_names(pairs: Mapping[str, tuple[str, str]]) -> dict[str, str]:
         if cuda == hip:
             continue
         before, after = _units(cuda), _units(hip)
-        for part in _opcodes([unit.text for unit in before], [unit.text for unit in after]):
+        for part in opcodes([unit.text for unit in before], [unit.text for unit in after]):
             if not part.same:
                 old, new = before[part.a : part.b], after[part.c : part.d]
                 _collect(found, _all_tokens(old), _all_tokens(new))
@@ -108,66 +128,49 @@ def common_names(pairs: Mapping[str, tuple[str, str]]) -> dict[str, str]:
 
 
 def share_file(cuda: str, hip: str, names: Mapping[str, str], header: str) -> str:
-    """One text of a file and its translation; ``header`` is what it includes.
+    """One text of a file and its translation; ``header`` is what it includes, if anything.
 
     Raises :class:`SharedError` where conditions of the preprocessor do not end.
     """
     mark, cuda = split_mark(cuda)
     before, after = _units(cuda), _units(split_mark(hip)[1])
-    codes = _opcodes([_key(unit, names) for unit in before], [_key(unit, {}) for unit in after])
+    codes = opcodes([_key(unit, names) for unit in before], [_key(unit, {}) for unit in after])
     newline = SourceText(cuda).newline
     opening = next((n for n, unit in enumerate(before) if unit.code.strip()), 0)
     parts = [mark, *(unit.text for unit in before[:opening])]
-    parts.append(f'#include "{header}"{newline}')
-    for hunk in _hunks(codes, before, after):
+    condition, otherwise = f"#ifdef {MACRO}{newline}", f"#ifndef {MACRO}{newline}"
+    if header:
+        parts.append(f'#include "{header}"{newline}')
+    else:
+        condition, otherwise = f"#if {_BY_AMD}{newline}", f"#if !({_BY_AMD}){newline}"
+    for hunk in hunks(codes, before, after):
         old = "".join(unit.text for unit in before[max(hunk.a, opening) : hunk.b])
         if hunk.same:
             parts.append(old)
             continue
-        old = _ended(old, newline)
-        new = _ended("".join(unit.text for unit in after[hunk.c : hunk.d]), newline)
+        old = ended(old, newline)
+        new = ended("".join(unit.text for unit in after[hunk.c : hunk.d]), newline)
         if not old:
-            parts += [f"#ifdef {MACRO}{newline}", new, f"#endif{newline}"]
+            parts += [condition, new, f"#endif{newline}"]
         elif not new:
-            parts += [f"#ifndef {MACRO}{newline}", old, f"#endif{newline}"]
+            parts += [otherwise, old, f"#endif{newline}"]
         else:
-            middle = f"#else{newline}"
-            parts += [f"#ifdef {MACRO}{newline}", new, middle, old, f"#endif{newline}"]
+            parts += [condition, new, f"#else{newline}", old, f"#endif{newline}"]
     return "".join(parts)
 
 
-@dataclass(frozen=True)
-class _Unit:
+def _directive(code: str) -> str:
+    match = _DIRECTIVE.match(code)
+    return match[1] if match else ""
+
+
+def _unit(text: str, code: str) -> TextUnit:
     """Whole lines before and after which a directive may stand: no macro's call is cut."""
-
-    text: str
-    code: str
-
-    @property
-    def directive(self) -> str:
-        match = _DIRECTIVE.match(self.code)
-        return match[1] if match else ""
+    bound = _BOUNDS.get(_directive(code))
+    return TextUnit(text, code, (bound,) if bound else ())
 
 
-@dataclass(frozen=True)
-class _Range:
-    """Units ``a`` to ``b`` of CUDA's text, to which ``c`` to ``d`` of HIP's correspond."""
-
-    same: bool
-    a: int
-    b: int
-    c: int
-    d: int
-
-    def single(self) -> list[_Range]:
-        pairs = zip(range(self.a, self.b), range(self.c, self.d), strict=True)
-        return [_Range(True, a, a + 1, c, c + 1) for a, c in pairs]
-
-    def joined(self, following: _Range) -> _Range:
-        return _Range(False, self.a, following.b, self.c, following.d)
-
-
-def _units(text: str) -> list[_Unit]:
+def _units(text: str) -> list[TextUnit]:
     code = SourceText(text).code
     inside = {
         match.start() + offset
@@ -175,7 +178,7 @@ def _units(text: str) -> list[_Unit]:
         for offset, character in enumerate(match[0])
         if character == "\n"
     }
-    units: list[_Unit] = []
+    units: list[TextUnit] = []
     start = line = depth = 0
     for match in re.finditer(r"\n|\Z", code):
         end = match.end()
@@ -188,10 +191,10 @@ def _units(text: str) -> list[_Unit]:
             opened = len(re.findall(r"[(\[]", logical))
             depth = max(0, depth + opened - len(re.findall(r"[)\]]", logical)))
         if depth == 0 and end > start:
-            units.append(_Unit(text[start:end], code[start:end]))
+            units.append(_unit(text[start:end], code[start:end]))
             start = end
     if start < len(text):
-        units.append(_Unit(text[start:], code[start:]))
+        units.append(_unit(text[start:], code[start:]))
     return units
 
 
@@ -206,13 +209,13 @@ def _tokens(text: str) -> Iterator[str]:
     yield from _TOKEN.findall(text, done)
 
 
-def _all_tokens(units: list[_Unit]) -> list[str]:
+def _all_tokens(units: list[TextUnit]) -> list[str]:
     return [token for unit in units for token in _tokens(unit.text)]
 
 
-def _key(unit: _Unit, names: Mapping[str, str]) -> tuple[str, ...]:
+def _key(unit: TextUnit, names: Mapping[str, str]) -> tuple[str, ...]:
     """What a unit is to AMD's compiler with the header's macros ``names``."""
-    if unit.directive == "include":
+    if _directive(unit.code) == "include":
         return (unit.text.strip(),)  # a path is no code: ``<a//b>`` has no comment in it
     tokens = tuple(_tokens(unit.text))
     defined = _DEFINED.match(unit.code)
@@ -220,7 +223,7 @@ def _key(unit: _Unit, names: Mapping[str, str]) -> tuple[str, ...]:
         # The body of a macro is replaced where it is used; its own name and parameters are not.
         head = sum(1 for _ in _tokens(defined[0]))
         return (*tokens[:head], *(names.get(token, token) for token in tokens[head:]))
-    if unit.directive:
+    if _directive(unit.code):
         return tokens
     return tuple(names.get(token, token) for token in tokens)
 
@@ -232,64 +235,6 @@ def _collect(found: dict[str, set[str]], cuda: list[str], hip: list[str]) -> Non
         for old, new in zip(cuda[a:b], hip[c:d], strict=True):
             if _CUDA_NAME.fullmatch(old) and new.isidentifier():
                 found.setdefault(old, set()).add(new)
-
-
-def _opcodes(one: Sequence[Hashable], other: Sequence[Hashable]) -> list[_Range]:
-    return [
-        _Range(tag == "equal", a, b, c, d)
-        for tag, a, b, c, d in SequenceMatcher(None, one, other, autojunk=False).get_opcodes()
-    ]
-
-
-def _hunks(codes: list[_Range], before: list[_Unit], after: list[_Unit]) -> list[_Range]:
-    """Ranges that are the same or not, with whole conditions.
-
-    One ``#if`` of the project is never cut by ours: what differs grows until it holds all of it.
-    """
-    steps: list[_Range] = []
-    for code in codes:
-        steps += code.single() if code.same else [code]
-    made: list[_Range] = []
-    steps.reverse()
-    while steps:
-        hunk = steps.pop()
-        while not hunk.same:
-            sides = (_open(before[hunk.a : hunk.b]), _open(after[hunk.c : hunk.d]))
-            if any(side.before for side in sides) and made:
-                hunk = made.pop().joined(hunk)
-            elif any(side.after for side in sides) and steps:
-                hunk = hunk.joined(steps.pop())
-            elif any(side != _Open(False, False) for side in sides):
-                raise SharedError("a change lies in a condition of the preprocessor that is cut")
-            else:
-                break
-        made.append(hunk)
-    return made
-
-
-@dataclass(frozen=True)
-class _Open:
-    """Whether lines want the beginning, or the end, of a condition that is not among them."""
-
-    before: bool
-    after: bool
-
-
-def _open(units: list[_Unit]) -> _Open:
-    depth, before = 0, False
-    for unit in units:
-        directive = unit.directive
-        if directive in {"if", "ifdef", "ifndef"}:
-            depth += 1
-        elif depth == 0 and directive in {"else", "elif", "elifdef", "elifndef", "endif"}:
-            before = True
-        elif directive == "endif":
-            depth -= 1
-    return _Open(before, depth > 0)
-
-
-def _ended(text: str, newline: str) -> str:
-    return text if not text or text.endswith("\n") else text + newline
 
 
 def _read(path: Path) -> str:

@@ -154,7 +154,8 @@ class _Run:
         self._context = context
         listing = "\n".join(sorted(name for name in context.files if is_source(name)))
         made_by = f"{translator.name}\0{translator.version}\0{_digest(_BUILD_CODE)}"
-        known = "\n".join((listing, "", *sorted(context.declared), str(context.cuda_architecture)))
+        choices = f"{context.cuda_architecture} {context.plain_vectors}"
+        known = "\n".join((listing, "", *sorted(context.declared), choices))
         self._salt = f"{made_by}\0{_digest(os.fsencode(known))}"
         self._before = _read_state(output / STATE)
         self._after: dict[str, dict[str, Any]] = {}
@@ -269,10 +270,15 @@ def _translate(translator: Translator, task: _Task, context: Context) -> Transla
     return replace(made, findings=(*made.findings, *unreturned)) if unreturned else made
 
 
+def is_template(name: str) -> bool:
+    """Whether a build makes a file of another name, perhaps in another folder, of this one."""
+    return PurePosixPath(name).suffix.lower() in _COPIES
+
+
 def _made_from(name: str) -> str:
     """The name of the file that a build makes of the file ``name``."""
     path = PurePosixPath(name)
-    return str(path.with_suffix("")) if path.suffix.lower() in _COPIES else name
+    return str(path.with_suffix("")) if is_template(name) else name
 
 
 def _is_below(path: Path, root: Path) -> bool:

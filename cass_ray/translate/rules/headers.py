@@ -28,6 +28,8 @@ _DEVICE_SOURCES = (".cu", ".cu.cc", ".cu.cpp")
 _HOST_SOURCES = (".cc", ".cpp", ".cxx", ".c++")
 _HEADERS = (".h", ".hh", ".hpp", ".hxx")
 _HIP_ALONE = ("#ifdef __HIPCC__", "#endif")
+_WITH_HIP = ("#if defined(__HIPCC__) || defined(__HIP_PLATFORM_AMD__)", "#endif")
+"""Where HIP's runtime header can be included at all: it asks other compilers for the platform."""
 _OF_CUDA = re.compile(
     r"<<<|\b(?:__\w*(?:CUDA|global|device|host)\w*__|[Cc][Uu]da\w*|CUDA\w*|cu[A-Z]\w*|CU[A-Z]\w*|thrust|cub"
     r"|threadIdx|blockIdx)\b"
@@ -307,10 +309,19 @@ def insert_after_runtime(unit: Rewrite, text: str, *, for_hip_alone: bool = Fals
     if unit.runtime_end is None and for_hip_alone and unit.filename.endswith(_HEADERS):
         _insert_runtime(unit, _HIP_ALONE, text)
         return
+    if unit.runtime_end is None and _asks_for_nvcc(unit):
+        _insert_runtime(unit, (_WITH_HIP[0], f"{text}{_WITH_HIP[1]}"))
+        return
     if unit.runtime_end is None:
         _insert_runtime(unit)
     if unit.runtime_end is not None:
         unit.edits.insert(unit.runtime_end, text)
+
+
+def _asks_for_nvcc(unit: Rewrite) -> bool:
+    """Whether the file is a header that other compilers may read without HIP's headers."""
+    header = unit.filename.endswith((*_HEADERS, ".cuh"))
+    return header and not {"__CUDACC__", "__CUDA_ARCH__"}.isdisjoint(unit.words)
 
 
 def _top(unit: Rewrite) -> tuple[int, str] | None:

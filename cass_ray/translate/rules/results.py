@@ -3,6 +3,9 @@
 CUDA's ``__popc`` gives an ``int``, HIP's an ``unsigned int`` (``amd_device_functions.h``), so that
 ``__popc(x) - n`` is negative in one and huge in the other. A cast keeps CUDA's type. Found by
 running generated programs.
+
+CUDA's ``__ffsll`` takes a ``long long`` and each integer with it; HIP's are two, which are
+ambiguous for a ``long``: the ``uint64_t`` of Linux.
 """
 
 from __future__ import annotations
@@ -20,6 +23,8 @@ RESULTS = {
 }
 """Function of both languages -> type of its result in CUDA."""
 
+_WIDE = re.compile(r"\blong\s+long\b|\d[uU]?[lL][lL]|\d[lL][lL][uU]")
+"""What shows that an argument is of one of HIP's two types."""
 _ASSIGNED = re.compile(r"(?P<start>[^;{}]*)=\s*\Z")
 _STATEMENT_CHARACTERS = 200
 
@@ -36,6 +41,11 @@ def cast_results(unit: Rewrite) -> None:
             call = unit.call(offset, word)
             if call is None or unit.is_member(offset):
                 continue
+            if word == "__ffsll" and len(call[0]) == 1 and not _WIDE.search(unit.text(call[0][0])):
+                start, end = call[0][0]
+                unit.edits.insert(start, "static_cast<long long>(")
+                unit.edits.insert(end, ")")
+                unit.converted(offset)
             if not _is_cast(unit, offset, type_) and not _is_assigned(unit, offset, call[2]):
                 unit.edits.insert(offset, f"({type_})")
                 unit.converted(offset)

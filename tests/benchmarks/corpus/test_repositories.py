@@ -5,21 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchmarks.corpus.repositories.measure import Measured, Results, of_progress, of_report
-from benchmarks.corpus.repositories.page import table, table_of_classes
+from benchmarks.corpus.repositories.page import table, table_of_all, table_of_classes
 from benchmarks.corpus.repositories.rule import (
     Facts,
     Repository,
     RepositoryList,
     candidates,
     choose,
-    choose_second,
+    choose_later,
     facts_of,
 )
-from benchmarks.corpus.repositories.taken import lines_of, take
+from benchmarks.corpus.repositories.taken import lines_of, pairs_of, programs_of, take
 from cass_ray.corpus.program import SourceError
 from tests.benchmarks.project.test_rows import repository
 
@@ -77,7 +78,8 @@ def test_the_first_sixty_that_fit_are_tried_the_smallest_first() -> None:
     assert places == sorted(places, key=lambda place: ((100 - place) % 7, place))
 
 
-def test_the_second_list_begins_after_the_last_of_the_first() -> None:
+@pytest.mark.parametrize(("later", "before"), [("second", "by_rule"), ("third", "second")])
+def test_a_later_list_begins_after_the_last_of_the_one_before(later: str, before: str) -> None:
     names = list(candidates([]))
 
     def facts(name: str) -> Facts:
@@ -86,25 +88,31 @@ def test_the_second_list_begins_after_the_last_of_the_first() -> None:
             raise SourceError("no clone")
         return Facts(str(place), "MIT" if place % 2 else "", 5, 0)
 
-    first = choose(RepositoryList(named=[]), facts)
-    last = max(int(each.commit) for each in first.by_rule)
-    written = first.model_copy(update={"second": [Repository(repository=names[121], kind="k")]})
-    chosen = choose_second(choose_second(written, facts), facts)
-    assert last == 119
-    assert [int(each.commit) for each in chosen.second] == list(range(121, 121 + 60, 2))
-    assert [each.kind for each in chosen.second] == ["k", *[""] * 29]
-    assert chosen.by_rule == first.by_rule
+    ends = Repository(repository=names[119])
+    written = RepositoryList.model_validate(
+        {
+            "named": [],
+            before: [Repository(repository=names[7]), ends, Repository(repository=names[11])],
+            later: [Repository(repository=names[121], kind="k")],
+            "not_had": [names[2], names[64], names[130]],
+        }
+    )
+    chosen = choose_later(choose_later(written, facts, later), facts, later)
+    taken: list[Repository] = getattr(chosen, later)
+    assert [int(each.commit) for each in taken] == list(range(121, 121 + 60, 2))
+    assert [each.kind for each in taken] == ["k", *[""] * 29]
+    assert getattr(chosen, before) == getattr(written, before)
     assert chosen.not_had == [names[2], names[64]]
 
 
 def test_the_lists_that_are_committed() -> None:
     listed = RepositoryList.load()
-    assert (len(listed.by_rule), len(listed.second)) == (60, 30)
-    both = [*listed.by_rule, *listed.second]
-    assert all(5 <= each.cu_files <= 400 and each.kind for each in both)
+    lists = (listed.by_rule, listed.second, listed.third)
+    assert [len(each) for each in lists] == [60, 30, 30]
+    assert all(5 <= row.cu_files <= 400 and row.kind for each in lists for row in each)
     names = list(candidates([each.repository for each in listed.named]))
-    last = max(names.index(each.repository) for each in listed.by_rule)
-    assert all(names.index(each.repository) > last for each in listed.second)
+    places = [{names.index(row.repository) for row in each} for each in lists]
+    assert max(places[0]) < min(places[1]) <= max(places[1]) < min(places[2])
 
 
 def test_facts_of_a_commit(tmp_path: Path) -> None:
@@ -231,6 +239,45 @@ def test_results_of_another_machine_are_taken(tmp_path: Path) -> None:
         ("name dim9 (compile_amd)", 1),
     ]
     assert of["c/c"].pairs == 2
+
+
+def test_the_first_results_of_the_third_list_stay() -> None:
+    results = Results()
+    for pairs in (1, 3):
+        for listed in ("second", "third"):
+            row = measured(f"{listed}/a", 4, pairs)
+            results.replace(row.model_copy(update={"list": listed}))
+    assert [(each.repository, each.pairs) for each in results.first] == [("third/a", 1)]
+    assert {each.pairs for each in results.measured} == {3}
+
+
+def test_programs_that_were_run_and_digests_of_pairs() -> None:
+    def row(name: str, verified: str, executed: bool, stage: str = "") -> dict[str, object]:
+        why = "output_differs" if stage == "execute" else "compile_error" if stage else ""
+        return {
+            "id": name * 64, "path": name, "stage": stage, "reason": why, "main": name != "n",
+            "verified": verified, "executed": executed, "diagnostic": "",
+        }  # fmt: skip
+
+    rows = [
+        row("a", "executed", True),
+        row("b", "executed", True),
+        row("c", "compiled", True),
+        row("d", "compiled", False),
+        row("e", "compiled", True, "execute"),
+        row("f", "compiled", False, "compile_amd"),
+        row("n", "executed", True),
+    ]
+    seen = programs_of(rows)
+    assert (seen.agreed, seen.ended, seen.differ, seen.not_run) == (2, 1, 1, 1)
+    assert seen.need_nothing == 4
+    plain: dict[str, dict[str, Any]] = {"a+a": {"rows": rows}, "a+a+executed": {"rows": []}}
+    assert pairs_of(plain, ["a/a", "b/b"]) == {"a/a": [x * 16 for x in "abcdn"]}
+    results = Results(measured=[measured("a/a", 7, 5).model_copy(update={"programs": seen})])
+    page = table_of_all(results, pairs_of(plain, ["a/a"]))
+    assert "| **all** | 1 | 1 | 7 | 7 | 0 | 1 | 1 | **5** | 100% of 5 |" in page
+    assert "5 distinct pairs of 1 repositories" in page
+    assert "Of 4 pairs with a `main` that run without data (1 repositories) 2 (50%)" in page
 
 
 @pytest.mark.parametrize(

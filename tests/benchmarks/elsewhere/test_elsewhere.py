@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -45,6 +46,7 @@ def test_sources_build_files_and_licences_travel(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(content)
     (tmp_path / "src" / "data.h").write_bytes(b" " * (MOST_BYTES + 1))
+    (tmp_path / "src" / "mha.cubin.cpp").write_text("unsigned char cubin[] = {0x7f};")
     (tmp_path / "src" / "out.h").symlink_to("/etc/passwd")
     for command in (
         ["init", "-q"],
@@ -53,24 +55,35 @@ def test_sources_build_files_and_licences_travel(tmp_path: Path) -> None:
     ):
         subprocess.run(["git", *command], cwd=tmp_path, check=True)
     found = dict(sources_of(tmp_path))
-    assert found == {**{name: name.encode() for name, wanted in FILES.items() if wanted}, **headers}
+    sources = {name: name.encode() for name, wanted in FILES.items() if wanted}
+    assert found == {**sources, **headers, "src/mha.cubin.cpp": b""}
+    of_include = dict(sources_of(tmp_path, "include"))
+    assert of_include == headers
+    assert list(sources_of(tmp_path, "incl")) == []
 
 
 def test_rows_have_reasons_from_the_first_error_on_and_no_code(tmp_path: Path) -> None:
     folder = tmp_path / ".work" / "blocks-1" / "parts"
     folder.mkdir(parents=True)
     said = 'cicc: e.h(1): warning #20012-D: ignored\n  T t;\nk.cu(9): error: expected a ";"\n'
-    rows = [
-        {"path": "k.cu", "stage": "compile_nvidia", "reason": "compile_error", "diagnostic": said},
-        {"path": "p.cu", "stage": None, "reason": None, "diagnostic": None},
+    rows: list[dict[str, Any]] = [
+        {"id": "1", "path": "k.cu", "stage": "s", "reason": "compile_error", "diagnostic": said},
+        {"id": "2", "path": "p.cu", "stage": None, "reason": None, "diagnostic": None},
     ]
-    table = pa.Table.from_pylist([{**row, "cuda_source": "secret"} for row in rows])
+    source = "int main() { return secret; }"
+    evidence = {"grade": "exact", "runs": [1]}
+    runs: dict[str, Any] = {"verified": "executed", "executed": True, "evidence": evidence}
+    table = pa.Table.from_pylist([{**row, "cuda_source": source, **runs} for row in rows])
     pq.write_table(table, folder / "a.rows.parquet")
     (folder / "b.rows.parquet").write_bytes(b"PAR1 being written")
     made = {row["path"]: row for row in rows_of(tmp_path)}
     assert made["k.cu"]["diagnostic"] == 'k.cu(9): error: expected a ";"\n'
-    assert made["p.cu"]["reason"] is None
+    pair = {**rows[1], "diagnostic": ""}
+    assert made["p.cu"] == pair
     assert "secret" not in json.dumps(list(made.values()))
+    as_programs = {row["path"]: row for row in rows_of(tmp_path, runs=True)}
+    run = {"verified": "executed", "executed": True, "main": True, "grade": "exact"}
+    assert as_programs["p.cu"] == {**pair, **run}
 
 
 def test_a_list_builds_a_repository_with_its_dependencies() -> None:
@@ -89,8 +102,15 @@ def test_a_list_builds_a_repository_with_its_dependencies() -> None:
     ):
         line = build_of(listed, asked, Path("/s"), Path("/o"))
         assert line == f"3600*{slots}\t{command.format(name, slots, more)}"
-    with pytest.raises(ValueError, match="no/such"):
-        build_of(listed, "no/such", Path("/s"), Path("/o"))
+    both = [
+        command.format("", 3, ""),
+        command.format("+executed", 3, "--set execute=true "),
+    ]
+    line = build_of(listed, "me/own:executed*3", Path("/s"), Path("/o"))
+    assert line == f"3600*3\t{'; '.join(both)}"
+    for wrong in ("no/such", "me/own:runs"):
+        with pytest.raises(ValueError, match=wrong):
+            build_of(listed, wrong, Path("/s"), Path("/o"))
 
 
 def test_the_end_of_a_log_comes_back(tmp_path: Path) -> None:
@@ -137,6 +157,19 @@ def test_commands_for_several_processors_wait_for_them(tmp_path: Path) -> None:
     work.give_back(a1)
     assert [each.text for each in iter(lambda: _end(work), None)] == ["a2", "b1"]
     assert not work.has_more()
+
+
+def test_lists_may_come_later_until_the_end_is_said(tmp_path: Path) -> None:
+    """The first list's command brings the second, whose command says that nothing more comes."""
+    lists, results = tmp_path / "lists", tmp_path / "results"
+    lists.mkdir()
+    (tmp_path / "later").write_text(f"9\ttouch {results / 'stop'}\n")
+    (lists / "a.list").write_text(f"9\tmv {tmp_path / 'later'} {lists / 'b.list'}\n")
+    module = REPOSITORY / "benchmarks" / "elsewhere" / "commands.py"
+    command = [sys.executable, str(module), str(lists), str(results), "--wait"]
+    subprocess.run(command, check=True, timeout=60)
+    ended = [json.loads(line)["key"] for line in (results / "log.jsonl").read_text().splitlines()]
+    assert ended == ["a.00000", "b.00000"]
 
 
 def _end(work: Work) -> Command | None:

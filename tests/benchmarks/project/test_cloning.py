@@ -46,6 +46,20 @@ def test_a_copy_without_its_largest_files(
     assert "film.gif" in capsys.readouterr().err
 
 
+def test_an_older_commit_of_a_copy_without_its_largest_files(tmp_path: Path) -> None:
+    mirrors = mirror(tmp_path / "a", {"a.cu": "int a;\n", "film.gif": "GIF"})
+    repository = mirrors / "someone+thing/repo"
+    older = git(repository, "rev-parse", "HEAD")
+    tree = git(repository, "rev-parse", "HEAD^{tree}")
+    newer = git(repository, "commit-tree", "-p", older, "-m", "b", tree)
+    git(repository, "update-ref", "HEAD", newer)
+    name = git(repository, "rev-parse", "HEAD:film.gif")
+    (repository / "objects" / name[:2] / name[2:]).unlink()
+    made = clone(ROW.model_copy(update={"commit": older}), tmp_path / "place", mirrors)
+    assert made.commit == older and (made.tree / "a.cu").is_file()
+    assert not (made.tree / "film.gif").exists()
+
+
 def test_a_whole_copy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     mirrors = mirror(tmp_path / "a", {"a.cu": "int a;\n"})
     assert (clone(ROW, tmp_path / "place", mirrors).tree / "a.cu").is_file()

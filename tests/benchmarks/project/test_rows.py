@@ -21,7 +21,7 @@ PAGE = "# Projects\n\n<!-- last seen: mine -->\nold\n<!-- end of mine -->\n\nthe
 def repository(place: Path, name: str, source: Path) -> Path:
     """A git repository ``OWNER+NAME/repo`` below ``place`` with the files of ``source``."""
     folder = place / name.replace("/", "+") / "repo"
-    shutil.copytree(source, folder)
+    shutil.copytree(source, folder, symlinks=True)
     git = ["git", "-C", str(folder), "-c", "user.name=x", "-c", "user.email=x@localhost"]
     for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "first"]):
         subprocess.run([*git, *command], check=True)
@@ -68,7 +68,7 @@ def test_the_table_stands_between_its_marks(tmp_path: Path) -> None:
     write_table(results, "mine", page)
     text = page.read_text()
     assert "gfx1100: 1 of 2 pass." in text
-    assert "| b/b | 01234567 | gfx1100 | built |  | 2026-11-29 | 2 | 0 | `Error 1` |" in text
+    assert "| b/b | 01234567 | gfx1100 | built |  | 2026-11-29 |  | 2 | 0 | `Error 1` |" in text
     assert "old" not in text and text.endswith("<!-- end of mine -->\n\nthe rest\n")
     with pytest.raises(ValueError, match="last seen: other"):
         write_table(results, "other", page)
@@ -94,6 +94,20 @@ def test_clones_come_with_what_fills_their_submodules(tmp_path: Path) -> None:
     assert all((folder / "sum.h").is_file() for folder in folders)
     with pytest.raises(CloneFailed, match="you\\+absent"):
         clone(ProjectRow(project="you/absent"), tmp_path / "other", repositories)
+
+
+def test_outcomes_of_another_machine_are_joined_by_their_day(tmp_path: Path) -> None:
+    def on(day: str, where: str, verdict: str) -> Seen:
+        return seen("a/a", verdict).model_copy(update={"date": f"2026-11-{day}", "where": where})
+
+    results = Results(seen=[on("28", "", "failed"), seen("b/b", "built")])
+    results.join(Results(seen=[on("29", "elsewhere", "passed")]))
+    assert [(each.where, each.verdict) for each in results.seen] == [
+        ("elsewhere", "passed"),
+        ("", "built"),
+    ]
+    results.join(Results(seen=[on("27", "long ago", "failed")]))
+    assert results.seen[0].where == "elsewhere"
 
 
 @pytest.mark.amd

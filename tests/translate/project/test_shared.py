@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -112,6 +113,20 @@ def both(tmp_path: Path, cuda: str, hip: str) -> None:
 )
 def test_whole_conditions_and_calls(tmp_path: Path, cuda: str, hip: str) -> None:
     both(tmp_path, cuda, hip)
+
+
+def test_what_a_template_becomes_finds_no_header(tmp_path: Path) -> None:
+    cuda, hip, shared = (tmp_path / name for name in ("cuda", "hip", "shared"))
+    (cuda / "src").mkdir(parents=True)
+    (cuda / "src/sum.cu.in").write_text(MAIN)
+    translate_tree(cuda, hip, make_translator())
+    share_tree(cuda, hip, shared)
+    made = tmp_path / "sum.cu"  # as configure_file writes it
+    shutil.copy(shared / "src/sum.cu.in", made)
+    shutil.copy(cuda / "src/sum.cu.in", tmp_path / "cuda.cu")
+    shutil.copy(hip / "src/sum.cu.in", tmp_path / "hip.cu")
+    assert preprocessed(made) == preprocessed(tmp_path / "cuda.cu")
+    assert preprocessed(made, AMD) == preprocessed(tmp_path / "hip.cu")
 
 
 def test_a_name_that_stays_somewhere_is_no_macro() -> None:

@@ -63,6 +63,19 @@ def test_a_second_run_writes_only_what_changed(project: Path, tmp_path: Path) ->
     assert (out / "src/plain.cpp").read_text() == "int y = hipSuccess;\n"
 
 
+def test_a_second_run_follows_the_choice_of_vector_types(tmp_path: Path) -> None:
+    root, out = tmp_path / "project", tmp_path / "out"
+    root.mkdir()
+    (root / "a.cu").write_text("#include <cuda_runtime.h>\n__global__ void f(int*);\n")
+    (root / "b.cu").write_text("#include <cuda_runtime.h>\nint g;\n")
+    translate_tree(root, out, make_translator())
+    # Another file of the same names wants them: those that did not change are translated again.
+    (root / "b.cu").write_text("#include <cuda_runtime.h>\nfloat4 g;\n")
+    translate_tree(root, out, make_translator())
+    translate_tree(root, tmp_path / "fresh", make_translator())
+    assert (out / "a.cu").read_text() == (tmp_path / "fresh/a.cu").read_text()
+
+
 def test_edits_by_hand_survive(project: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     translate_tree(project, out, make_translator())

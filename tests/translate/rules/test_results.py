@@ -12,6 +12,11 @@ ENGINE = RulesTranslator()
 PROGRAM = r"""
 #include <cstdio>
 
+template <typename T>
+__device__ int first(T value) {
+  return __ffsll(value);
+}
+
 __global__ void counts(long long* out, unsigned bits, unsigned long long wide, int n) {
   out[0] = (__popc(bits) - n) % 1000;
   out[1] = (__popcll(wide) - n) / 2;
@@ -20,10 +25,11 @@ __global__ void counts(long long* out, unsigned bits, unsigned long long wide, i
   out[4] = __umul24(0xffffffu, bits << 8) / 2;
   auto deduced = __popc(bits);
   out[5] = (deduced - n) >> 1;
+  out[6] = first<unsigned long>(wide) + first<unsigned>(bits) + first(-8) + first(-1l << 40);
 }
 
 int main() {
-  long long *device, host[6];
+  long long *device, host[7];
   cudaMalloc(&device, sizeof host);
   counts<<<1, 1>>>(device, 0xf0u, 0xff00ull, 20);
   cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost);
@@ -43,6 +49,14 @@ int main() {
         ("x = b & __popc(a);", "x = b & (int)__popc(a);"),
         ("auto n = __ffs(a);", "auto n = (int)__ffs(a);"),
         ("y = __umul24(a, b) >> 1;", "y = (unsigned int)__umul24(a, b) >> 1;"),
+        # HIP has it for two types, which are ambiguous for others.
+        ("f(__ffsll(a))", "f((int)__ffsll(static_cast<long long>(a)))"),
+        (
+            "int n = __ffsll(a >> 1) - 1;",
+            "int n = (int)__ffsll(static_cast<long long>(a >> 1)) - 1;",
+        ),
+        ("int n = __ffsll((long long)a);", "int n = __ffsll((long long)a);"),
+        ("int n = __ffsll(12ULL);", "int n = __ffsll(12ULL);"),
         # The variable's type decides already.
         ("int n = __popc(a);", "int n = __popc(a);"),
         ("f((int)__popc(a))", "f((int)__popc(a))"),
@@ -64,5 +78,6 @@ def test_a_function_of_the_program_is_left_alone(result: str) -> None:
 @pytest.mark.amd
 def test_results_are_those_of_cuda() -> None:
     # 4 bits - 20; (8 - 20) / 2; the fifth bit - 20; 9 is no less than -1;
-    # 0xffffff * 0xf000 = 0xefff_ff1000: its low word is 0xffff1000, halved; (4 - 20) / 2.
-    assert output_of(PROGRAM)["counts"] == "-16 -6 -15 0 2147452928 -8"
+    # 0xffffff * 0xf000 = 0xefff_ff1000: its low word is 0xffff1000, halved; (4 - 20) / 2;
+    # the first bits of 0xff00, 0xf0, -8, and -2^40: 9 + 5 + 4 + 41.
+    assert output_of(PROGRAM)["counts"] == "-16 -6 -15 0 2147452928 -8 59"

@@ -47,3 +47,30 @@ def test_a_header_for_both(tmp_path: Path, body: str) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr[:2000]
+
+
+@pytest.mark.parametrize("name", ["both.h", "both.hpp", "both.cuh"])
+@pytest.mark.parametrize(
+    ("on", "body"),
+    [
+        ("__CUDACC__", "__device__ unsigned least(unsigned a) { return __vminu4(a, 7); }"),
+        ("__CUDA_ARCH__", "inline int vote() { return __any_sync(~0u, 1); }"),
+        ("__CUDACC__", "inline void use() { cub::SwitchDevice switched(0); }"),
+        ("__CUDACC__", "__device__ float down(float a, float b) { return __fadd_rd(a, b); }"),
+        ("__CUDACC__", "__device__ void wait() { __nanosleep(10); }"),
+    ],
+)
+def test_a_header_that_a_host_compiler_reads_without_hip(
+    tmp_path: Path, name: str, on: str, body: str
+) -> None:
+    compiler = shutil.which("g++")
+    if compiler is None:
+        pytest.skip("needs g++")
+    text = f"#pragma once\n#include <cstring>\n#ifdef {on}\n{body}\n#endif\nint plain();\n"
+    translated = make_translator("rules").translate(text, filename=name).source
+    assert translated != text
+    (tmp_path / name).write_text(translated)
+    (tmp_path / "a.cpp").write_text(f'#include "{name}"\nint main() {{ return 0; }}\n')
+    command = [compiler, "-std=c++17", "-fsyntax-only", "a.cpp"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[:2000]

@@ -194,7 +194,8 @@ class Devices:
         return {
             **dict.fromkeys(nothing, lambda *_, **__: None),
             **dict.fromkeys(zero, lambda *_, **__: 0),
-            **dict.fromkeys(("is_available", "is_initialized"), lambda: True),
+            # A PyTorch built without CUDA looks for no place of ROCm where the last one is false.
+            **dict.fromkeys(("is_available", "is_initialized", "_is_compiled"), lambda: True),
             # Functions of Python's: PyTorch keeps them in sets, which ctypes' can't be in.
             "device_count": lambda: int(self._backend.cass_torch_device_count()),
             "current_device": lambda: int(self._backend.cass_torch_current_device()),
