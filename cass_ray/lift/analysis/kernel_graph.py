@@ -81,6 +81,11 @@ class KernelGraph:
     def instructions(self, blocks: Iterable[CodePlace]) -> Iterator[CodePlace]:
         return (place for block in blocks for place, _ in self.blocks[block].accesses)
 
+    @cached_property
+    def all_instructions(self) -> list[DecodedInstruction]:
+        """Those of all blocks."""
+        return [self.at(place) for place in self.instructions(self.blocks)]
+
     # Functions
 
     @cached_property

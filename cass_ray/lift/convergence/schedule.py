@@ -63,6 +63,6 @@ def wave_schedule(
         yield_points = waits.polls | first_spin_loads(graph, words)
         return WaveSchedule(lanes=lane_schedule(graph, yield_points))
     # One warp could wait for the other for ever, or come to a barrier without it.
-    counts = any(map(counts_threads, map(graph.at, graph.instructions(graph.blocks))))
+    counts = any(map(counts_threads, graph.all_instructions))
     needs_turns = bool(waits.polls) or counts or graph.get(barrier_may_diverge)
     return WaveSchedule(warps=waits) if needs_turns else before

@@ -75,9 +75,10 @@ class _Lanes:
 
     def __init__(self, graph: KernelGraph) -> None:
         self._graph = graph
-        read = [graph.at(place) for place in graph.instructions(graph.blocks)]
         self._numbers = ["SR_LANEID"]
-        if not any(name in _OTHER_DIMENSIONS for i in read for name in _special(i)):
+        if not any(
+            name in _OTHER_DIMENSIONS for i in graph.all_instructions for name in _special(i)
+        ):
             self._numbers.append("SR_TID.X")
         self.facts: dict[CodePlace, _Facts] = {graph.entry: frozenset()}
         pending = [graph.entry]

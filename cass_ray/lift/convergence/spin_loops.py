@@ -37,7 +37,7 @@ def _waiting_loops(graph: KernelGraph) -> Iterator[list[CodePlace]]:
 
 def must_keep_loads(graph: KernelGraph) -> bool:
     """Whether loads of shared memory have to stay where they are: some wait for another warp."""
-    instructions = [graph.at(place) for place in graph.instructions(graph.blocks)]
+    instructions = graph.all_instructions
     if not any(i.opcode == "LDS" for i in instructions):
         return False
     return any(map(uses_words, instructions)) or polls_shared(graph)
@@ -48,7 +48,7 @@ def spin_loads(graph: KernelGraph) -> frozenset[CodePlace]:
 
     Nvidia's scheduler lets other warps go on; on AMD such loops pause (``__ockl_grid_sync``).
     """
-    if not any(_is_strong_load(graph.at(place)) for place in graph.instructions(graph.blocks)):
+    if not any(map(_is_strong_load, graph.all_instructions)):
         return frozenset()
     loads: set[CodePlace] = set()
     for places in graph.get(waiting_loops):

@@ -10,8 +10,8 @@ import struct
 from dataclasses import dataclass, replace
 
 from cass_ray.lift.analysis.liveness import CodePlace, RegisterAccess
-from cass_ray.lift.convergence.forward_progress import LaneSchedule
 from cass_ray.lift.convergence.mask_groups import MaskGroups, mask_groups
+from cass_ray.lift.convergence.schedule import WaveSchedule
 from cass_ray.lift.errors import LifterBug, LiftError, UnknownForm
 from cass_ray.lift.frontend.code import CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
@@ -54,27 +54,20 @@ _SCALE = {"X2": 1, "X4": 2, "X8": 3, "X16": 4}
 class LoweringContext:
     """Writes what the instructions of one kernel do to one thread."""
 
-    def __init__(
-        self,
-        environment: KernelEnvironment,
-        *,
-        is_scheduled: bool = False,
-        schedule: LaneSchedule | None = None,
-    ) -> None:
-        """``is_scheduled``: the two warps of a wave run one after the other
-        (``lowering.scheduling.warp_scheduler``); ``schedule``: so do lanes of a warp
-        (``lowering.scheduling.lane_scheduler``)."""
+    def __init__(self, environment: KernelEnvironment, schedule: WaveSchedule) -> None:
         self.environment = environment
         self.ir = IRBuilder()
         self.handles = HandleWords(self.ir, tracked=environment.uses_handles)
         self.registers = RegisterFile(self.ir, self.handles, environment.target.wave_lanes)
         self.lane_scheduler = (
-            LaneScheduler(self.ir, self.registers, environment.target, schedule)
-            if schedule
+            LaneScheduler(self.ir, self.registers, environment.target, schedule.lanes)
+            if schedule.lanes is not None
             else None
         )
         self.scheduler = (
-            WarpScheduler(self.ir, self.registers) if is_scheduled else self.lane_scheduler
+            self.lane_scheduler
+            if schedule.warps is None
+            else WarpScheduler(self.ir, self.registers)
         )
         self.terminators = Terminators(self.ir, self.registers, self.scheduler)
         self.banks = ConstantBanks(environment, self.ir, self.handles)

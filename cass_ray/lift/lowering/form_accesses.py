@@ -9,34 +9,29 @@ ask where they are (of convergence, above all) are each lowered by themselves.
 from __future__ import annotations
 
 import re
-from collections.abc import Set
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Iterator, Set
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache, lru_cache
+from itertools import count as count_from
+from typing import Any
 
 from cass_ray.lift.analysis.liveness import CodePlace, RegisterAccess
-from cass_ray.lift.convergence.forward_progress import LaneSchedule
 from cass_ray.lift.convergence.mask_groups import MaskGroups
+from cass_ray.lift.convergence.schedule import WaveSchedule
 from cass_ray.lift.frontend.code import CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
-from cass_ray.lift.frontend.operands import (
-    Address,
-    Constant,
-    InstructionDescriptor,
-    MatrixDescriptors,
-    Operand,
-    Operands,
-    Predicate,
-    Register,
-    TensorAddress,
-)
+from cass_ray.lift.frontend.operands import Predicate, Register
 from cass_ray.lift.llvm.builder import Value
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.environment import KernelEnvironment
 from cass_ray.lift.lowering.table import Semantics
+from cass_ray.lift.lowering.target import WARP_LANES
 
 _NUMBERED = re.compile(r"(?<!desc\[)\b(U?[RP])(\d+)\b")
 """A register or predicate; the one of a memory descriptor is not read."""
 _NAME = re.compile(r"(U?[RP])(\d+)(.*)")
+_OF_KERNEL = frozenset({"BAR", "WARPGROUP"})
+"""What these do depends on the other barriers of the kernel, too."""
 _APART = 1000
 """From one operand's own register to the next one's: more than an operand has registers."""
 
@@ -95,20 +90,16 @@ class _FormContext(LoweringContext):
 class FormAccesses:
     """The table for one kernel: forms that other kernels of its kind had are there already."""
 
-    def __init__(self, environment: KernelEnvironment, schedule: LaneSchedule | None) -> None:
-        self._context = _FormContext(environment, schedule=schedule)
-        self._forms = _forms_of(
-            environment.target.name,
-            environment.uses_handles,
-            environment.in_cluster,
-            environment.uses_tensor_memory,
-            schedule is not None,
-        )
+    def __init__(self, environment: KernelEnvironment, schedule: WaveSchedule) -> None:
+        self._context = _FormContext(environment, schedule)
+        self._forms = _forms_of(_kind_of(environment, schedule))
 
     def of(
         self, code: CodeSection, i: DecodedInstruction, semantics: Semantics
     ) -> InstructionFacts:
         """What ``i`` of ``code`` touches. Raises what ``semantics`` raises."""
+        if i.opcode in _OF_KERNEL:
+            return self._lowered(code, i, semantics)
         guard = guard_of(i)
         printed = [_numbers_apart(each) for each in i.printed]
         if guard is not None:
@@ -130,11 +121,11 @@ class FormAccesses:
     ) -> _Form | None:
         """The form of ``i``, in which ``count`` registers are printed; None if what it touches does
         not follow from its text alone."""
-        apart = _Renaming()
-        guard = apart.predicate(i.guard) if i.guard is not None else None
-        renamed = replace(i, guard=guard, operands=Operands(map(apart.operand, i.operands)))
-        if apart.count != count:
+        numbers = count_from(_APART, _APART)
+        guard, operands = _apart((i.guard, i.operands), numbers)
+        if next(numbers) != (count + 1) * _APART:
             return None
+        renamed = replace(i, guard=guard, operands=operands)
         try:
             facts = self._lowered(code, renamed, semantics)
         except Exception:  # whatever it is, ``i`` itself raises it with its own registers
@@ -166,8 +157,26 @@ def guard_of(i: DecodedInstruction) -> tuple[str, bool] | None:
     return (i.guard.name, i.guard.inverted) if i.guard else None
 
 
+def _kind_of(environment: KernelEnvironment, schedule: WaveSchedule) -> tuple[Hashable, ...]:
+    """What semantics ask of a kernel; parameters, data and fences change no more than values."""
+    kernel, target = environment.kernel, environment.target
+    return (
+        target.name,
+        target.multiplies_floats_natively,
+        schedule.warps is not None,
+        schedule.lanes is not None,
+        environment.uses_handles,
+        environment.in_cluster,
+        environment.uses_tensor_memory,
+        environment.flushes_denormals,
+        kernel.architecture,
+        kernel.cluster,
+        kernel.max_threads <= WARP_LANES,
+    )
+
+
 @cache
-def _forms_of(*kind: str | bool) -> dict[tuple[str | bool | None, ...], _Form | None]:
+def _forms_of(kind: tuple[Hashable, ...]) -> dict[tuple[str | bool | None, ...], _Form | None]:
     """The forms of kernels of one kind: a process lowers each once."""
     del kind
     return {}
@@ -197,34 +206,14 @@ def _touched(name: str) -> _Touched | str:
     return _Touched(match[1], number - 1, int(match[2]) - number * _APART, match[3])
 
 
-class _Renaming:
-    """Gives each operand registers of its own, in the order of the text."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    def _next(self) -> int:
-        self.count += 1
-        return self.count * _APART
-
-    def register(self, register: Register) -> Register:
-        return register if register.is_zero else replace(register, index=self._next())
-
-    def predicate(self, predicate: Predicate) -> Predicate:
-        return predicate if predicate.index is None else replace(predicate, index=self._next())
-
-    def operand(self, operand: Operand) -> Operand:
-        match operand:
-            case Register():
-                return self.register(operand)
-            case Predicate():
-                return self.predicate(operand)
-            case Constant(index=Register() as index):
-                return replace(operand, index=self.register(index))
-            case Address() | TensorAddress():
-                return replace(operand, terms=tuple(map(self.register, operand.terms)))
-            case MatrixDescriptors():
-                return replace(operand, first=self.register(operand.first))
-            case InstructionDescriptor():
-                return replace(operand, register=self.register(operand.register))
-        return operand
+def _apart(value: Any, numbers: Iterator[int]) -> Any:
+    """An operand, or what is in one, with registers that are numbered anew in the order of the
+    text."""
+    if isinstance(value, Register | Predicate):
+        return value if value.index is None else replace(value, index=next(numbers))
+    if isinstance(value, tuple):
+        return type(value)(_apart(each, numbers) for each in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        parts = {each.name: _apart(getattr(value, each.name), numbers) for each in fields(value)}
+        return replace(value, **parts)
+    return value

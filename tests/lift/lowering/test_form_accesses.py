@@ -5,6 +5,8 @@ A PTX register of 64 bits is a pair in SASS, one of 128 four; the guard is read 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from cass_ray.lift.analysis.liveness import RegisterAccess
@@ -13,23 +15,32 @@ from cass_ray.lift.frontend import cubin as reading
 from cass_ray.lift.frontend.code import CubinCode
 from cass_ray.lift.frontend.listing import cubin_of
 from cass_ray.lift.llvm.globals import DeviceData
+from cass_ray.lift.lowering.environment import KernelEnvironment
+from cass_ray.lift.lowering.families import forms
 from cass_ray.lift.lowering.flow.calls import CallPlan
 from cass_ray.lift.lowering.flow.graph import kernel_graph
+from cass_ray.lift.lowering.form_accesses import FormAccesses
 from cass_ray.lift.lowering.target import lift_target
 from cass_ray.lift.module import kernel_environment
 from cass_ray.toolchain.nvidia.elf import Cubin
 from tests.lift.lowering.test_mbarrier import KERNEL
 
 
-def accesses(architecture: int, *instructions: str) -> list[RegisterAccess]:
-    """What instructions of a kernel touch, by its graph."""
+def environment_of(
+    architecture: int, target: str, instructions: tuple[str, ...]
+) -> KernelEnvironment:
     text = "\n".join([f".target sm_{architecture}", "", f"Function : {KERNEL}", *instructions])
     cubin = cubin_of(text)
     assert isinstance(cubin, Cubin)
     program = CubinCode(text)
     data = DeviceData(cubin, program.code_number)
     kernel = reading.kernel_info(cubin, KERNEL)
-    environment = kernel_environment(cubin, program, data, kernel, lift_target("gfx1100"))
+    return kernel_environment(cubin, program, data, kernel, lift_target(target))
+
+
+def accesses(architecture: int, *instructions: str) -> list[RegisterAccess]:
+    """What instructions of a kernel touch, by its graph."""
+    environment = environment_of(architecture, "gfx1100", instructions)
     graph, _ = kernel_graph(environment, WaveSchedule(), CallPlan())
     return [access for _, access in graph.blocks[graph.entry].accesses]
 
@@ -88,3 +99,28 @@ def test_a_bank_that_is_indexed_by_a_constant_is_read_with_the_values_of_its_blo
     move, load, _ = accesses(120, "UMOV UR4, 0x108", "LDCU UR5, c[0x0][UR4+0x258]", "EXIT")
     assert move == RegisterAccess(None, set(), {"UR4"})
     assert load == RegisterAccess(None, {"UR4"}, {"UR5"})
+
+
+@pytest.mark.parametrize("first", [32, 1024])
+def test_kernels_of_another_kind_have_forms_of_their_own(first: int) -> None:
+    """In blocks of 32 threads half of a wave of 64 is empty: there is no second way of a product.
+
+    Whichever kernel is lowered first, each has its own blocks of LLVM: outlines depend on them.
+    """
+    product = "HMMA.16816.F32 R4, R8, R12, R4"
+    labels = {}
+    for threads in (first, 1056 - first):
+        environment = environment_of(80, "gfx942", (product, "EXIT"))
+        kernel = replace(environment.kernel, max_threads=threads)
+        environment = replace(
+            environment,
+            kernel=kernel,
+            target=replace(environment.target, multiplies_floats_natively=True),
+        )
+        code = environment.program.code(KERNEL)
+        i = code.instructions[0]
+        facts = FormAccesses(environment, WaveSchedule()).of(code, i, forms()[i.mnemonic].semantics)
+        assert facts.access.writes == {"R4", "R5", "R6", "R7"}
+        assert facts.access.reads == {f"R{n}" for n in (4, 5, 6, 7, 8, 9, 10, 11, 12, 13)}
+        labels[threads] = facts.labels
+    assert labels[32] == 0 < labels[1024]

@@ -220,7 +220,7 @@ class InstructionReading(InstructionLowering):
 
     def __init__(self, walk: KernelWalk, schedule: WaveSchedule) -> None:
         super().__init__(walk, LoweringFacts(), schedule.points)
-        self._accesses = FormAccesses(walk.context.environment, schedule.lanes)
+        self._accesses = FormAccesses(walk.context.environment, schedule)
         self._constants: dict[liveness.CodePlace, Set[str]] = {}
         """Predicates that instructions set to true or false whatever they read."""
 

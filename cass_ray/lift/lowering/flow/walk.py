@@ -24,9 +24,7 @@ class KernelWalk:
 
     def __init__(self, environment: KernelEnvironment, schedule: WaveSchedule) -> None:
         self.program = environment.program
-        self.context = LoweringContext(
-            environment, is_scheduled=schedule.warps is not None, schedule=schedule.lanes
-        )
+        self.context = LoweringContext(environment, schedule)
         self.regions = OutlinedRegions(self.context)
         """What is outlined of large functions: nothing, unless that is set before the walk."""
         self.blocks: dict[liveness.CodePlace, liveness.LivenessBlock] = {}
