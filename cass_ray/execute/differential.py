@@ -45,6 +45,8 @@ class Agreement(StrEnum):
     UNMOVED = "unmoved"
     """It prints what it prints without the change; the original does not."""
     DIFFERS = "differs"
+    CUT = "cut"
+    """It was ended by the clock in a time in which it may not end without the change either."""
 
 
 def plan(transcript: Transcript, seconds: float) -> list[Perturbation]:
@@ -111,6 +113,9 @@ def agreement(
     """
     changed = _bounded(replace(mode, perturb=run.perturbation), normal.wall_seconds)
     ended = backend.run(candidate, inputs, changed).ended
+    usual = _BOUND_FACTOR * normal.wall_seconds
+    if ended.verdict is SandboxVerdict.TIME_LIMIT and changed.bounds.wall_seconds < usual:
+        return Agreement.CUT, ""
     compared = compare(run.outputs, ended.stdout, varied=True, **how)  # type: ignore[arg-type]
     if _ended(ended) and ended.status == run.status and compared.numeric:
         return Agreement.AGREES, ""

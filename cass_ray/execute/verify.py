@@ -239,6 +239,8 @@ class _Session:
                 agreed += run.moved
                 self._agrees_on_inputs |= of_inputs and run.moved
                 continue
+            if stands is Agreement.CUT:
+                continue
             where = f"with {record.given} and {run.perturbation.format()}"
             if stands is Agreement.UNMOVED:
                 message = f"{where} it prints the same, where the original prints something else"
