@@ -102,7 +102,7 @@ def compare_returned(
     first = references[0]
     if not all(aligned(first, each) for each in (*references[1:], candidate)):
         return DataComparison(DataVerdict.UNKNOWN, difference="data moves in another way")
-    compared, all_kept = 0, True
+    compared, unknown = 0, ""
     rows = [_by_place(each) for each in (*references, candidate)]
     kinds = _KINDS if tolerance.name == F64.name else _KINDS[::-1]
     largest = _Largest(first, kinds)
@@ -114,20 +114,20 @@ def compare_returned(
             theirs = others[-1]
             if theirs.digest != movement.digest:
                 if any(each.data is None for each in (movement, *others)):
-                    all_kept = False
+                    unknown = "too much to keep"
                     continue
                 own = [movement, *others[:-1]]
                 if said := _difference(own, theirs, tolerance, {}):
                     if not _difference(own, theirs, tolerance, largest.by_kind):
                         continue
                     if _tiny_numbers_alone_differ(own, theirs, tolerance):
+                        unknown = "numbers that may be small integers or tiny floats differ"
                         continue
                     message = f"{said} in {movement.size} bytes that come back from the device"
                     return DataComparison(DataVerdict.DIFFERENT, compared, message)
             compared += movement.written
-    verdict = DataVerdict.SAME if all_kept else DataVerdict.UNKNOWN
-    said = "" if all_kept else "too much to keep"
-    return DataComparison(verdict, compared, said, _median(first, kinds))
+    verdict = DataVerdict.UNKNOWN if unknown else DataVerdict.SAME
+    return DataComparison(verdict, compared, unknown, _median(first, kinds))
 
 
 class _Largest:
