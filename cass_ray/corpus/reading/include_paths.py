@@ -8,6 +8,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from cass_ray.corpus.reading.filetree import FileTree, read_text
 from cass_ray.corpus.reading.includes import join_inside
@@ -87,6 +88,25 @@ class IncludePaths:
             return None
         best = min(matches, key=lambda path: (-_shared(path, includer), path.count("/"), path))
         return best[: -len(wanted)].rstrip("/") or "."
+
+    def spelling(self, name: str) -> str | None:
+        """How the tree spells the end of a path that is ``name`` but for the case of letters; None
+        where it has ``name`` itself, no such path, or several spellings."""
+        plain = posixpath.normpath(name)
+        up = len(plain) - len(plain.lstrip("./"))
+        wanted = plain[up:]
+        found = set()
+        for path in self._by_lower_case.get(posixpath.basename(wanted).lower(), ()):
+            if f"/{path}".lower().endswith(f"/{wanted}".lower()):
+                found.add(path[len(path) - len(wanted) :])
+        return plain[:up] + found.pop() if len(found) == 1 and wanted not in found else None
+
+    @cached_property
+    def _by_lower_case(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for name, paths in self._index().headers.items():
+            found.setdefault(name.lower(), []).extend(paths)
+        return found
 
     def _index(self) -> _Index:
         if self._loaded is None:
