@@ -30,6 +30,8 @@ from cass_ray.lift.lowering.target import WARP_LANES
 _NUMBERED = re.compile(r"(?<!desc\[)\b(U?[RP])(\d+)\b")
 """A register or predicate; the one of a memory descriptor is not read."""
 _NAME = re.compile(r"(U?[RP])(\d+)(.*)")
+_MOST_FORMS = 1 << 16
+"""That a process keeps of one kind of kernel."""
 _OF_KERNEL = frozenset({"BAR", "WARPGROUP"})
 """What these do depends on the other barriers of the kernel, too."""
 _APART = 1000
@@ -107,6 +109,8 @@ class FormAccesses:
         key = i.mnemonic, guard and guard[1], *[text for text, _ in printed]
         form = self._forms.get(key)
         if form is None and key not in self._forms:
+            if len(self._forms) >= _MOST_FORMS:  # literals are part of the key
+                self._forms.clear()
             count = sum(len(numbers) for _, numbers in printed)
             form = self._forms[key] = self._form(code, i, semantics, count)
         if form is None:

@@ -15,6 +15,7 @@ from cass_ray.lift.frontend import cubin as reading
 from cass_ray.lift.frontend.code import CubinCode
 from cass_ray.lift.frontend.listing import cubin_of
 from cass_ray.lift.llvm.globals import DeviceData
+from cass_ray.lift.lowering import form_accesses
 from cass_ray.lift.lowering.environment import KernelEnvironment
 from cass_ray.lift.lowering.families import forms
 from cass_ray.lift.lowering.flow.calls import CallPlan
@@ -124,3 +125,16 @@ def test_kernels_of_another_kind_have_forms_of_their_own(first: int) -> None:
         assert facts.access.reads == {f"R{n}" for n in (4, 5, 6, 7, 8, 9, 10, 11, 12, 13)}
         labels[threads] = facts.labels
     assert labels[32] == 0 < labels[1024]
+
+
+def test_a_process_keeps_no_more_forms_than_it_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each literal makes a form: a service that lifts for days would keep all of them."""
+    monkeypatch.setattr(form_accesses, "_MOST_FORMS", 8)
+    moves = [f"MOV R{n}, {0xC0DE0000 + n:#x}" for n in range(40, 70)]
+    environment = environment_of(80, "gfx1100", (*moves, "EXIT"))
+    table = FormAccesses(environment, WaveSchedule())
+    code = environment.program.code(KERNEL)
+    for n, i in enumerate(code.instructions[:-1], 40):
+        facts = table.of(code, i, forms()[i.mnemonic].semantics)
+        assert facts.access == RegisterAccess(None, set(), {f"R{n}"})
+        assert len(table._forms) <= 8
