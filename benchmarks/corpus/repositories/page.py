@@ -67,8 +67,8 @@ def _of_programs(measured: list[Measured]) -> str:
         f"Of {of} pairs with a `main` that run without data ({len(ran)} repositories) {agreed} "
         f"({_share(agreed, of)}) were executed on gfx1100 with the CUDA side's output; "
         f"{sum(each.differ for each in ran)} differ, {sum(each.ended for each in ran)} ran to "
-        f"their end with nothing to compare. {sum(each.not_run for each in ran)} others want data "
-        "or arguments."
+        f"their end with nothing to compare. {sum(each.not_run for each in ran)} others want data, "
+        "arguments or libraries that emulation lacks."
     )
 
 

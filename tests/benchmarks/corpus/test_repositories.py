@@ -266,10 +266,11 @@ def test_programs_that_were_run_and_digests_of_pairs() -> None:
         row("d", "compiled", False),
         row("e", "compiled", True, "execute"),
         row("f", "compiled", False, "compile_amd"),
+        {**row("g", "compiled", False, "execute"), "reason": "compile_error"},
         row("n", "executed", True),
     ]
     seen = programs_of(rows)
-    assert (seen.agreed, seen.ended, seen.differ, seen.not_run) == (2, 1, 1, 1)
+    assert (seen.agreed, seen.ended, seen.differ, seen.not_run) == (2, 1, 1, 2)
     assert seen.need_nothing == 4
     plain: dict[str, dict[str, Any]] = {"a+a": {"rows": rows}, "a+a+executed": {"rows": []}}
     assert pairs_of(plain, ["a/a", "b/b"]) == {"a/a": [x * 16 for x in "abcdn"]}
