@@ -129,6 +129,11 @@ _ANY_CMAKE = (
 )
 """Projects that ask for a newer CMake than is here are configured by what is here: 3.18 is the
 first that knows CUDA's architectures."""
+_SOME_CMAKE = (
+    "grep -qi cmake_minimum_required CMakeLists.txt || "
+    "sed -i '1s/^/cmake_minimum_required(VERSION 3.18)\\n/' CMakeLists.txt"
+)
+"""Those that ask for none are refused what CMake 2.4 did not have: project(VERSION)."""
 
 
 def _cmake(root: Path, folder: str) -> Iterator[BuildCommands]:
@@ -147,7 +152,12 @@ def configured_alone(root: Path, folder: str) -> BuildCommands:
 
 def _leniently(words: list[str]) -> tuple[str, ...]:
     configure = shlex.join(["cmake", "-S", ".", "-B", BUILD_FOLDER, *words])
-    return f"rm -rf {BUILD_FOLDER}", _ANY_CMAKE, f"python3 /cass/python/run_cmake.py {configure}"
+    return (
+        f"rm -rf {BUILD_FOLDER}",
+        _ANY_CMAKE,
+        _SOME_CMAKE,
+        f"python3 /cass/python/run_cmake.py {configure}",
+    )
 
 
 def _cmake_words(root: Path, folder: str) -> tuple[list[str], list[str]]:
@@ -164,9 +174,6 @@ def _cmake_words(root: Path, folder: str) -> tuple[list[str], list[str]]:
     fixed = ["-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", "-DCMAKE_CUDA_ARCHITECTURES=80"]
     fixed += ["-DCUDA_ARCH_NAME=Manual", "-DCUDA_TOOLKIT_ROOT_DIR=/cass/cuda", "-Wno-dev"]
     fixed += ["-DCMAKE_POLICY_VERSION_MINIMUM=3.5"]  # CMake 4 refuses what asks for less
-    fixed += [
-        "-DCMAKE_POLICY_DEFAULT_CMP0048=NEW"
-    ]  # project(VERSION) where no version is asked for
     fixed += _fetched(root)
     lenient = [*fixed, *on, *off, "-DBUILD_TESTING=OFF"]
     lenient.append("-DCMAKE_PROJECT_INCLUDE_BEFORE=/cass/cmake/before_project.cmake")

@@ -802,13 +802,13 @@ endif()
         f"{MINIMUM}project(p VERSION 1.0\n LANGUAGES CXX CUDA Fortran)\n",
         f"{MINIMUM}project(p CXX CUDA)\nenable_language(Fortran)\n",
         f'{MINIMUM}project(p LANGUAGES Swift CUDA "CXX")\n',
-        f"project(p VERSION 1.2 LANGUAGES CXX CUDA)\n{MINIMUM}",
+        "project(p VERSION 1.2 LANGUAGES CXX CUDA)\n",
     ],
 )
 def test_languages_without_a_compiler_are_left_out(
     recording: BuildRecorder, tmp_path: Path, lists: str
 ) -> None:
-    """The last one states its version before a minimum (CMP0048)."""
+    """The last one asks for no version of CMake (CMP0048)."""
     needs("cmake")
     text = f"{lists}add_library(kernels a.cu)\n"
     tree = project(tmp_path, CMakeLists_dot_txt=text, a_dot_cu=KERNEL)
@@ -825,10 +825,7 @@ def test_a_build_beside_the_sources(recording: BuildRecorder, tmp_path: Path, fo
     up = "/".join(".." for _ in folder.split("/"))
     rule = f"all:\n\t{{}} -I{up}/src/inc -DN=3 -c {up}/src/{{}} -o out.o\n"
     tree = project(tmp_path, src__a_dot_cu=KERNEL, src__b_dot_cpp="int b;\n")
-    for place, text in (
-        (folder, rule.format("nvcc", "a.cu")),
-        ("cpu", rule.format("g++", "b.cpp")),
-    ):
+    for place, words in ((folder, ("nvcc", "a.cu")), ("cpu", ("g++", "b.cpp"))):
         (tree / place).mkdir(parents=True)
         (tree / place / "Makefile").write_text(rule.format(*words))
 
