@@ -276,7 +276,7 @@ def test_programs_that_were_run_and_digests_of_pairs() -> None:
     assert pairs_of(plain, ["a/a", "b/b"]) == {"a/a": [x * 16 for x in "abcdn"]}
     results = Results(measured=[measured("a/a", 7, 5).model_copy(update={"programs": seen})])
     page = table_of_all(results, pairs_of(plain, ["a/a"]))
-    assert "| **all** | 1 | 1 | 7 | 7 | 0 | 1 | 1 | **5** | 100% of 5 |" in page
+    assert "| **all** | 1 | 1 | 1 | 7 | 7 | 0 | 1 | 1 | **5** | 100% of 5 |" in page
     assert "5 distinct pairs of 1 repositories" in page
     assert "Of 4 pairs with a `main` that run without data (1 repositories) 2 (50%)" in page
 
