@@ -21,7 +21,7 @@ _KINDS = {"": ("",), LIFTED: (LIFTED,), EXECUTED: ("", EXECUTED)}
 _SETTINGS = {"": (), LIFTED: ("lifted_rows=true",), EXECUTED: ("execute=true",)}
 _SECONDS = 3600
 _BUILD = ("python", "-m", "benchmarks.elsewhere.without_ray", "--resume")
-_LIMITS = ("limits.cpu_seconds=120", "limits.wall_seconds=600")
+_LIMITS = ("limits.cpu_seconds=120", "limits.wall_seconds=600", "rows_per_block=2")
 
 
 def build_of(listed: RepositoryList, asked: str, sources: Path, out: Path) -> str:

@@ -216,6 +216,8 @@ def main() -> None:
         Path(sysconfig.get_paths()["stdlib"]),
         re.compile(rf"site-packages|{_UNNEEDED_OF_PYTHON.pattern}"),
     )
+    if some:  # extensions of projects include Python.h
+        made.add_tree(Path(sysconfig.get_paths()["include"]))
     made.add(Path(sys.prefix) / "pyvenv.cfg")
     made.add(Path(sys.prefix) / "bin" / "cass")
     for path in sorted(site.glob("*.dist-info/*")):  # commands are entry points

@@ -45,7 +45,7 @@ class Programs(StrictModel):
     ended: int = 0
     """Ran to their end; nothing to compare with, or nothing of the device in the output."""
     not_run: int = 0
-    """One of the sides did not end well by itself: data, arguments, or what emulation lacks."""
+    """One side was not linked, or did not end well: no library, data or arguments."""
 
     @property
     def need_nothing(self) -> int:

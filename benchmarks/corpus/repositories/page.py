@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 
-from benchmarks.corpus.repositories.measure import NOT_REACHED, Measured, Results
+from benchmarks.corpus.repositories.measure import NOT_REACHED, TRIED_ONCE, Measured, Results
 from benchmarks.corpus.repositories.rule import LISTS, Repository, RepositoryList
 
 _HEAD = (
@@ -17,6 +17,7 @@ _MOST_WORDS = 90
 _WHY_SHOWN = 6
 _CLASSES_SHOWN = 40
 _PLACES_SHOWN = 4
+_GOOD_SHARE = 0.6
 
 
 def table(listed: RepositoryList, name: str, measured: list[Measured]) -> str:
@@ -37,14 +38,18 @@ def table_of_all(results: Results, pairs: dict[str, list[str]]) -> str:
     ``pairs``: digests of pairs by repository, as far as they came back.
     """
     lines = [
-        "| list | repositories | with a pair | units | reached | own command | no device code "
-        "| duplicates | **pairs** | of rows with device code |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+        "| list | repositories | with a pair | at 60% or more | units | reached | own command "
+        "| no device code | duplicates | **pairs** | of rows with device code |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     lines += [
         _funnel(name, [each for each in results.measured if each.list == name]) for name in LISTS
     ]
     lines.append(_funnel("**all**", results.measured))
+    lines += [
+        _funnel(f"{name}, first tried", [each for each in results.first if each.list == name])
+        for name in TRIED_ONCE
+    ]
     by_commit: defaultdict[str, list[Measured]] = defaultdict(list)
     for each in results.measured:
         by_commit[each.built_by or "earlier ones, not written down"].append(each)
@@ -67,8 +72,8 @@ def _of_programs(measured: list[Measured]) -> str:
         f"Of {of} pairs with a `main` that run without data ({len(ran)} repositories) {agreed} "
         f"({_share(agreed, of)}) were executed on gfx1100 with the CUDA side's output; "
         f"{sum(each.differ for each in ran)} differ, {sum(each.ended for each in ran)} ran to "
-        f"their end with nothing to compare. {sum(each.not_run for each in ran)} others want data "
-        "or arguments."
+        f"their end with nothing to compare. {sum(each.not_run for each in ran)} others want data, "
+        "arguments or libraries that emulation lacks."
     )
 
 
@@ -80,7 +85,16 @@ def _funnel(name: str, measured: list[Measured]) -> str:
         for what in ("rows", "reached", "own_command", "no_device_code", "duplicates")
     ]
     with_pairs = sum(each.pairs > 0 for each in measured)
-    cells = [name, len(measured), with_pairs, *sums, f"**{pairs}**", f"{_share(pairs, of)} of {of}"]
+    good = sum(each.pairs >= _GOOD_SHARE * each.with_device_code > 0 for each in measured)
+    cells = [
+        name,
+        len(measured),
+        with_pairs,
+        good,
+        *sums,
+        f"**{pairs}**",
+        f"{_share(pairs, of)} of {of}",
+    ]
     return f"| {' | '.join(map(str, cells))} |"
 
 

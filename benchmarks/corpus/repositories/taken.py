@@ -20,7 +20,7 @@ from benchmarks.corpus.repositories.measure import (
     seconds_of_progress,
 )
 from benchmarks.corpus.repositories.rule import EXECUTED, Repository, RepositoryList
-from cass_ray.dataset.row import Stage, Verified
+from cass_ray.dataset.row import Reason, Stage, Verified
 from cass_ray.pipeline.funnel import what_stopped
 
 ID_CHARACTERS = 16
@@ -97,8 +97,10 @@ def programs_of(rows: Iterable[dict[str, Any]]) -> Programs:
     for row in rows:
         if not row["main"] or (row["reason"] and row["stage"] != Stage.EXECUTE):
             continue
-        if row["reason"]:
+        if row["reason"] in (Reason.OUTPUT_DIFFERS, Reason.RUN_FAILED):
             counts["differ"] += 1
+        elif row["reason"]:
+            counts["not_run"] += 1
         elif row["verified"] == Verified.EXECUTED:
             counts["agreed"] += 1
         else:

@@ -58,7 +58,8 @@ class ExecuteStage:
 
     A row is ``executed`` when its AMD side ran to its end on every input, and ``verified =
     executed`` when the output was also compared with the CUDA side's and agreed. Where there is no
-    reference it stays ``compiled``. A row whose output differs is rejected.
+    reference it stays ``compiled``, also if it cannot be linked. A row whose output differs is
+    rejected.
 
     Kernels without ``main`` run under a generated driver, given ``workspace`` and ``translator``
     and a reference that was made with the same driver. Made-up arguments may be ones that the
@@ -110,8 +111,8 @@ class ExecuteStage:
         try:
             result = self._result(row, self.backend, driven)
         except CompileFailure:
-            if driven:
-                return row
+            if driven or reference_of(row) is None:
+                return row  # where the original is not linked either, a library is missing
             raise
         if driven and not result.passed:
             return row

@@ -266,16 +266,17 @@ def test_programs_that_were_run_and_digests_of_pairs() -> None:
         row("d", "compiled", False),
         row("e", "compiled", True, "execute"),
         row("f", "compiled", False, "compile_amd"),
+        {**row("g", "compiled", False, "execute"), "reason": "compile_error"},
         row("n", "executed", True),
     ]
     seen = programs_of(rows)
-    assert (seen.agreed, seen.ended, seen.differ, seen.not_run) == (2, 1, 1, 1)
+    assert (seen.agreed, seen.ended, seen.differ, seen.not_run) == (2, 1, 1, 2)
     assert seen.need_nothing == 4
     plain: dict[str, dict[str, Any]] = {"a+a": {"rows": rows}, "a+a+executed": {"rows": []}}
     assert pairs_of(plain, ["a/a", "b/b"]) == {"a/a": [x * 16 for x in "abcdn"]}
     results = Results(measured=[measured("a/a", 7, 5).model_copy(update={"programs": seen})])
     page = table_of_all(results, pairs_of(plain, ["a/a"]))
-    assert "| **all** | 1 | 1 | 7 | 7 | 0 | 1 | 1 | **5** | 100% of 5 |" in page
+    assert "| **all** | 1 | 1 | 1 | 7 | 7 | 0 | 1 | 1 | **5** | 100% of 5 |" in page
     assert "5 distinct pairs of 1 repositories" in page
     assert "Of 4 pairs with a `main` that run without data (1 repositories) 2 (50%)" in page
 

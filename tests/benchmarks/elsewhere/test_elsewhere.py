@@ -93,7 +93,8 @@ def test_a_list_builds_a_repository_with_its_dependencies() -> None:
     command = (
         "python -m benchmarks.elsewhere.without_ray --resume --out /o/me+own{0} "
         "--source repository:/s/me+own --dependency fmt=/s/fmtlib+fmt "
-        "--set limits.cpu_seconds=120 --set limits.wall_seconds=600 --set slots={1} {2}"
+        "--set limits.cpu_seconds=120 --set limits.wall_seconds=600 --set rows_per_block=2 "
+        "--set slots={1} {2}"
         "> /o/me+own{0}.log 2>&1"
     )
     for asked, name, slots, more in (

@@ -82,6 +82,21 @@ def test_without_a_reference_it_only_ran(backend: Rdna3Backend) -> None:
     assert row["evidence"]["nvidia_backend"] == ""
 
 
+def test_a_library_that_both_sides_lack_rejects_no_row(
+    backend: Rdna3Backend, reference: str
+) -> None:
+    """The reference is there where the original was linked: then the port alone is at fault."""
+    calls = HONEST.replace("int main(", 'extern "C" int absent();\nint main(').replace(
+        "int* in;", "int* in; if (absent()) return 1;"
+    )
+    assert calls.count("absent()") == 2
+    (row,) = ExecuteStage(backend).run([row_of(backend, calls)])
+    assert not is_rejected(row)
+    assert (row["verified"], row["executed"]) == (Verified.COMPILED.value, False)
+    (row,) = ExecuteStage(backend).run([row_of(backend, calls, reference)])
+    assert (row["stage"], row["reason"]) == ("execute", "compile_error")
+
+
 def test_kernels_without_main_stay_compiled(backend: Rdna3Backend) -> None:
     kernels = HONEST.replace("int main(", "int helper(")
     (row,) = ExecuteStage(backend).run([row_of(backend, kernels)])
