@@ -175,8 +175,8 @@ def test_the_kind_of_a_target_stands_before_its_sources(command: str, expected: 
         # FindCUDA gives .cu files nvcc's own flags, and none of the target's.
         ("PRIVATE -Wall ${MORE}", 'PRIVATE "$<$<NOT:$<COMPILE_LANGUAGE:HIP>>:-Wall;${MORE}>"'),
         (
-            "PUBLIC -Werror INTERFACE -Wno-class-memaccess",
-            'PUBLIC "$<$<NOT:$<COMPILE_LANGUAGE:HIP>>:-Werror>" '
+            "PUBLIC -Wextra INTERFACE -Wno-class-memaccess",
+            'PUBLIC "$<$<NOT:$<COMPILE_LANGUAGE:HIP>>:-Wextra>" '
             'INTERFACE "$<$<NOT:$<COMPILE_LANGUAGE:HIP>>:-Wno-class-memaccess>"',
         ),
         (
