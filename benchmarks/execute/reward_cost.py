@@ -59,11 +59,14 @@ def item(task: BenchTask, answer: str) -> RewardItem:
     )
 
 
+def new_answer(task: BenchTask) -> str:
+    """The reference port with another last line, so that nothing of it is known."""
+    return f"{task.hip.files[str(task.hip.main)].decode()}\n// {os.urandom(8).hex()}"
+
+
 def measured(judge: RewardJudge, task: BenchTask) -> tuple[float, float, Outcome]:
-    """CPU seconds of building and of all else, and the outcome, once the question is known."""
-    port = task.hip.files[str(task.hip.main)].decode()
-    judge.judge(item(task, port))
-    answer = f"{port}\n// {os.urandom(8).hex()}"
+    """CPU seconds of building and of all else, and the outcome."""
+    answer = new_answer(task)
     began = cpu_seconds()
     judge.backend.build(Sources(PurePosixPath("program.hip"), {"program.hip": answer.encode()}))
     built = cpu_seconds()
@@ -74,15 +77,10 @@ def measured(judge: RewardJudge, task: BenchTask) -> tuple[float, float, Outcome
 def answers(tasks: Sequence[BenchTask], rounds: int, start: Barrier) -> int:
     """Judge ``rounds`` new answers to each of ``tasks``; how many were right."""
     judge = RewardSettings(cached=False).judge()
-    ports = [task.hip.files[str(task.hip.main)].decode() for task in tasks]
-    for task, port in zip(tasks, ports, strict=True):
-        judge.judge(item(task, port))
+    for task in tasks:
+        judge.judge(item(task, new_answer(task)))
     start.wait()
-    verdicts = [
-        judge.judge(item(task, f"{port}\n// {os.urandom(8).hex()}"))
-        for _ in range(rounds)
-        for task, port in zip(tasks, ports, strict=True)
-    ]
+    verdicts = [judge.judge(item(task, new_answer(task))) for _ in range(rounds) for task in tasks]
     start.wait()
     return sum(each.outcome is Outcome.RIGHT for each in verdicts)
 
@@ -118,6 +116,8 @@ def main() -> None:
         return
     judge = RewardSettings(cached=False).judge()
     figures = []
+    for task in tasks:  # what a server of rewards has behind it: known questions, resident tools
+        judge.judge(item(task, new_answer(task)))
     for task in tasks:
         building, rest, outcome = measured(judge, task)
         figures.append((building, rest))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Iterator
@@ -24,6 +25,11 @@ _SKIPPED = frozenset(
 _TEXT_BYTES = 1 << 20
 _PROJECT = re.compile(r"^[ \t]*project[ \t]*\(", re.MULTILINE | re.IGNORECASE)
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+_BUILD_FILES = frozenset(
+    {*_MAKEFILES, "CMakeLists.txt", "meson.build", "configure.ac", "configure.in", "configure",
+     "setup.py"}
+)  # fmt: skip
+_OF_CUDA = re.compile(r"\.cu\b|\bnvcc\b|\bNVCC\b|\bCUDA\b")
 
 _SWITCH = re.compile(
     r"^[ \t]*+#?[ \t]*+((?:USE_|ENABLE_|WITH_|BUILD_|HAVE_)?(?:CUDA|GPU|NVCC|CUBLAS)(?:_SUPPORT)?)"
@@ -86,21 +92,34 @@ def protocol_buffers(root: Path) -> BuildCommands | None:
 
 
 def _folders(root: Path, foreign: tuple[str, ...]) -> list[str]:
-    """Folders with a build file and CUDA sources below, outer ones first."""
-    found: dict[str, None] = {}
-    for path in sorted(root.rglob("*.cu"), key=lambda each: (len(each.parts), str(each))):
+    """Folders with a build file and CUDA sources below, outer ones first; then those whose build
+    files speak of CUDA and build what lies elsewhere (``cmake/``, ``linux/``)."""
+    around: set[str] = set()
+    for path in root.rglob("*.cu"):
         inside = PurePosixPath(path.relative_to(root).as_posix())
-        if str(inside).startswith(foreign):
-            continue
-        for parent in reversed(inside.parents):
-            if not _SKIPPED & set(parent.parts):
-                found[str(parent)] = None
-    names: tuple[str, ...] = (*_MAKEFILES, "CMakeLists.txt", "meson.build", "configure.ac")
-    names += ("configure.in", "configure", "setup.py")
-    built = [name for name in found if any((root / name / each).is_file() for each in names)]
-    return sorted(built, key=lambda name: (name.count("/") + (name != "."), name))[
-        :_MAXIMUM_FOLDERS
-    ]
+        if not str(inside).startswith(foreign):
+            around |= {str(each) for each in inside.parents if not _SKIPPED & set(each.parts)}
+    built, beside = list[str](), list[str]()
+    for place, names in _with_build_files(root):
+        if place in around:
+            built.append(place)
+        elif not f"{place}/".startswith(foreign) and not _SKIPPED & set(place.split("/")):
+            texts = [_text(root / place / name) for name in names]
+            if any(_OF_CUDA.search(text) for text in texts):
+                beside.append(place)
+    for folders in (built, beside):
+        folders.sort(key=lambda name: (name.count("/") + (name != "."), name))
+    beside.sort(key=lambda name: "cuda" not in name.lower())
+    return [*built, *beside][:_MAXIMUM_FOLDERS]
+
+
+def _with_build_files(root: Path) -> Iterator[tuple[str, list[str]]]:
+    """Folders of the tree that hold build files, and which."""
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if name != ".git")
+        files = [name for name in names if name in _BUILD_FILES]
+        if files:
+            yield Path(folder).relative_to(root).as_posix(), files
 
 
 _ANY_CMAKE = (
@@ -110,6 +129,11 @@ _ANY_CMAKE = (
 )
 """Projects that ask for a newer CMake than is here are configured by what is here: 3.18 is the
 first that knows CUDA's architectures."""
+_SOME_CMAKE = (
+    "grep -qi cmake_minimum_required CMakeLists.txt || "
+    "sed -i '1s/^/cmake_minimum_required(VERSION 3.18)\\n/' CMakeLists.txt"
+)
+"""Those that ask for none are refused what CMake 2.4 did not have: project(VERSION)."""
 
 
 def _cmake(root: Path, folder: str) -> Iterator[BuildCommands]:
@@ -128,7 +152,12 @@ def configured_alone(root: Path, folder: str) -> BuildCommands:
 
 def _leniently(words: list[str]) -> tuple[str, ...]:
     configure = shlex.join(["cmake", "-S", ".", "-B", BUILD_FOLDER, *words])
-    return f"rm -rf {BUILD_FOLDER}", _ANY_CMAKE, f"python3 /cass/python/run_cmake.py {configure}"
+    return (
+        f"rm -rf {BUILD_FOLDER}",
+        _ANY_CMAKE,
+        _SOME_CMAKE,
+        f"python3 /cass/python/run_cmake.py {configure}",
+    )
 
 
 def _cmake_words(root: Path, folder: str) -> tuple[list[str], list[str]]:

@@ -116,7 +116,7 @@ class BuildRecorder:
             for plan in plans(tree, foreign):
                 if wanted <= result.units.keys() or time.monotonic() - began > WHOLE_SECONDS:
                     break
-                if not _leaves_something(plan, wanted - result.units.keys()):
+                if not _leaves_something(plan, wanted, wanted - result.units.keys()):
                     continue
                 self._run(plan, rooms, tree, view, result)
             if (plan_of_headers := protocol_buffers(tree)) is not None:
@@ -314,9 +314,13 @@ def _interpreter() -> str:
     return str(real)
 
 
-def _leaves_something(plan: BuildCommands, missing: set[str]) -> bool:
-    """Whether sources that no plan has compiled lie in the folder of ``plan``."""
-    return plan.folder == "." or any(path.startswith(f"{plan.folder}/") for path in missing)
+def _leaves_something(plan: BuildCommands, wanted: set[str], missing: set[str]) -> bool:
+    """Whether ``plan`` may compile one of the ``missing`` sources: one in its folder, or any where
+    none of the ``wanted`` ones lies in it and it builds what lies elsewhere."""
+    folder = f"{plan.folder}/"
+    if plan.folder == "." or not any(path.startswith(folder) for path in wanted):
+        return True
+    return any(path.startswith(folder) for path in missing)
 
 
 def _state(tree: Path) -> dict[str, tuple[int, int]]:

@@ -39,7 +39,7 @@ _SCRIPT_CHARACTERS = 64_000
 
 
 @dataclass(frozen=True)
-class Template:
+class HeaderTemplate:
     """``path`` of the template; ``header`` that is to be written; ``owner``: the folder whose
     CMakeLists.txt has the outermost ``project()`` around it. Paths are of the tree."""
 
@@ -48,7 +48,7 @@ class Template:
     owner: str
 
 
-def unwritten(root: Path, foreign: Iterable[str]) -> list[Template]:
+def unwritten(root: Path, foreign: Iterable[str]) -> list[HeaderTemplate]:
     """Templates of headers that files of the tree include and the tree does not have.
 
     ``foreign``: folders of other projects in the tree."""
@@ -63,7 +63,7 @@ def unwritten(root: Path, foreign: Iterable[str]) -> list[Template]:
     there: dict[str, list[str]] = {}
     for path in paths:
         there.setdefault(posixpath.basename(path), []).append(path)
-    found: dict[str, Template] = {}
+    found: dict[str, HeaderTemplate] = {}
     folders = sorted(foreign, key=len, reverse=True)
     for name in _included(root, paths, templates):
         if any(_ends(path, name) for path in there.get(posixpath.basename(name), ())):
@@ -71,12 +71,14 @@ def unwritten(root: Path, foreign: Iterable[str]) -> list[Template]:
         for template in templates[posixpath.basename(name)]:
             if _ends(_TEMPLATE.sub("", template), name):
                 owner = _owner(root, template, folders)
-                found.setdefault(template, Template(template, _TEMPLATE.sub("", template), owner))
+                found.setdefault(
+                    template, HeaderTemplate(template, _TEMPLATE.sub("", template), owner)
+                )
     return list(found.values())[:_MOST]
 
 
 def configured_dependencies(
-    root: Path, templates: Iterable[Template], foreign: Iterable[str]
+    root: Path, templates: Iterable[HeaderTemplate], foreign: Iterable[str]
 ) -> Iterator[BuildCommands]:
     """Plans that configure, and do not build, each dependency that owns one of ``templates``."""
     folders = tuple(f"{folder}/" for folder in foreign)
@@ -85,7 +87,7 @@ def configured_dependencies(
             yield configured_alone(root, owner)
 
 
-def written_as_stated(root: Path, templates: Iterable[Template]) -> BuildCommands | None:
+def written_as_stated(root: Path, templates: Iterable[HeaderTemplate]) -> BuildCommands | None:
     """The plan that configures ``templates`` with what their owners' CMake files state; None where
     there are none."""
     commands, size = list[str](), 0
@@ -98,7 +100,7 @@ def written_as_stated(root: Path, templates: Iterable[Template]) -> BuildCommand
     return BuildCommands("templates", ".", tuple(commands)) if commands else None
 
 
-def _configures(root: Path, template: Template) -> str:
+def _configures(root: Path, template: HeaderTemplate) -> str:
     """A shell command, for the sandbox: the tree is a stranger's to write."""
     text = _text(root / template.path)
     stated = {name: value for name, value in _stated(root, template) if name in text}
@@ -110,7 +112,7 @@ def _configures(root: Path, template: Template) -> str:
     return f"printf '%s\\n' {script} > /tmp/template.cmake; cmake -P /tmp/template.cmake"
 
 
-def _stated(root: Path, template: Template) -> Iterator[tuple[str, str]]:
+def _stated(root: Path, template: HeaderTemplate) -> Iterator[tuple[str, str]]:
     """Variables and their values, the outermost file's first: later ones win."""
     inside = posixpath.relpath(template.path, template.owner)
     folders = [posixpath.join(template.owner, str(each)) for each in Path(inside).parents]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from cass_ray.architectures import emulated_architectures
 from cass_ray.corpus.reading.source_files import CUDA_SUFFIXES, Sources
 from cass_ray.execute.backends.base import Backend, BuiltProgram, Inputs, Language, RunMode
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
@@ -26,10 +27,10 @@ _REASON_CHARACTERS = 300
 def reference_backends(asked: str | None, port: Backend) -> list[Backend]:
     """Where a CUDA original may run beside a port that runs on ``port``, the best one first.
 
-    An original finds the name and the sizes of the card that the port finds, where that is no real
-    one: programs print them, and divide work by them. One backend that is asked for is the only
-    one. Raises :class:`ToolMissing` where it cannot be used, and ``ValueError`` where there is none
-    of that name.
+    An original finds the name and the sizes of the card that the port finds, or of one with the
+    same architecture where that is a real one: programs print them, and divide work by them. One
+    backend that is asked for is the only one. Raises :class:`ToolMissing` where it cannot be used,
+    and ``ValueError`` where there is none of that name.
     """
     if asked is None:
         threads = port.threads if isinstance(port, Rdna3Backend) else 0
@@ -44,7 +45,8 @@ def reference_backends(asked: str | None, port: Backend) -> list[Backend]:
 def shown_as(backends: Iterable[Backend], port: Backend) -> list[Backend]:
     """``backends``, with the properties of the card that programs find on ``port``."""
     card = port.presents
-    return [each.shown_as(card) if card else each for each in backends]
+    known = card in emulated_architectures()
+    return [each.shown_as(card) if known else each for each in backends]
 
 
 def depends_on_card(

@@ -341,7 +341,7 @@ class _Session:
             self._policy.tolerance,
             order_free=self._policy.order_free,
             varied=reference.varied,
-            same_data=data.same,
+            same_data=data.same_as_far_as_kept,
             data_size=data.size,
         )
         if ended.verdict is SandboxVerdict.OK and ended.status == reference.status:

@@ -20,6 +20,7 @@ from cass_ray.toolchain.sandbox.process import Limits
 
 pytestmark = pytest.mark.skipif(not isolation.available(), reason="bubblewrap does not work here")
 
+MINIMUM = "cmake_minimum_required(VERSION 3.18)\n"
 KERNEL = "__global__ void k(int *a) { a[0] = N; }\n"
 LIMITS = Limits(
     cpu_seconds=120, wall_seconds=240, memory_bytes=4 << 30, address_space_bytes=None, processes=128
@@ -792,3 +793,44 @@ endif()
     made = recording.record(tree, [])
 
     assert list(made.units) == ["a.cu" if is_on else "other.cu"], made.log
+
+
+@pytest.mark.parametrize(
+    "lists",
+    [
+        f"{MINIMUM}project(p Fortran CXX CUDA)\n",
+        f"{MINIMUM}project(p VERSION 1.0\n LANGUAGES CXX CUDA Fortran)\n",
+        f"{MINIMUM}project(p CXX CUDA)\nenable_language(Fortran)\n",
+        f'{MINIMUM}project(p LANGUAGES Swift CUDA "CXX")\n',
+        "project(p VERSION 1.2 LANGUAGES CXX CUDA)\n",
+    ],
+)
+def test_languages_without_a_compiler_are_left_out(
+    recording: BuildRecorder, tmp_path: Path, lists: str
+) -> None:
+    """The last one asks for no version of CMake (CMP0048)."""
+    needs("cmake")
+    text = f"{lists}add_library(kernels a.cu)\n"
+    tree = project(tmp_path, CMakeLists_dot_txt=text, a_dot_cu=KERNEL)
+
+    made = recording.record(tree, [])
+
+    assert list(made.units) == ["a.cu"], made.log
+
+
+@pytest.mark.parametrize("folder", ["build-cuda", "Code/CMake", "linux", "make/gpu"])
+def test_a_build_beside_the_sources(recording: BuildRecorder, tmp_path: Path, folder: str) -> None:
+    """Of two build files the one that speaks of CUDA, wherever it lies."""
+    needs("make")
+    up = "/".join(".." for _ in folder.split("/"))
+    rule = f"all:\n\t{{}} -I{up}/src/inc -DN=3 -c {up}/src/{{}} -o out.o\n"
+    tree = project(tmp_path, src__a_dot_cu=KERNEL, src__b_dot_cpp="int b;\n")
+    for place, words in ((folder, ("nvcc", "a.cu")), ("cpu", ("g++", "b.cpp"))):
+        (tree / place).mkdir(parents=True)
+        (tree / place / "Makefile").write_text(rule.format(*words))
+
+    made = recording.record(tree, [])
+
+    assert list(made.units) == ["src/a.cu"], made.log
+    assert made.units["src/a.cu"].include_directories == ("src/inc",)
+    assert [entry.partition(":")[0] for entry in made.log] == [f"make in {folder}"]

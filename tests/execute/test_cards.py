@@ -6,11 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from cass_ray.execute.backends.base import RunMode
+from cass_ray.execute.backends.base import Backend, RunMode
 from cass_ray.execute.backends.rdna3 import Rdna3Backend, presented
 from cass_ray.execute.backends.registry import make_backend
 from cass_ray.execute.grades import Grade
 from cass_ray.execute.originals import reference_backends
+from cass_ray.pipeline.settings import BuildSettings
+from cass_ray.pipeline.stages.order import STAGES, StageContext, make_stages
+from cass_ray.pipeline.stages.reference import ReferenceStage
+from cass_ray.pipeline.workspace import Workspace
 from cass_ray.public.gathering import gathered
 from cass_ray.public.verifying import Comparison, compare_programs
 
@@ -159,3 +163,36 @@ def test_references_present_the_card_of_the_port() -> None:
     port = make_backend("rdna3", "gfx942")
     assert [each.presents for each in reference_backends(None, port)] == ["", "gfx942", "gfx942"]
     assert make_backend("lifted").presents == "gfx1100"
+
+
+@pytest.mark.parametrize(
+    ("port", "card"),
+    [
+        (make_backend("amd", "gfx942"), "gfx942"),  # a real card: one of its architecture
+        (make_backend("amd", "gfx1201"), "gfx1201"),
+        (make_backend("amd", "gfx1100"), "gfx1100"),
+        (make_backend("amd", "gfx1030"), "gfx1100"),  # the emulator has no card of that one
+        (make_backend("rdna3", "gfx90a"), "gfx90a"),
+        (make_backend("hip-on-nvidia"), "gfx1100"),
+    ],
+)
+def test_a_lifted_original_finds_the_card_of_the_port_or_its_like(port: Backend, card: str) -> None:
+    nvidia, lifted, last = reference_backends(None, port)
+    assert (nvidia.presents, lifted.presents) == ("", card)
+    assert last.name == port.name
+
+
+@pytest.mark.nvidia
+@pytest.mark.amd
+@pytest.mark.parametrize("architecture", ["gfx1100", "gfx942", "gfx1201"])
+def test_originals_of_rows_find_the_card_of_the_first_target(
+    architecture: str, tmp_path: Path
+) -> None:
+    settings = BuildSettings(
+        sources=["shipped"], out=str(tmp_path), execute=True, amd_architectures=(architecture,)
+    )
+    context = StageContext(settings, Workspace(lambda name: b""))
+    stages = make_stages([e for e in STAGES if e.name == "lifted reference"], context)
+    assert [each.backend.presents for each in stages if isinstance(each, ReferenceStage)] == [
+        architecture
+    ]

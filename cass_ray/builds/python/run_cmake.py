@@ -22,6 +22,10 @@ LISTS = "CMakeLists.txt"
 _UNKNOWN = re.compile(r"Unknown CMake command\s+\"([\w-]+)\"")
 _INCOMPLETE = "Configuring incomplete"
 _ERROR = re.compile(r"^CMake Error at (\S+):(\d+) \((\w+)\):.*?(?=^CMake |\Z)", re.M | re.S)
+_NO_COMPILER = re.compile(
+    r"CMake Error at (\S+):(\d+) \((project|enable_language)\):\s+No CMAKE_(\w+)_COMPILER"
+)
+_NEEDED = ("C", "CXX", "CUDA")
 _FRAME = re.compile(r"^  (\S+):(\d+) \((\w+)\)$", re.MULTILINE)
 _STRUCTURE = re.compile(
     r"(?:end|else)?(?:if|foreach|while|function|macro|block)|else|project|return|"
@@ -57,7 +61,7 @@ def main(command: list[str]) -> int:
         )
         if _INCOMPLETE not in done.stdout:
             break
-        removed = list(take_out(done.stderr))
+        removed = [*without_languages(done.stderr), *take_out(done.stderr)]
         unknown = sorted(set(_UNKNOWN.findall(done.stderr)))
         if unknown and not files:
             read_definitions_early()
@@ -104,6 +108,16 @@ def read_definitions_early() -> None:
         write(LISTS, text[: found.end()] + _READ + text[found.end() :])
 
 
+def without_languages(messages: str) -> Iterator[str]:
+    """Take the languages out of ``project(…)`` that have no compiler here."""
+    for path, line, command, language in _NO_COMPILER.findall(messages):
+        before, statement, after = statement_at(path, int(line), command)
+        shorter = re.sub(rf"(?<=[\s(\"]){language}(?=[\s)\"])", "", statement)
+        if language not in _NEEDED and shorter != statement:
+            write(path, before + shorter + after)
+            yield f"the language {language}"
+
+
 def take_out(messages: str) -> Iterator[str]:
     """Take the statements out that errors in ``messages`` name, those of the tree's own files; what
     they were and where. Lines stay where they are."""
@@ -119,20 +133,27 @@ def take_out(messages: str) -> Iterator[str]:
 
 def without_statement(path: str, line: int, command: str) -> bool:
     """Blank the statement ``command(…)`` that begins at ``line``; False where there is none."""
+    before, statement, after = statement_at(path, line, command)
+    blank = re.sub(r"[^\n]", " ", statement)
+    return bool(statement) and write(path, before + blank + after)
+
+
+def statement_at(path: str, line: int, command: str) -> tuple[str, str, str]:
+    """The text before the statement ``command(…)`` that begins at ``line`` of a file of the tree,
+    the statement, and the text after it; three times nothing where there is none."""
     inside = os.path.realpath(path).startswith(os.path.realpath(".") + os.sep)
     lines = read(path).splitlines(keepends=True) if inside and DEFINITIONS not in path else []
     rest = "".join(lines[line - 1 :])
     begin = re.match(rf"[ \t]*{re.escape(command)}[ \t]*\(", rest, re.IGNORECASE)
     if begin is None:
-        return False
+        return "", "", ""
     depth, at = 1, begin.end()
     for word in _WORDS.finditer(rest, begin.end()):
         depth += {"(": 1, ")": -1}.get(word[0], 0)
         at = word.end()
         if depth == 0:
             break
-    blank = re.sub(r"[^\n]", " ", rest[:at])
-    return write(path, "".join(lines[: line - 1]) + blank + rest[at:])
+    return "".join(lines[: line - 1]), rest[:at], rest[at:]
 
 
 def read(path: str) -> str:

@@ -49,6 +49,8 @@ RECORDED, LISTED, INFERRED = "recorded", COMPILE_COMMANDS, "inferred"
 NO_SUBMODULES: Mapping[str, str] = MappingProxyType({})
 
 _RECIPE = "1"
+_COMMON_AT_LEAST = 2
+"""Commands of which what they share is taken for the project's."""
 _CODE = (".py", ".cmake")
 _FILE_BYTES = 64 << 20
 _TREE_BYTES = 3 << 30
@@ -160,9 +162,25 @@ def find_units(
     if build is not None:
         found.commands, found.generated, found.log = build.units, build.generated, build.log
         found.origin = RECORDED
+        _as_the_others(found)
         for entry in build.log:
             _LOG.info("recorded build: %s", entry)
     return found
+
+
+def _as_the_others(found: TreeUnits) -> None:
+    """Files of which no command is known have the macros and the standard that all of the project's
+    commands have in common."""
+    units = [unit for unit in found.commands.values() if is_cuda(unit)]
+    if len(units) < _COMMON_AT_LEAST:
+        return
+    shared = set.intersection(*(set(unit.definitions) for unit in units))
+    known = {each.partition("=")[0] for each in found.switches}
+    more = [x for x in units[0].definitions if x in shared and x.partition("=")[0] not in known]
+    found.switches = (*found.switches, *more)
+    standards = {newer_standard(unit.standard) for unit in units}
+    if len(standards) == 1:
+        found.stated_standards = (found.stated_standards[0], standards.pop())
 
 
 def _dependencies(

@@ -28,6 +28,10 @@ class AmdBackend(HipBackend):
 
     name = "amd"
 
+    @property
+    def presents(self) -> str:  # type: ignore[override]
+        return self.architecture
+
     @cached_property
     def runtime(self) -> Path:
         """ROCm's ``libamdhip64.so``."""

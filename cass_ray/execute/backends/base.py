@@ -128,7 +128,8 @@ class Backend(ABC):
     perturbs = False
     evidence = "recorder in process"
     presents = ""
-    """The processor whose name and sizes a program finds; empty where that is the real card's."""
+    """The processor whose name and sizes a program finds, of a real card that of its architecture;
+    empty for cards of other vendors."""
 
     def shown_as(self, processor: str) -> Backend:
         """The same with the name and the sizes of a card with ``processor``, where it can have

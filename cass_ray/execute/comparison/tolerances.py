@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Collection, Iterable, Iterator
 
@@ -20,13 +21,21 @@ _FLOAT_LITERAL = re.compile(r"[\d.]+(?:[eE][+-]?\d+)?[fF]")
 _DOUBLE = re.compile(r"double[1-4]?")
 
 
+_REMEMBERED = 64
+"""Originals whose tolerance is known: each is asked for with each new answer to it."""
+
+
 def tolerance_for(sources: Iterable[str]) -> Tolerance:
     """By the least precise type that device functions name; where they name none, or are templates,
     that the program names outside ``main``; f32 where it names none.
 
     ``main`` is left out because timings are floats in programs that compute with doubles.
     """
-    texts = list(sources)
+    return _tolerance_for(tuple(sources))
+
+
+@functools.lru_cache(maxsize=_REMEMBERED)
+def _tolerance_for(texts: tuple[str, ...]) -> Tolerance:
     half_header = any(
         token.kind is TokenKind.INCLUDE and _HALF_HEADER.search(token.text)
         for text in texts

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cass_ray.emulator.transcript import Movement, Transcript
-from cass_ray.execute.comparison.compare import BF16, F16, Tolerance
+from cass_ray.execute.comparison.compare import BF16, F16, F64, Tolerance
 
 _SMALLEST, _LARGEST = 1e-30, 1e30
 """Numbers beyond these are taken for something else than floats."""
@@ -49,6 +49,12 @@ class DataComparison:
     def same(self) -> bool:
         """Whether something came back, and it is the same."""
         return self.verdict is DataVerdict.SAME and self.compared > 0
+
+    @property
+    def same_as_far_as_kept(self) -> bool:
+        """Whether it is the same where it was kept: no evidence, but numbers that a program makes
+        of it may differ by their rounding."""
+        return self.verdict is not DataVerdict.DIFFERENT and self.compared > 0
 
 
 def aligned(one: Transcript, other: Transcript) -> bool:
@@ -96,9 +102,10 @@ def compare_returned(
     first = references[0]
     if not all(aligned(first, each) for each in (*references[1:], candidate)):
         return DataComparison(DataVerdict.UNKNOWN, difference="data moves in another way")
-    compared = 0
+    compared, all_kept = 0, True
     rows = [_by_place(each) for each in (*references, candidate)]
-    largest = _Largest(first)
+    kinds = _KINDS if tolerance.name == F64.name else _KINDS[::-1]
+    largest = _Largest(first, kinds)
     for place, movements in rows[0].items():
         for index, movement in enumerate(movements):
             others = [row[place][index] for row in rows[1:] if index < len(row.get(place, ()))]
@@ -107,7 +114,8 @@ def compare_returned(
             theirs = others[-1]
             if theirs.digest != movement.digest:
                 if any(each.data is None for each in (movement, *others)):
-                    return DataComparison(DataVerdict.UNKNOWN, difference="too much to keep")
+                    all_kept = False
+                    continue
                 own = [movement, *others[:-1]]
                 if said := _difference(own, theirs, tolerance, {}):
                     if not _difference(own, theirs, tolerance, largest.by_kind):
@@ -115,28 +123,36 @@ def compare_returned(
                     message = f"{said} in {movement.size} bytes that come back from the device"
                     return DataComparison(DataVerdict.DIFFERENT, compared, message)
             compared += movement.written
-    return DataComparison(DataVerdict.SAME, compared, size=_median(first))
+    verdict = DataVerdict.SAME if all_kept else DataVerdict.UNKNOWN
+    said = "" if all_kept else "too much to keep"
+    return DataComparison(verdict, compared, said, _median(first, kinds))
 
 
 class _Largest:
     """The largest number that a program brings back, by the type of floats."""
 
-    def __init__(self, transcript: Transcript) -> None:
+    def __init__(self, transcript: Transcript, kinds: Sequence[str]) -> None:
         self._transcript = transcript
+        self._kinds = kinds
 
     @functools.cached_property
     def by_kind(self) -> dict[str, float]:
         sizes = dict.fromkeys(_KINDS, 0.0)
-        for kind, values in _floats(self._transcript):
+        for kind, values in _floats(self._transcript, self._kinds):
             sizes[kind] = max(sizes[kind], float(values.max()))
         return sizes
 
 
-def _floats(transcript: Transcript) -> Iterator[tuple[str, npt.NDArray[np.float64]]]:
-    """The type and the sizes of floats that kernels wrote and that come back."""
+def _floats(
+    transcript: Transcript, kinds: Sequence[str]
+) -> Iterator[tuple[str, npt.NDArray[np.float64]]]:
+    """The type and the sizes of floats that kernels wrote and that come back.
+
+    ``kinds`` are types, the first of them that the data may be of is taken: two floats make a
+    plausible double, two halves of a double with few digits a plausible float.
+    """
     for movement in _written(transcript):
-        # Data of doubles makes no plausible floats of 32 bits, or hardly any.
-        for kind in _KINDS:
+        for kind in kinds:
             if movement.data is None or movement.size % np.dtype(kind).itemsize:
                 continue
             values = _as_doubles(np.frombuffer(movement.data, np.uint8), np.dtype(kind))
@@ -146,8 +162,8 @@ def _floats(transcript: Transcript) -> Iterator[tuple[str, npt.NDArray[np.float6
                 break
 
 
-def _median(transcript: Transcript) -> float:
-    sizes = [values[values > 0] for _, values in _floats(transcript)]
+def _median(transcript: Transcript, kinds: Sequence[str]) -> float:
+    sizes = [values[values > 0] for _, values in _floats(transcript, kinds)]
     together = np.concatenate(sizes) if sizes else np.empty(0)
     return float(np.median(together)) if len(together) else 0.0
 

@@ -17,6 +17,7 @@ from cass_ray.execute.backends.lifted import LiftedBackend
 from cass_ray.execute.backends.nvidia import NvidiaBackend
 from cass_ray.execute.backends.rdna3 import HipBackend, Rdna3Backend
 from cass_ray.execute.backends.registry import candidate_backend
+from cass_ray.execute.originals import shown_as
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.align import AlignStage
 from cass_ray.pipeline.stages.amd import AmdStage
@@ -131,7 +132,9 @@ def _make_reference(given: StageContext) -> RowStage:
 
 
 def _make_lifted_reference(given: StageContext) -> RowStage:
-    return ReferenceStage(_lifted_backend(), given.workspace, stand_in=True)
+    port = replace(_amd_backend(), architecture=given.settings.amd_architectures[0])
+    [lifted] = shown_as([_lifted_backend()], port)
+    return ReferenceStage(lifted, given.workspace, stand_in=True)
 
 
 def _make_execute(given: StageContext) -> RowStage:

@@ -12,6 +12,7 @@ it stopped, and a library is offered only when all of its part is there.
 from __future__ import annotations
 
 import fcntl
+import os
 import re
 import shutil
 import tempfile
@@ -49,6 +50,7 @@ _NEEDS = {"solver": ("blas", "sparse")}
 """hipSOLVER loads rocSPARSE by name, rocSOLVER is linked with rocBLAS."""
 
 _RECIPE = "1"
+_MARKERS = ".packages"
 _LOADER = "ld-linux-x86-64.so.2"
 _ALL_TARGETS = (
     *("gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx1010", "gfx1030"),
@@ -113,9 +115,13 @@ def visible_libraries(cache: Path) -> tuple[Path, ...]:
 def find_library_root(cache: Path) -> LibraryRoot | None:
     """What :func:`install_libraries` has installed; None where that is nothing."""
     path = _folder(cache)
-    if not _whole(path, BASE):
+    try:
+        there = frozenset(os.listdir(path / _MARKERS))  # noqa: PTH208
+    except OSError:
         return None
-    parts = tuple(part for part in PARTS if all(_whole(path, each) for each in closure([part])))
+    if not _whole(there, BASE):
+        return None
+    parts = tuple(part for part in PARTS if all(_whole(there, each) for each in closure([part])))
     return LibraryRoot(path, parts) if parts else None
 
 
@@ -176,12 +182,16 @@ def _folder(cache: Path) -> Path:
     return cache / "rocm-libraries" / digest([_RECIPE, *_KEPT_TARGETS])[:16]
 
 
-def _whole(path: Path, part: str) -> bool:
-    return all(_marker(path, package).exists() for package in packages(part))
+def _whole(there: frozenset[str], part: str) -> bool:
+    return all(_marker_name(package) in there for package in packages(part))
 
 
 def _marker(path: Path, package: Package) -> Path:
-    return path / ".packages" / f"{package.name}-{package.sha256[:16]}"
+    return path / _MARKERS / _marker_name(package)
+
+
+def _marker_name(package: Package) -> str:
+    return f"{package.name}-{package.sha256[:16]}"
 
 
 def _finish(path: Path, package: Package) -> None:

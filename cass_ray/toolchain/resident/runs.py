@@ -20,7 +20,7 @@ from pathlib import Path
 
 from cass_ray.cache import default_directory
 from cass_ray.toolchain.resident.library import preloaded_library
-from cass_ray.toolchain.resident.tool import LIBRARY_SOURCE, Reply, ResidentStopped, ResidentTool
+from cass_ray.toolchain.resident.tool import LIBRARY_SOURCE, JobEnd, ResidentTool, ToolStopped
 from cass_ray.toolchain.sandbox import isolation, process
 from cass_ray.toolchain.sandbox.isolation import View
 from cass_ray.toolchain.sandbox.process import (
@@ -54,7 +54,7 @@ def run(
     if _may_be_forked(command, cwd, view, limits):
         tool = _POOL.tool((command[0], view.read_only), view)
         if tool is not None:
-            with contextlib.suppress(ResidentStopped, OSError):
+            with contextlib.suppress(ToolStopped, OSError):
                 done = _forked(tool, command, cwd, view, limits)
                 if done is not None:
                     return done
@@ -133,7 +133,7 @@ def _forked(
     )
 
 
-def _await(tool: ResidentTool, number: int, end: Future[Reply], limits: Limits) -> Reply | None:
+def _await(tool: ResidentTool, number: int, end: Future[JobEnd], limits: Limits) -> JobEnd | None:
     """The end of a job; None where it took too long by the clock, and was ended."""
     abandon = ABANDON.get()
     deadline = time.monotonic() + limits.wall_seconds
@@ -196,7 +196,7 @@ class _Pool:
             return None
         try:
             self._tools[key] = ResidentTool(key[0], view, library)
-        except (ResidentStopped, OSError):
+        except (ToolStopped, OSError):
             self._failures += 1
             return None
         return self._tools[key]

@@ -33,12 +33,12 @@ _NAME_BYTES = 16
 _READY = 0
 
 
-class ResidentStopped(Exception):
+class ToolStopped(Exception):
     """The process has ended."""
 
 
 @dataclass(frozen=True)
-class Reply:
+class JobEnd:
     """How a job ended: its wait status (-1: it was not begun), and what it cost."""
 
     status: int
@@ -49,12 +49,12 @@ class Reply:
 class ResidentTool:
     """A process of ``program``, which sees what ``view`` shows read-only.
 
-    May be used from several threads. Raises :class:`ResidentStopped` where it cannot be started.
+    May be used from several threads. Raises :class:`ToolStopped` where it cannot be started.
     """
 
     def __init__(self, program: str, view: View, library: Path) -> None:
         self.folder = isolation.new_private_folder()
-        ready: Future[Reply] = Future()
+        ready: Future[JobEnd] = Future()
         self._replies = {_READY: ready}
         self._lock = threading.Lock()
         self._last = _READY
@@ -74,9 +74,9 @@ class ResidentTool:
         self.stop = weakref.finalize(self, _end, self._process, self.folder, os.getpid())
         try:
             ready.result(_START_SECONDS)
-        except (TimeoutError, ResidentStopped) as error:
+        except (TimeoutError, ToolStopped) as error:
             self.stop()
-            raise ResidentStopped from error
+            raise ToolStopped from error
 
     @property
     def alive(self) -> bool:
@@ -95,18 +95,18 @@ class ResidentTool:
 
     def begin(
         self, folder: Path, arguments: Sequence[str], limits: Limits
-    ) -> tuple[int, Future[Reply]]:
+    ) -> tuple[int, Future[JobEnd]]:
         """Begin a job in ``folder``, which is a :meth:`new_folder`: its number, and its end.
 
         The job writes to the files ``.stdout`` and ``.stderr`` of the folder, which have to be
-        there. Raises :class:`ResidentStopped`, and so does the end.
+        there. Raises :class:`ToolStopped`, and so does the end.
         """
         (folder / ".arguments").write_bytes(
             b"".join(os.fsencode(each) + b"\0" for each in arguments)
         )
         memory = limits.address_space_bytes
         bounds = (ceil(limits.cpu_seconds), memory, limits.file_bytes, limits.open_files)
-        end: Future[Reply] = Future()
+        end: Future[JobEnd] = Future()
         with self._lock:
             self._last += 1
             number = self._last
@@ -116,7 +116,7 @@ class ResidentTool:
 
     def kill(self, number: int) -> None:
         """End a job that may still run."""
-        with self._lock, contextlib.suppress(ResidentStopped):
+        with self._lock, contextlib.suppress(ToolStopped):
             self._say(f"kill {number}")
 
     def _say(self, line: str) -> None:
@@ -126,7 +126,7 @@ class ResidentTool:
                 raise BrokenPipeError
             self._process.stdin.write(f"{line}\n".encode())
         except (BrokenPipeError, ValueError) as error:
-            raise ResidentStopped from error
+            raise ToolStopped from error
 
     def _live(
         self, command: list[str], view: View, started: Future[subprocess.Popen[bytes]]
@@ -155,7 +155,7 @@ class ResidentTool:
         ):
             for line in lines:
                 number, status, microseconds, kilobytes = map(int, line.split())
-                reply = Reply(status, microseconds / 1e6, kilobytes * 1024)
+                reply = JobEnd(status, microseconds / 1e6, kilobytes * 1024)
                 with self._lock:
                     end = self._replies.pop(number)
                 end.set_result(reply)
@@ -163,7 +163,7 @@ class ResidentTool:
             self._stopped = True
             left, self._replies = self._replies, {}
         for each in left.values():
-            each.set_exception(ResidentStopped())
+            each.set_exception(ToolStopped())
 
 
 def _end(child: subprocess.Popen[bytes], folder: Path, owner: int) -> None:

@@ -22,7 +22,7 @@ class Bound(Enum):
 
 
 @dataclass(frozen=True)
-class Unit:
+class TextUnit:
     """Whole lines before and after which others may be put.
 
     ``code`` is the text without comments and literals, where the language needs that.
@@ -59,7 +59,7 @@ def opcodes(one: Sequence[Hashable], other: Sequence[Hashable]) -> list[Range]:
     ]
 
 
-def hunks(codes: list[Range], before: Sequence[Unit], after: Sequence[Unit]) -> list[Range]:
+def hunks(codes: list[Range], before: Sequence[TextUnit], after: Sequence[TextUnit]) -> list[Range]:
     """Ranges that are the same or not, with whole blocks.
 
     A block of the project is never cut: what differs grows until it holds all of it. Raises
@@ -94,7 +94,7 @@ class _Open:
     after: bool
 
 
-def _open(units: Sequence[Unit]) -> _Open:
+def _open(units: Sequence[TextUnit]) -> _Open:
     depth, before = 0, False
     for bound in (bound for unit in units for bound in unit.bounds):
         if bound is Bound.OPENS:

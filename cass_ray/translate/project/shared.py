@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 from pathlib import Path
 
-from cass_ray.translate.project.hunks import Bound, SharedError, Unit, ended, hunks, opcodes
+from cass_ray.translate.project.hunks import Bound, SharedError, TextUnit, ended, hunks, opcodes
 from cass_ray.translate.project.switches import (
     VendorSwitch,
     is_build_file,
@@ -164,13 +164,13 @@ def _directive(code: str) -> str:
     return match[1] if match else ""
 
 
-def _unit(text: str, code: str) -> Unit:
+def _unit(text: str, code: str) -> TextUnit:
     """Whole lines before and after which a directive may stand: no macro's call is cut."""
     bound = _BOUNDS.get(_directive(code))
-    return Unit(text, code, (bound,) if bound else ())
+    return TextUnit(text, code, (bound,) if bound else ())
 
 
-def _units(text: str) -> list[Unit]:
+def _units(text: str) -> list[TextUnit]:
     code = SourceText(text).code
     inside = {
         match.start() + offset
@@ -178,7 +178,7 @@ def _units(text: str) -> list[Unit]:
         for offset, character in enumerate(match[0])
         if character == "\n"
     }
-    units: list[Unit] = []
+    units: list[TextUnit] = []
     start = line = depth = 0
     for match in re.finditer(r"\n|\Z", code):
         end = match.end()
@@ -209,11 +209,11 @@ def _tokens(text: str) -> Iterator[str]:
     yield from _TOKEN.findall(text, done)
 
 
-def _all_tokens(units: list[Unit]) -> list[str]:
+def _all_tokens(units: list[TextUnit]) -> list[str]:
     return [token for unit in units for token in _tokens(unit.text)]
 
 
-def _key(unit: Unit, names: Mapping[str, str]) -> tuple[str, ...]:
+def _key(unit: TextUnit, names: Mapping[str, str]) -> tuple[str, ...]:
     """What a unit is to AMD's compiler with the header's macros ``names``."""
     if _directive(unit.code) == "include":
         return (unit.text.strip(),)  # a path is no code: ``<a//b>`` has no comment in it

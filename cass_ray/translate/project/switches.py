@@ -15,7 +15,7 @@ from enum import Enum
 from pathlib import PurePosixPath
 
 from cass_ray.translate.project.build_text import commands
-from cass_ray.translate.project.hunks import Bound, Unit, ended, hunks, opcodes
+from cass_ray.translate.project.hunks import Bound, TextUnit, ended, hunks, opcodes
 
 _CMAKE_VARIABLE, _MAKE_VARIABLE = "USE_HIP", "HIP"
 _TAKEN = "CASS_HIP"
@@ -127,22 +127,22 @@ def _variable(kind: _Kind, texts: Mapping[str, tuple[str, str]]) -> str:
     return _TAKEN if any(re.search(rf"\b{name}\b", text) for text in known) else name
 
 
-def _cmake_units(text: str) -> Iterator[Unit]:
+def _cmake_units(text: str) -> Iterator[TextUnit]:
     """Lines, those of a command or of a comment together."""
     start = position = 0
     bounds: list[Bound] = []
     for name, begin, end in (*commands(text), ("", len(text), len(text))):
         while cut := text.find("\n", position, begin) + 1:
-            yield Unit(text[start:cut], bounds=tuple(bounds))
+            yield TextUnit(text[start:cut], bounds=tuple(bounds))
             start, position, bounds = cut, cut, []
         if bound := _CMAKE_BOUNDS.get(name.lower()):
             bounds.append(bound)
         position = end
     if start < len(text):
-        yield Unit(text[start:], bounds=tuple(bounds))
+        yield TextUnit(text[start:], bounds=tuple(bounds))
 
 
-def _make_units(text: str) -> Iterator[Unit]:
+def _make_units(text: str) -> Iterator[TextUnit]:
     """Lines with those that a backslash joins to them, and whole definitions of several lines: what
     is in these is text, whose conditions are read where it is used."""
     joined, defined = "", 0
@@ -158,7 +158,7 @@ def _make_units(text: str) -> Iterator[Unit]:
         yield _make_unit(joined)
 
 
-def _make_unit(text: str) -> Unit:
+def _make_unit(text: str) -> TextUnit:
     word = _MAKE_WORD.match(text)
     bound = _MAKE_BOUNDS.get(word[1]) if word else None
-    return Unit(text, bounds=(bound,) if bound else ())
+    return TextUnit(text, bounds=(bound,) if bound else ())

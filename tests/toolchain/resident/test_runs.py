@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
+import errno
 import os
 import shutil
 import signal
+import subprocess
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +18,8 @@ import pytest
 
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.toolchain.resident import runs
+from cass_ray.toolchain.resident.library import preloaded_library
+from cass_ray.toolchain.resident.tool import LIBRARY_SOURCE, ResidentTool
 from cass_ray.toolchain.sandbox import process
 from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
 from cass_ray.toolchain.sandbox.process import (
@@ -75,6 +80,63 @@ def outcome(text: str, folder: Path) -> object:
     except CompileFailure as failure:
         return failure.reason, failure.diagnostic, failure.tool
     return made.host_assembly, made.device_assembly
+
+
+TAKEN_OVER = r"""
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+static void tell(const char *what, int failed) {
+  printf("%s: %s\n", what, failed ? strerror(errno) : "done");
+}
+int main(int count, char **list) {
+  const char *other = list[1];
+  char path[200];
+  snprintf(path, sizeof path, "../%s/secret", other);
+  tell("read", fopen(path, "r") == NULL);
+  tell("write", fopen(path, "w") == NULL);
+  snprintf(path, sizeof path, "../%s/new", other);
+  tell("link", symlink("/etc/passwd", path));
+  tell("rename", rename("own", path));
+  tell("see", chdir("..") || fopen(".", "r") == NULL);
+  tell("signal", kill(getppid(), 0));
+  tell("read a library", fopen("/usr/bin/env", "r") == NULL);
+  tell("elsewhere", fopen("/dev/shm/left", "w") == NULL);
+  return count == 2 ? 0 : 1;
+}
+"""
+
+
+def test_a_job_that_took_over_its_process_reaches_no_other(folder: Path) -> None:
+    """Against ``landlock(7)``: what no rule allows is refused with EACCES, signals with EPERM."""
+    if ctypes.CDLL(None).syscall(444, None, 0, 1) < 6:
+        pytest.skip("the kernel has no Landlock that knows signals")
+    (folder / "tool.c").write_text(TAKEN_OVER)
+    program = folder / "tool"
+    subprocess.run(["cc", "-o", program, folder / "tool.c"], check=True)
+    library = preloaded_library(LIBRARY_SOURCE, Path("/usr/bin/cc"), folder)
+    assert library is not None
+    tool = ResidentTool(str(program), View(read_only=(folder,)), library)
+    try:
+        with tool.new_folder() as other, tool.new_folder() as own:
+            (other / "secret").write_text("of another")
+            (own / "own").touch()
+            (own / ".stdout").touch(), (own / ".stderr").touch()
+            with (own / ".stdout").open() as said:
+                _, end = tool.begin(own, [str(program), other.name], COMPILE_LIMITS)
+                assert end.result(60).status == 0
+                printed = dict(line.strip().split(": ") for line in said)
+            assert (other / "secret").read_text() == "of another"
+            assert [each.name for each in other.iterdir()] == ["secret"]
+    finally:
+        tool.stop()
+    refused = os.strerror(errno.EACCES)
+    assert printed.pop("read a library") == "done"
+    assert printed.pop("signal") == os.strerror(errno.EPERM)
+    assert printed.pop("rename") in (refused, os.strerror(errno.EXDEV))
+    assert set(printed.values()) == {refused}
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
