@@ -119,6 +119,8 @@ def test_an_object_of_objects_has_no_runtime(tmp_path: Path) -> None:
         (("-x", "cu", "a.cpp"), ["-x", "hip", "a.cpp"]),
         (("-maxrregcount", "32", "-G", "-lineinfo"), ["-g", "-gline-tables-only"]),
         (("-DA=a b", "a.cu"), ["-DA=a b", "a.cu"]),
+        (("-std", "c++17", "a.cu"), ["-std=c++17", "a.cu"]),
+        (("--std", "c++20", "--std=c++17"), ["-std=c++20", "--std=c++17"]),
     ],
 )
 def test_nvcc_is_hipcc_with_its_flags(
