@@ -103,10 +103,14 @@ def test_an_object_of_objects_has_no_runtime(tmp_path: Path) -> None:
     assert "-lamdhip64" not in given and "--hip-link" in given
 
 
+RUNTIME = ("-include", "hip/hip_runtime.h")
+"""nvcc includes ``cuda_runtime.h`` before a ``.cu`` file (nvcc's manual, ``--pre-include``)."""
+
+
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("-gencode", "arch=compute_80,code=sm_80", "-c", "a.cu"), ["-c", "a.cu"]),
+        (("-gencode", "arch=compute_80,code=sm_80", "-c", "a.cu"), ["-c", *RUNTIME, "a.cu"]),
         (
             ("-gencode=arch=compute_80,code=sm_80", "--use_fast_math"),
             ["-fgpu-approx-transcendentals"],
@@ -114,11 +118,13 @@ def test_an_object_of_objects_has_no_runtime(tmp_path: Path) -> None:
         (("-Xcompiler", "-fPIC,-Wall", "-shared"), ["-fPIC", "-Wall", "-shared"]),
         (("--compiler-options", "'-fPIC'"), ["-fPIC"]),
         (("-Xcompiler=-O2", "-rdc=true"), ["-O2", "-fgpu-rdc", "--hip-link"]),
-        (("-dc", "a.cu"), ["-fgpu-rdc", "-c", "a.cu"]),
+        (("-dc", "a.cu"), ["-fgpu-rdc", "-c", *RUNTIME, "a.cu"]),
         (("-lcudart", "-lcublas", "-lm"), ["-lhipblas", "-lm"]),
         (("-x", "cu", "a.cpp"), ["-x", "hip", "a.cpp"]),
         (("-maxrregcount", "32", "-G", "-lineinfo"), ["-g", "-gline-tables-only"]),
-        (("-DA=a b", "a.cu"), ["-DA=a b", "a.cu"]),
+        (("-DA=a b", "a.cu"), ["-DA=a b", *RUNTIME, "a.cu"]),
+        (("-std", "c++17", "a.cu"), ["-std=c++17", *RUNTIME, "a.cu"]),
+        (("--std", "c++20", "--std=c++17"), ["-std=c++20", "--std=c++17"]),
     ],
 )
 def test_nvcc_is_hipcc_with_its_flags(

@@ -30,6 +30,7 @@ from cass_ray.translate.project.cmake_features import (
 )
 from cass_ray.translate.project.cmake_findcuda import (
     find_cuda_command,
+    for_hosts,
     libraries_added,
     refused,
 )
@@ -39,6 +40,7 @@ from cass_ray.translate.project.cmake_lists import (
     link_listed,
     renamed_language,
     set_globbed,
+    sources_of_folder,
 )
 from cass_ray.translate.project.cmake_searches import searches
 from cass_ray.translate.project.makefiles import translate_makefile, translate_script
@@ -194,6 +196,7 @@ def translate_cmake(text: str) -> Translation:
     file.replace_commands(lambda _, whole: _link_list(whole, plain, targets, finds))
     file.replace_commands(lambda _, whole: plain_module(find_by_file(whole)))
     file.replace_commands(searches)
+    file.replace_commands(for_hosts(text))
     file.replace_commands(renamed_language(text))
     checked = is_checked(text)
     file.replace_commands(
@@ -322,7 +325,7 @@ def _command(
     if made is not None:
         return made.replace("{language}", _language("add_library", words, body, parameters))
     if lower == "aux_source_directory" and len(words) == 2:
-        return f"{whole}\n{_glob(*words)}"
+        return f"{whole}\n{sources_of_folder(*words)}"
     if lower in {"set", "set_property", "set_target_properties"}:
         whole = _architectures(whole) + separable_compilation(lower, body, own)
     if lower in _LISTING:
@@ -402,15 +405,6 @@ def _architectures(command: str) -> str:
         )
     pattern = r"\bCUDA_ARCHITECTURES\s+(?:\"[^\"]*\"|\$\{[^{}]*\}|[\w;-]+(?:\s+\d+\w*)*)"
     return re.sub(pattern, 'HIP_ARCHITECTURES "${CMAKE_HIP_ARCHITECTURES}"', command)
-
-
-def _glob(folder: str, variable: str) -> str:
-    """The ``.cu`` files that ``aux_source_directory`` finds where CUDA is a language."""
-    return (
-        f"file(GLOB {variable}_HIP {folder}/*.cu)\n"
-        f"set_source_files_properties(${{{variable}_HIP}} PROPERTIES LANGUAGE HIP)\n"
-        f"list(APPEND {variable} ${{{variable}_HIP}})"
-    )
 
 
 def _parameters(text: str) -> frozenset[str]:

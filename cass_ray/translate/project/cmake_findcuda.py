@@ -16,6 +16,8 @@ _CONFIGURATIONS = ("DEBUG", "RELEASE", "MINSIZEREL", "RELWITHDEBINFO")
 _KINDS = frozenset({"STATIC", "SHARED", "MODULE", "EXCLUDE_FROM_ALL", "WIN32", "MACOSX_BUNDLE"})
 _COMMENT = re.compile(r"#[^\n]*")
 _WORD = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s"]+')
+_ADDED = re.compile(r"\bcuda_add_(?:executable|library)\s*\(\s*([^\s()]+)", re.IGNORECASE)
+_SCOPES = frozenset({"PRIVATE", "PUBLIC", "INTERFACE", "BEFORE", "SYSTEM"})
 _FLAGS = re.compile(r"CUDA_NVCC_FLAGS(?:_[A-Z]+)?")
 _LIBRARIES = {
     "cuda_add_cufft_to_target": "hip::hipfft",
@@ -80,6 +82,34 @@ def find_cuda_command(name: str, body: str, flags: Words) -> str | None:
     if name == "cuda_wrap_srcs" and len(words) > 2 and words[1].upper() == "OBJ":
         return _objects(words[2], words[3:], flags)
     return _set_flags(name, words)
+
+
+def for_hosts(text: str) -> Callable[[str, str], str]:
+    """Compile options of FindCUDA's targets in ``text`` are for what is not HIP.
+
+    The module compiles ``.cu`` files by commands of its own, which no target's options reach.
+    """
+    targets = set(_ADDED.findall(text))
+
+    def change(name: str, whole: str) -> str:
+        words = _WORD.findall(_COMMENT.sub("", whole[whole.index("(") + 1 : -1]))
+        if name.lower() != "target_compile_options" or words[0] not in targets:
+            return whole
+        if "COMPILE_LANG" in whole:
+            return whole
+        made = [words[0]]
+        options: list[str] = []
+        for word in (*words[1:], ""):
+            if word and word not in _SCOPES:
+                options.append(word.strip('"').replace(" ", ";"))
+                continue
+            if options:
+                made.append(f'"$<$<NOT:$<COMPILE_LANGUAGE:HIP>>:{";".join(options)}>"')
+                options = []
+            made += [word] if word else []
+        return f"{name}({' '.join(made)})"
+
+    return change
 
 
 def refused(name: str, body: str) -> str:

@@ -120,3 +120,12 @@ def renamed_language(text: str) -> Callable[[str, str], str]:
         return whole
 
     return rename
+
+
+def sources_of_folder(folder: str, variable: str) -> str:
+    """The ``.cu`` files that ``aux_source_directory`` finds where CUDA is a language."""
+    return (
+        f"file(GLOB {variable}_HIP {folder}/*.cu)\n"
+        f"set_source_files_properties(${{{variable}_HIP}} PROPERTIES LANGUAGE HIP)\n"
+        f"list(APPEND {variable} ${{{variable}_HIP}})"
+    )

@@ -23,6 +23,8 @@ _GUARD = re.compile(
     r"|ifndef[ \t]+(\w+)[^\n]*\n\s*#[ \t]*define[ \t]+\1\b[^\n]*)"
 )
 _INCLUDE_FOLDERS = ("include", "inc", "common", "Common", "src")
+_TEMPLATE = re.compile(r"\{%-?\s*macro\b")
+"""Jinja's: each macro of a file may become a file of its own."""
 _FIRST_CODE = re.compile(r"\S")
 _DEVICE_SOURCES = (".cu", ".cu.cc", ".cu.cpp")
 _HOST_SOURCES = (".cc", ".cpp", ".cxx", ".c++")
@@ -81,6 +83,7 @@ def rewrite_includes(unit: Rewrite) -> None:
     includes = _includes(unit)
     if vectors.are_plain(unit):
         _add_vectors(unit, includes)
+    template = _TEMPLATE.search(unit.source.text) is not None
     seen: set[str] = set()
     first_runtime: int | None = None
     for position, include in enumerate(includes):
@@ -90,7 +93,7 @@ def rewrite_includes(unit: Rewrite) -> None:
         if hip is None or hip == include.path:
             seen.add(include.path if include.depth == 0 else "")
             continue
-        if not hip or hip in seen:
+        if not hip or (hip in seen and not template):
             _remove_line(unit, include)
         else:
             path_end = include.path_start + len(include.path)

@@ -16,7 +16,7 @@ def test_targets_of_findcuda_link_the_runtime() -> None:
         "find_package(hip REQUIRED)\nenable_language(HIP)\n"
         "add_library(fit SHARED fit.cpp fit.cu)\n"
         "set_source_files_properties(fit.cu PROPERTIES LANGUAGE HIP)\n"
-        "target_link_libraries(fit hip::host)\n"
+        "target_link_libraries(fit ${CUDA_LINK_LIBRARIES_KEYWORD} hip::host)\n"
         'target_compile_options(fit PRIVATE "$<$<COMPILE_LANGUAGE:HIP>:-g>")\n'
     )
 

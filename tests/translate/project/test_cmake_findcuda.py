@@ -167,3 +167,27 @@ def test_the_package_of_a_library_that_its_own_command_finds() -> None:
 )
 def test_the_kind_of_a_target_stands_before_its_sources(command: str, expected: str) -> None:
     assert expected in translate_cmake(f"find_package(CUDA)\n{command}\n").source
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        # FindCUDA gives .cu files nvcc's own flags, and none of the target's.
+        ("PRIVATE -Wall ${MORE}", 'PRIVATE "$<$<NOT:$<COMPILE_LANGUAGE:HIP>>:-Wall;${MORE}>"'),
+        (
+            "PUBLIC -Wextra INTERFACE -Wno-class-memaccess",
+            'PUBLIC "$<$<NOT:$<COMPILE_LANGUAGE:HIP>>:-Wextra>" '
+            'INTERFACE "$<$<NOT:$<COMPILE_LANGUAGE:HIP>>:-Wno-class-memaccess>"',
+        ),
+        (
+            "PRIVATE\n\n  PUBLIC  # all\n -g",
+            'PRIVATE PUBLIC "$<$<NOT:$<COMPILE_LANGUAGE:HIP>>:-g>"',
+        ),
+        ("PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wall>", "PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wall>"),
+    ],
+)
+def test_options_of_a_target_are_for_the_hosts_files(options: str, expected: str) -> None:
+    text = f"cuda_add_library(a a.cu b.cpp)\ntarget_compile_options(a {options})\n"
+    assert f"target_compile_options(a {expected})" in translate_cmake(text).source
+    other = text.replace("options(a", "options(other")
+    assert "NOT:$<COMPILE_LANGUAGE:HIP>" not in translate_cmake(other).source
