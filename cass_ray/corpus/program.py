@@ -66,6 +66,8 @@ class Program:
     given``."""
     lacks: tuple[str, ...] = ()
     """Other repositories that are not here and may have the headers that are missing."""
+    part_of: str = ""
+    """A file that includes this one, where no build says whether this one is compiled alone."""
     configured: str = ""
     """Where the command is from: ``recorded``, ``compile_commands.json``, ``inferred``; empty for
     a file that belongs to no project."""
@@ -99,6 +101,7 @@ class Program:
             "header_packages": list(self.header_packages),
             "dependencies": list(self.dependencies),
             "lacks": list(self.lacks),
+            "part_of": self.part_of,
             "configured": self.configured,
             "header_kernels": self.header_kernels,
             "forbidden_includes": list(self.forbidden_includes),
@@ -166,6 +169,7 @@ def _row(provenance: Provenance, path: str) -> dict[str, Any]:
         "header_packages": [],
         "dependencies": [],
         "lacks": [],
+        "part_of": "",
         "configured": "",
         "header_kernels": 0,
         "forbidden_includes": [],

@@ -86,6 +86,8 @@ class Funnel:
         name = row.get("repository") or ""
         self.dependencies.update((name, each) for each in row.get("dependencies") or ())
         counts = self.steps.setdefault(name, Counter())
+        if row.get("reason") == Reason.FRAGMENT.value:
+            return
         counts["units"] += 1
         counts["configured"] += row["configured"] != "inferred"
         if not is_rejected(row) and row.get("lifted_side"):

@@ -458,6 +458,35 @@ setup(
     assert {"WITH_CUDA", "COUNT=3", "INNER", "TORCH_EXTENSION_NAME=_C"} <= set(unit.definitions)
 
 
+@pytest.mark.parametrize(
+    "before",
+    [
+        "import subprocess\nassert subprocess.check_output(['echo', 'x']) == b'x\\n'",
+        "import platform, torch\nassert torch.__config__.parallel_info().find('OpenMP') != 1",
+        "import cmake_like\nassert cmake_like.__file__\ncmake_like.Tool.version.major",
+        "from wheel.bdist_wheel import bdist_wheel\nclass B(bdist_wheel): pass",
+        "extension = make()\nimport no_such.module\nraise SystemExit('needs a GPU')",
+        "import asyncio, multiprocessing, shutil, sysconfig",
+    ],
+)
+def test_setup_scripts_that_ask_more_of_this_machine(
+    recording: BuildRecorder, tmp_path: Path, before: str
+) -> None:
+    setup = f"""\
+from setuptools import setup
+from torch.utils.cpp_extension import CUDAExtension
+def make():
+    return CUDAExtension("x", ["a.cu"], extra_compile_args={{"nvcc": ["-std=c++20"]}})
+{before}
+setup(name="x", ext_modules=[make()])
+"""
+    tree = project(tmp_path, setup_dot_py=setup, a_dot_cu=KERNEL)
+
+    made = recording.record(tree, [])
+
+    assert made.units["a.cu"].standard == "c++20", made.log
+
+
 def test_what_cannot_be_built_says_why_and_keeps_what_there_is(
     recording: BuildRecorder, tmp_path: Path
 ) -> None:

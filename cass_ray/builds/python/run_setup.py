@@ -1,7 +1,8 @@
 """Runs a ``setup.py`` with ``setuptools`` and ``torch.utils.cpp_extension`` that build nothing.
 
-What extensions it names is written down as compile commands; other packages that are not here are
-empty. A program by itself, for any Python 3; ``CASS_RECORD`` is the file that commands go to.
+What extensions it names is written down as compile commands, also where it ends in an error before
+it gives them to ``setup``; other packages that are not here are empty. A program by itself, for any
+Python 3; ``CASS_RECORD`` is the file that commands go to.
 """
 
 import importlib.abc
@@ -20,11 +21,20 @@ NVCC_DEFAULTS = [
     "--expt-relaxed-constexpr",
 ]
 """What PyTorch's own builds give to nvcc (torch.utils.cpp_extension.COMMON_NVCC_FLAGS)."""
+OF_PYTHON = frozenset(getattr(sys, "stdlib_module_names", ("msvcrt", "_winapi", "winreg", "nt")))
+"""Modules of Python's own that this machine lacks are those of other systems."""
 TORCH_VERSION = "2.9.1"
 CUDA_VERSION = "13.0"
 
 
-class Nothing:
+class NothingOfClass(type):
+    def __getattr__(cls, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Nothing()
+
+
+class Nothing(metaclass=NothingOfClass):
     """Stands for whatever a package has that is not here."""
 
     def __init__(self, *arguments, **named):
@@ -66,7 +76,11 @@ class Nothing:
 class Extension:
     """A named list of sources, with what they are compiled with."""
 
+    made = []
+    """All of the script that ``setup`` was not given."""
+
     def __init__(self, name="", sources=(), *arguments, **named):
+        self.made.append(self)
         self.name = name
         self.sources = list(sources)
         for key in ("include_dirs", "define_macros", "extra_compile_args", "undef_macros",
@@ -80,6 +94,8 @@ def setup(*arguments, **named):
     for extension in named.get("ext_modules") or ():
         if isinstance(extension, Extension):
             note(extension)
+            if extension in Extension.made:
+                Extension.made.remove(extension)
     return Nothing()
 
 
@@ -115,11 +131,15 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Last of all: modules that are not here, and those that must not build."""
 
     def find_spec(self, name, path=None, target=None):
+        # subprocess takes a machine with msvcrt for one of Windows.
+        if name.split(".")[0] in OF_PYTHON and name not in KNOWN:
+            return None
         return importlib.machinery.ModuleSpec(name, self, is_package=True)
 
     def create_module(self, spec):
         module = types.ModuleType(spec.name)
         module.__path__ = []
+        module.__file__ = f"/cass/python/{spec.name.replace('.', '/')}/__init__.py"
         module.__getattr__ = lambda name: missing(spec.name, name)
         return module
 
@@ -129,7 +149,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def missing(module, name):
-    if name.startswith("__") and name != "__version__":
+    if name.startswith("__") and name not in ("__version__", "__config__"):
         raise AttributeError(name)
     return "4.9.0" if name == "__version__" else Nothing
 
@@ -178,6 +198,7 @@ KNOWN = {
     "setuptools.command.build_ext": {"build_ext": Command},
     "setuptools.command.install": {"install": Command},
     "setuptools.command.develop": {"develop": Command},
+    "wheel.bdist_wheel": {"bdist_wheel": Command},
     "setuptools.command.build_py": {"build_py": Command},
     "setuptools.command.sdist": {"sdist": Command},
     "torch": {
@@ -195,11 +216,15 @@ KNOWN = {
 }
 
 
+REPLACED = ("setuptools", "torch", "wheel", "pkg_resources")
+"""The last two read the real setuptools."""
+
+
 class Replaced(Finder):
     """First of all: packages that would build."""
 
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in ("setuptools", "torch") or name == "distutils.core":
+        if name.split(".")[0] in REPLACED or name == "distutils.core":
             return super().find_spec(name, path, target)
         return None
 
@@ -210,7 +235,12 @@ def main():
     sys.path.insert(0, os.getcwd())
     sys.meta_path.insert(0, Replaced())
     sys.meta_path.append(Finder())
-    runpy.run_path(script, run_name="__main__")
+    try:
+        runpy.run_path(script, run_name="__main__")
+    except BaseException:
+        for extension in Extension.made:
+            note(extension)
+        raise
 
 
 if __name__ == "__main__":

@@ -69,6 +69,19 @@ def implementations(tree: FileTree, largest: int) -> dict[str, str]:
     return parts
 
 
+def included_by_others(tree: FileTree, largest: int) -> dict[str, str]:
+    """Each ``.cu`` file of ``tree`` that another file includes, and the first that does."""
+    files = [each.path for each in tree.walk() if each.problem is None]
+    found: dict[str, str] = {}
+    for includer in (path for path in files if path.lower().endswith(_INCLUDING)):
+        for name in _names(tree, includer, largest):
+            beside = join_inside(posixpath.dirname(includer), name)
+            path = beside if beside and tree.is_file(beside) else _ending(files, name)
+            if path and path != includer:
+                found.setdefault(path, includer)
+    return found
+
+
 def _ending(files: Iterable[str], name: str) -> str:
     """The only one of ``files`` whose path ends in ``name``; else empty."""
     found = [path for path in files if f"/{path}".endswith(f"/{posixpath.normpath(name)}")]

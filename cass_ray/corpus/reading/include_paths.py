@@ -8,8 +8,9 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
-from cass_ray.corpus.reading.filetree import FileProblemError, FileTree
+from cass_ray.corpus.reading.filetree import FileTree, read_text
 from cass_ray.corpus.reading.includes import join_inside
 
 HEADER_SUFFIXES = (
@@ -88,6 +89,25 @@ class IncludePaths:
         best = min(matches, key=lambda path: (-_shared(path, includer), path.count("/"), path))
         return best[: -len(wanted)].rstrip("/") or "."
 
+    def spelling(self, name: str) -> str | None:
+        """How the tree spells the end of a path that is ``name`` but for the case of letters; None
+        where it has ``name`` itself, no such path, or several spellings."""
+        plain = posixpath.normpath(name)
+        up = len(plain) - len(plain.lstrip("./"))
+        wanted = plain[up:]
+        found = set()
+        for path in self._by_lower_case.get(posixpath.basename(wanted).lower(), ()):
+            if f"/{path}".lower().endswith(f"/{wanted}".lower()):
+                found.add(path[len(path) - len(wanted) :])
+        return plain[:up] + found.pop() if len(found) == 1 and wanted not in found else None
+
+    @cached_property
+    def _by_lower_case(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for name, paths in self._index().headers.items():
+            found.setdefault(name.lower(), []).extend(paths)
+        return found
+
     def _index(self) -> _Index:
         if self._loaded is None:
             self._loaded = _build_index(self._tree)
@@ -130,13 +150,13 @@ def _directories_of_build_file(
     """Pairs of (directory the setting holds for, include directories that exist in the tree)."""
     directory = posixpath.dirname(path)
     if name == "compile_commands.json":
-        text = _read_text(tree, path, _COMPILE_COMMANDS_BYTES)
+        text = read_text(tree, path, _COMPILE_COMMANDS_BYTES)
         yield directory, list(dict.fromkeys(_from_compile_commands(tree, text)))
         return
     if name == "CMakeLists.txt" or name.endswith(".cmake"):
-        candidates = _from_cmake(_read_text(tree, path, _BUILD_FILE_BYTES), directory)
+        candidates = _from_cmake(read_text(tree, path, _BUILD_FILE_BYTES), directory)
     elif name in _MAKEFILES or name.endswith((".mk", ".mak")):
-        candidates = _from_makefile(_read_text(tree, path, _BUILD_FILE_BYTES), directory)
+        candidates = _from_makefile(read_text(tree, path, _BUILD_FILE_BYTES), directory)
     else:
         return
     existing = [item for item in dict.fromkeys(candidates) if _exists(tree, item)]
@@ -146,15 +166,6 @@ def _directories_of_build_file(
 
 def _exists(tree: FileTree, directory: str) -> bool:
     return directory == "." or tree.is_directory(directory)
-
-
-def _read_text(tree: FileTree, path: str, limit: int) -> str:
-    try:
-        if tree.size(path) > limit:
-            return ""
-        return tree.read(path).decode("utf-8", "replace")
-    except FileProblemError:
-        return ""
 
 
 _CMAKE_INCLUDES = re.compile(

@@ -20,8 +20,13 @@ from cass_ray.corpus.parsing.normalize import program_id, source_digest
 from cass_ray.corpus.program import Program, Provenance, ReadReject
 from cass_ray.corpus.reading.encoding import BinaryFileError, decode
 from cass_ray.corpus.reading.filetree import FileProblemError, FileTree, Listed
-from cass_ray.corpus.reading.fragments import fragments, implementations
+from cass_ray.corpus.reading.fragments import (
+    fragments,
+    implementations,
+    included_by_others,
+)
 from cass_ray.corpus.reading.include_paths import HEADER_SUFFIXES, IncludePaths
+from cass_ray.corpus.reading.include_spelling import NOTE, with_paths_of_the_tree
 from cass_ray.corpus.reading.includes import (
     Closure,
     Include,
@@ -138,7 +143,9 @@ class ProgramReader:
         if includer := self._fragments.get(path):
             message = f"{path}: a part of {includer}, which includes it; not compiled alone"
             return self._reject(path, Reason.FRAGMENT, message)
-        return self._close(path, decoded.text, decoded.encoding)
+        text = with_paths_of_the_tree(decoded.text, self._paths.spelling)
+        note = f"{decoded.encoding}, {NOTE}" if text != decoded.text else decoded.encoding
+        return self._close(path, text, note)
 
     @cached_property
     def _fragments(self) -> Mapping[str, str]:
@@ -149,6 +156,13 @@ class ProgramReader:
             return implementations(self._tree, self._limits.source_bytes) if known else {}
         folders = {each for command in commands.values() for each in command.include_directories}
         return fragments(self._tree, commands, self._limits.source_bytes, sorted(folders))
+
+    @cached_property
+    def _included(self) -> Mapping[str, str]:
+        """Files that may be parts of others, where the project's build says nothing of them."""
+        if not self._units.compiler_decides:
+            return {}
+        return included_by_others(self._tree, self._limits.source_bytes)
 
     def _reject(self, path: str, reason: Reason, message: str) -> ReadReject:
         return ReadReject(self._provenance, printable(path), reason, message)
@@ -175,6 +189,7 @@ class ProgramReader:
             header_packages=tuple(x.key for x in self._units.packages(closure.unresolved)),
             dependencies=tuple(self._units.dependencies.sources_of(closure.files)),
             lacks=tuple(self._units.dependencies.lacking(closure.unresolved, directories)),
+            part_of="" if command else self._included.get(path, ""),
             configured=self._units.configured(path),
             header_kernels=sum(header.kernels for header in headers),
             forbidden_includes=closure.forbidden,
@@ -224,11 +239,13 @@ class ProgramReader:
         return header
 
     def _compilable(self, path: str) -> bytes | None:
-        """The content of an included file as UTF-8 without byte order mark."""
+        """The content of an included file as UTF-8 without byte order mark, its own includes
+        spelled as the tree has them."""
         try:
             if not self._tree.is_file(path) or self._tree.size(path) > self._limits.header_bytes:
                 return None
-            return decode(self._tree.read(path)).text.encode("utf-8")
+            text = decode(self._tree.read(path)).text
+            return with_paths_of_the_tree(text, self._paths.spelling).encode("utf-8")
         except (FileProblemError, BinaryFileError, UnicodeEncodeError):
             return None
 

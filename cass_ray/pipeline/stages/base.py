@@ -52,6 +52,7 @@ WORK_SCHEMA = pa.schema(
         ("header_packages", pa.list_(pa.string())),
         ("dependencies", pa.list_(pa.string())),
         ("lacks", pa.list_(pa.string())),
+        ("part_of", pa.string()),
         ("configured", pa.string()),
         (CUBINS_COLUMN, pa.list_(_CUBIN)),
         (NO_PORT_COLUMN, _NO_PORT),

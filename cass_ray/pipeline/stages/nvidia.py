@@ -96,16 +96,21 @@ class NvidiaStage:
 
     def _one(self, row: Row, index: int, fresh: dict[int, NvidiaOutput]) -> Row:
         key = self.key(row)
-        value = self._results.get(key)
-        if value is not None:
-            return self._filled(row, value)
         try:
-            output = self._output(row)
+            value = self._results.get(key)
+            if value is not None:
+                return self._filled(row, value)
+            fresh[index] = self._compiled(row, key)
+        except CompileFailure as failure:
+            raise _of_part(row, failure) from None
+        return row
+
+    def _compiled(self, row: Row, key: str) -> NvidiaOutput:
+        try:
+            return self._output(row)
         except CompileFailure as failure:
             self._results.put_failure(key, failure)
             raise
-        fresh[index] = output
-        return row
 
     def _output(self, row: Row) -> NvidiaOutput:
         unit, limits = unit_of(row, self.workspace, None), compiler_limits(self.settings, row)
@@ -185,6 +190,14 @@ class NvidiaStage:
                 for each in value.get("cubins", ())
             ],
         }
+
+
+def _of_part(row: Row, failure: CompileFailure) -> CompileFailure:
+    """``failure``, or that of a file that another one includes and that is no program alone."""
+    if failure.reason is not Reason.COMPILE_ERROR or not row.get("part_of"):
+        return failure
+    said = f"a part of {row['part_of']}, which includes it; alone it does not compile\n"
+    return CompileFailure(Reason.FRAGMENT, said + failure.diagnostic, failure.tool)
 
 
 def _has_remedy(failure: CompileFailure) -> bool:

@@ -10,7 +10,11 @@ import pytest
 from cass_ray.builds.commands import UnitCommand
 from cass_ray.corpus.program import Program, Provenance, ReadReject
 from cass_ray.corpus.reading.filetree import DirectoryTree
-from cass_ray.corpus.reading.fragments import fragments, implementations
+from cass_ray.corpus.reading.fragments import (
+    fragments,
+    implementations,
+    included_by_others,
+)
 from cass_ray.corpus.reading.programs import ProgramReader
 from cass_ray.corpus.reading.trees import PackedTree
 from cass_ray.corpus.reading.units import TreeUnits
@@ -71,6 +75,38 @@ def test_second_halves_of_headers(
 ) -> None:
     write_files(tmp_path, dict(files))
     assert implementations(DirectoryTree(tmp_path), 1 << 20) == parts
+
+
+@pytest.mark.parametrize(
+    ("files", "parts"),
+    [
+        ({"main.cu": '#include "a.cu"\n', "a.cu": KERNEL}, {"a.cu": "main.cu"}),
+        ({"main.cpp": '#include "k/a.cu"\n', "k/a.cu": KERNEL}, {"k/a.cu": "main.cpp"}),
+        ({"src/m.cu": "#include <lib/a.cu>\n", "x/lib/a.cu": KERNEL}, {"x/lib/a.cu": "src/m.cu"}),
+        ({"all.h": '#include "a.cu"\n', "a.cu": KERNEL}, {"a.cu": "all.h"}),
+        ({"a.cu": '#include "b.cu"\n', "b.cu": '#include "c.cu"\n', "c.cu": KERNEL},
+         {"b.cu": "a.cu", "c.cu": "b.cu"}),
+        ({"a.cu": '#include "a.cu"\n', "b.cu": '// #include "a.cu"\n'}, {}),
+        ({"m.cu": '#include "a.cu"\n', "x/a.cu": KERNEL, "y/a.cu": KERNEL}, {}),
+    ],
+)  # fmt: skip
+def test_what_other_files_include(
+    tmp_path: Path, files: dict[str, str], parts: dict[str, str]
+) -> None:
+    write_files(tmp_path, dict(files))
+    assert included_by_others(DirectoryTree(tmp_path), 1 << 20) == parts
+
+
+def test_a_program_names_what_includes_it_where_no_build_says_more(tmp_path: Path) -> None:
+    write_files(tmp_path, {"main.cu": '#include "a.cu"\n', "a.cu": KERNEL, "own.cu": KERNEL})
+    units = TreeUnits(compiler_decides=True)
+    tree, provenance = DirectoryTree(tmp_path), Provenance(Origin.LOCAL)
+    reader = ProgramReader(tree, provenance, _Nowhere(), units=units)
+    read = [reader.read(name) for name in ("a.cu", "own.cu")]
+    assert [each.part_of for each in read if isinstance(each, Program)] == ["main.cu", ""]
+    without = ProgramReader(tree, provenance, _Nowhere()).read("a.cu")
+    assert isinstance(without, Program)
+    assert without.part_of == ""
 
 
 @pytest.mark.parametrize("of_a_project", [True, False])
