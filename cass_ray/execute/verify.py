@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -39,6 +40,8 @@ from cass_ray.printable import last_lines
 from cass_ray.toolchain.sandbox.executable import Bounds, SandboxVerdict
 
 _STDERR_CHARACTERS = 500
+_NUMBER = re.compile(rb"[-+]?\d[\d.]*(?:[eE][-+]?\d+)?")
+_DRAWN = "what it sends to the device is drawn anew in each run: let it take a seed"
 _NO_DATA = DataComparison(DataVerdict.UNKNOWN)
 
 
@@ -186,7 +189,7 @@ class _Session:
                 "made_up": reference.made_up,
                 "reference_launches": reference.launch_count,
                 "failed_launches": reference.failed_launches,
-                "same_data": data.compared if data.same else 0,
+                "same_data": data.compared if data.same and not reference.draws_inputs else 0,
             }
         )
         changes = self._policy.counterfactual and not reference.made_up
@@ -236,8 +239,9 @@ class _Session:
             stands, difference = self._stands(self._candidate, reference, run, execution)
             of_inputs = run.perturbation.where in (Where.IN, Where.IN_ALL)
             if stands is Agreement.AGREES:
-                agreed += run.moved
-                self._agrees_on_inputs |= of_inputs and run.moved
+                told = run.moved and self._is_told(reference, run)
+                agreed += told
+                self._agrees_on_inputs |= of_inputs and told
                 continue
             if stands is Agreement.CUT:
                 continue
@@ -287,9 +291,17 @@ class _Session:
             self._find(*between)
         if (undecided and not timed) or own_difference:
             agreed = 0
+        if not (agreed or undecided) and reference.draws_inputs:
+            undecided = _DRAWN
         return record.model_copy(
             update={"perturbations": agreed, "undecided": undecided, "disputed": disputed}
         )
+
+    @staticmethod
+    def _is_told(reference: ReferenceRun, run: PerturbedRun) -> bool:
+        """Whether what moves is compared: numbers that are other ones in each run are not."""
+        texts = (_NUMBER.sub(b"", each) for each in (reference.outputs[0], run.outputs[0]))
+        return not reference.draws_inputs or len(set(texts)) > 1
 
     @staticmethod
     def _cuts_words(reference: ReferenceRun, execution: Execution) -> bool:
