@@ -863,3 +863,24 @@ def test_a_build_beside_the_sources(recording: BuildRecorder, tmp_path: Path, fo
     assert list(made.units) == ["src/a.cu"], made.log
     assert made.units["src/a.cu"].include_directories == ("src/inc",)
     assert [entry.partition(":")[0] for entry in made.log] == [f"make in {folder}"]
+
+
+def test_cmake_asks_python_of_pytorch(recording: BuildRecorder, tmp_path: Path) -> None:
+    needs("cmake")
+    lists = f"""\
+{MINIMUM}project(p LANGUAGES CXX CUDA)
+find_package(Torch REQUIRED)
+foreach(question __version__ version.cuda _C._GLIBCXX_USE_CXX11_ABI)
+  execute_process(COMMAND "${{PYTHON_EXECUTABLE}}" -c "import torch; print(torch.${{question}})"
+    OUTPUT_STRIP_TRAILING_WHITESPACE OUTPUT_VARIABLE answer COMMAND_ERROR_IS_FATAL ANY)
+  list(APPEND answers "${{answer}}")
+endforeach()
+string(REPLACE ";" "_" answers "${{answers}}")
+add_library(kernels a.cu)
+target_compile_definitions(kernels PRIVATE OF_TORCH=${{answers}})
+"""
+    tree = project(tmp_path, CMakeLists_dot_txt=lists, a_dot_cu=KERNEL)
+
+    made = recording.record(tree, [])
+
+    assert made.units["a.cu"].definitions == ("OF_TORCH=2.9.1_13.0_True",), made.log
