@@ -2,9 +2,10 @@
 
 ``python -m benchmarks.elsewhere.rows FOLDER OUT.jsonl`` writes a line for each data set
 FOLDER/OWNER+NAME: ``name``, ``report`` (null where it was not finished), ``rows`` and ``said``, the
-end of what its build printed to FOLDER/OWNER+NAME.log. Of a row there are the id (a digest), path,
-stage, reason (null for a pair) and the diagnostic's words from its first error on; of one that was
-to be run also whether it has a ``main``, how far it was verified, and its evidence's grade.
+end of what its build printed to FOLDER/OWNER+NAME.log. Of a row there are the id (a digest),
+repository, path, stage, reason (null for a pair) and the diagnostic's words from its first error
+on; of one that was to be run also whether it has a ``main``, how far it was verified, and its
+evidence's grade.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import pyarrow.parquet as pq
 from benchmarks.corpus.repositories.rule import EXECUTED
 from cass_ray.execute.programs import has_main
 
-_COLUMNS = ["id", "path", "stage", "reason", "diagnostic"]
+_COLUMNS = ["id", "repository", "path", "stage", "reason", "diagnostic"]
 _OF_RUNS = ["cuda_source", "verified", "executed", "evidence"]
 _CHARACTERS = 900
 _SAID_BYTES = 4000

@@ -64,6 +64,18 @@ class ReferenceRun:
     checking mode without a report, and nobody asked for evidence on them."""
 
     @property
+    def draws_inputs(self) -> bool:
+        """Whether at least half of what it sends to the device is other data in each run."""
+        if len(self.transcripts) < 2:
+            return False
+        one, other = self.transcripts[0].to_device, self.transcripts[-1].to_device
+        places = [[(each.key, each.offset, each.size) for each in side] for side in (one, other)]
+        if places[0] != places[1]:
+            return False
+        differing = sum(a.size for a, b in zip(one, other, strict=True) if a.digest != b.digest)
+        return 2 * differing >= sum(each.size for each in one) > 0
+
+    @property
     def failed_launches(self) -> list[str]:
         """Kernels all of whose launches were answered with an error, where that is recorded."""
         made = {kernel for each in self.transcripts for kernel in each.kernels}

@@ -298,7 +298,9 @@ class _Session:
     def _stands(
         self, port: BuiltProgram, reference: ReferenceRun, run: PerturbedRun, normal: Execution
     ) -> tuple[Agreement, str]:
-        how = {"tolerance": self._policy.tolerance, "order_free": self._policy.order_free}
+        policy = self._policy
+        how = {"tolerance": policy.tolerance, "order_free": policy.order_free}
+        how["drawn"] = reference.draws_inputs
         return agreement(run, self._backend, port, reference.inputs, self._mode, normal.ended, how)
 
     def settle(self) -> None:
@@ -343,6 +345,7 @@ class _Session:
             varied=reference.varied,
             same_data=data.same_as_far_as_kept,
             data_size=data.size,
+            drawn=reference.draws_inputs,
         )
         if ended.verdict is SandboxVerdict.OK and ended.status == reference.status:
             return comparison

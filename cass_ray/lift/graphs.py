@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 Node = TypeVar("Node")
@@ -47,6 +47,17 @@ def components(
                 for each in component:
                     del height[each]
                 yield component
+
+
+def reached(following: Callable[[Node], Iterable[Node]], starts: Iterable[Node]) -> set[Node]:
+    """``starts``, and all nodes to which edges lead from them."""
+    nodes = set(starts)
+    pending = list(nodes)
+    while pending:
+        more = set(following(pending.pop())) - nodes
+        nodes |= more
+        pending += more
+    return nodes
 
 
 def predecessors_of(successors: Mapping[Node, Iterable[Node]]) -> dict[Node, list[Node]]:

@@ -135,7 +135,9 @@ class ModuleBuilder:
         kernel = reading.kernel_info(self._cubin, name)
         if kernel.cluster_blocks > 1 and not self._clusters:
             raise LiftError(f"{name}: {_ONLY_AS_CLUSTERS.format(*kernel.cluster or ())}")
-        environment = _environment(self._cubin, self.program, self._data, kernel, self._target)
+        environment = kernel_environment(
+            self._cubin, self.program, self._data, kernel, self._target
+        )
         if not self._clusters:
             return self._lifted(environment)[0]
         if kernel.cluster is not None:
@@ -157,7 +159,7 @@ class ModuleBuilder:
         )
 
     def _lifted(self, environment: KernelEnvironment) -> tuple[LiftedKernel, KernelLifter]:
-        lifter = KernelLifter(self.program, environment)
+        lifter = KernelLifter(environment)
         context = lifter.lift()
         cluster = None
         if environment.in_cluster:
@@ -264,9 +266,10 @@ def _check_no_device_launches(cubin: Cubin) -> None:
         )
 
 
-def _environment(
+def kernel_environment(
     cubin: Cubin, program: CubinCode, data: DeviceData, kernel: KernelInfo, target: LiftTarget
 ) -> KernelEnvironment:
+    """What surrounds a kernel, as far as it shows without its graph."""
     instructions = _instructions(program, kernel.name)
     unaligned = unaligned_barriers(_codes(program, kernel.name))
     reserved = reading.shared_reserved(cubin)

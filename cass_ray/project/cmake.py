@@ -8,6 +8,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from cass_ray.toolchain.sandbox.process import CLEAN_ENVIRONMENT
+
 Version = tuple[int, ...]
 
 _WANTED = re.compile(r"\bcmake_minimum_required\s*\(\s*VERSION\s+([\d.]+)", re.IGNORECASE)
@@ -37,8 +39,8 @@ def packaged() -> Path | None:
 
 
 def system_version() -> Version:
-    """That of the CMake on the path; nothing without one."""
-    program = shutil.which("cmake")
+    """That of the CMake on the sandbox's path, whatever else is on ours; nothing without one."""
+    program = shutil.which("cmake", path=CLEAN_ENVIRONMENT["PATH"])
     if program is None:
         return ()
     done = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)

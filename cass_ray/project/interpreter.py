@@ -14,6 +14,7 @@ from pathlib import Path
 from cass_ray.toolchain.archive.library_root import LibraryRoot
 
 _NAMES_PYTHON = re.compile(r"(?<![\w./-])(?:python3?|pytest|pip)(?![\w/-])")
+_MAKEFILE = re.compile(r"(?:gnu)?makefile(?:\.\w+)?|.+\.mk", re.IGNORECASE)
 _FOLDER = "interpreter"
 _KEPT_PATH = """\
 case ":$PYTHONPATH:" in
@@ -27,6 +28,17 @@ _PROGRAMS = {"python": "", "python3": "", "pytest": " -m pytest"}
 def names_python(command: str) -> bool:
     """Whether a command of the shell starts Python, or one of its own programs, by name."""
     return _NAMES_PYTHON.search(command) is not None
+
+
+def starts_python(root: Path, *commands: str) -> bool:
+    """Whether one of ``commands``, or a recipe of a makefile at the top of a project, does."""
+    files = (path for path in root.iterdir() if path.is_file() and not path.is_symlink())
+    recipes = (
+        "\n".join(re.findall(r"^\t(.*)", path.read_text("utf-8", "replace"), re.MULTILINE))
+        for path in files
+        if _MAKEFILE.fullmatch(path.name)
+    )
+    return any(names_python(text) for text in (*commands, *recipes))
 
 
 def python_folders() -> tuple[Path, ...]:

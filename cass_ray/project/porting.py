@@ -26,7 +26,7 @@ from cass_ray.project.cloning import write_git
 from cass_ray.project.cmake import newer_cmake
 from cass_ray.project.common_headers import share_snippets
 from cass_ray.project.counted_tests import found_no_tests
-from cass_ray.project.interpreter import names_python, python_folders, write_interpreter
+from cass_ray.project.interpreter import python_folders, starts_python, write_interpreter
 from cass_ray.project.nested_includes import lift_out_of_namespaces
 from cass_ray.project.patch import make_patch
 from cass_ray.project.prefix import tell_dependencies, write_prefix
@@ -127,7 +127,8 @@ def port_project(
     if not shared:
         lift_out_of_namespaces(port)
         share_snippets(port)
-    repairs = Repairs(port, work / ("repairs-shared.json" if shared else "repairs.json"))
+    remembered = work / ("repairs-shared.json" if shared else "repairs.json")
+    repairs = Repairs(port, remembered, for_both=shared)
     repairs.start()
     dependencies = _dependencies(settings, translator, work / "dependencies")
     try:
@@ -334,7 +335,7 @@ def _target(
             variables=torch.variables(architecture, tree),
             tools=(*bench.tools, compilers, *write_interpreter(prefix, libraries, torch.startup)),
         )
-    elif names_python(f"{plan.build}\n{plan.test}"):
+    elif starts_python(tree, plan.build, plan.test):
         bench = replace(
             bench,
             also_visible=(*bench.also_visible, *python_folders()),
@@ -347,9 +348,7 @@ def _target(
             tools=(cmake, *bench.tools),
         )
     say(f"{architecture}: {plan.build}")
-    # A repair is made for AMD's compiler alone; the lines are NVIDIA's as well.
-    rounds = 0 if settings.style is PortStyle.SHARED else settings.repairs
-    build = repairs.build(tree, lambda: bench.build(plan.build), rounds)
+    build = repairs.build(tree, lambda: bench.build(plan.build), settings.repairs)
     say(f"{architecture}: build {build.outcome.value}, {build.seconds:.0f} s")
     if not build.passed:
         return TargetResult(architecture, build, Step(plan.test, StepOutcome.SKIPPED))

@@ -19,6 +19,8 @@ from cass_ray.cache import digest
 from cass_ray.config import StrictModel
 from cass_ray.project.build_system import BUILD_FOLDER
 from cass_ray.project.steps import Step
+from cass_ray.translate.project.hunks import SharedError
+from cass_ray.translate.project.shared import share_repair
 from cass_ray.translate.repair.loop import (
     CompilerDiagnostic,
     apply_fixes,
@@ -51,11 +53,16 @@ _STATE = TypeAdapter(dict[str, _Known])
 
 
 class Repairs:
-    """Repairs of one port, remembered in ``state``."""
+    """Repairs of one port, remembered in ``state``.
 
-    def __init__(self, port: Path, state: Path) -> None:
+    In a port ``for_both`` vendors a repair is for AMD's compiler alone: what was there stands
+    beside it.
+    """
+
+    def __init__(self, port: Path, state: Path, *, for_both: bool = False) -> None:
         self._port = port
         self._state = state
+        self._for_both = for_both
         self._known = _read(state)
         self.made: list[FileRepair] = []
 
@@ -99,8 +106,14 @@ class Repairs:
             source = _decoded(file.read_bytes())
             text, fixes = apply_fixes(source, found)
             if fixes and text != source:
-                changed[name] = (text, fixes)
+                try:
+                    changed[name] = (self._beside(source, text), fixes)
+                except SharedError:
+                    continue
         return changed
+
+    def _beside(self, source: str, repaired: str) -> str:
+        return share_repair(source, repaired) if self._for_both else repaired
 
     def _write(self, tree: Path, texts: dict[str, str]) -> dict[str, str]:
         """Write ``texts`` to the port and to ``tree``; returns what stood there."""

@@ -114,8 +114,9 @@ class Workbench:
             ),
             writable=(self.tree,),
             process_filesystem=True,
-            # Test runners ask which networks there are.
+            # Test runners ask which networks there are, programs whether a driver is loaded.
             refuses_sockets=True,
+            arguments=("--dir", "/sys/module/amdgpu"),
         )
 
     def _environment(self) -> dict[str, str]:

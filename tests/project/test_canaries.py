@@ -11,6 +11,7 @@ import json
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -38,20 +39,27 @@ def names() -> list[str]:
     return sorted(folder.name for folder in CANARIES.iterdir() if folder.is_dir())
 
 
-def port(name: str, targets: tuple[str, ...], folder: Path) -> None:
-    """Port the canary ``name`` in ``folder`` and compare what its tests print."""
+NOT_SHARED = ("configure_script", "script_of_commands", "setup_py_ctypes", "setup_py_extension")
+"""Their build files become HIP's alone."""
+
+
+def port(
+    name: str, targets: tuple[str, ...], folder: Path, *, for_both: bool = False
+) -> dict[str, Any]:
+    """Port the canary ``name`` in ``folder`` and compare what its tests print; the report."""
     root, out = folder / name, folder / "out"
     shutil.copytree(CANARIES / name, root, ignore=shutil.ignore_patterns(SETTINGS))
     settings = CANARIES / name / SETTINGS
     commands = yaml.safe_load(settings.read_text()) if settings.exists() else {}
-    arguments = [str(root), "-o", str(out), "--no-reference", "--check-seconds", "0"]
+    arguments = [str(root), "-o", str(out), "--check-seconds", "0"]
+    arguments += ["--style", "shared"] if for_both else ["--no-reference"]
     for option, value in commands.items():
         arguments += [f"--{option}", value]
     for target in targets:
         arguments += ["--arch", target]
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 0, f"{done.stdout}\n{done.stderr}"
-    report = json.loads((out / "report.json").read_text())
+    report: dict[str, Any] = json.loads((out / "report.json").read_text())
     expected = (root / "expected.txt").read_text().splitlines()
     for target in report["targets"]:
         printed = [line.removeprefix("1: ") for line in target["test"]["log"].splitlines()]
@@ -63,12 +71,35 @@ def port(name: str, targets: tuple[str, ...], folder: Path) -> None:
     subprocess.run(["git", "init", "-q", root], check=True)
     patch = (out / "port.patch").resolve()
     subprocess.run(["git", "-C", root, "apply", "--check", patch], check=True)
+    if for_both:
+        lines = patch.read_text().splitlines()
+        assert [line for line in lines if line.startswith("-") and line[1:3] != "--"] == []
+    return report
 
 
 @pytest.mark.amd
 @pytest.mark.parametrize("name", QUICK)
 def test_quick(name: str, tmp_path: Path) -> None:
     port(name, ("gfx1100",), tmp_path)
+
+
+@pytest.mark.amd
+@pytest.mark.nvidia
+def test_quick_for_both_vendors(tmp_path: Path) -> None:
+    report = port("make_c_and_cxx", ("gfx1100",), tmp_path, for_both=True)
+    assert report["cuda"]["outcome"] == "passed"
+
+
+@pytest.mark.amd
+@pytest.mark.nvidia
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in names() if name not in NOT_SHARED])
+def test_for_both_vendors(name: str, tmp_path: Path) -> None:
+    """nvcc builds what it built before; what it does not build here has a reason."""
+    report = port(name, ("gfx1100",), tmp_path, for_both=True)
+    problem = report["targets"][0]["comparison"]["problem"]
+    built = report["cuda"] is not None and report["cuda"]["outcome"] == "passed"
+    assert built or "does not build with nvcc" in problem
 
 
 @pytest.mark.amd

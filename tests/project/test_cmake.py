@@ -35,3 +35,14 @@ def test_the_packages_cmake_is_for_projects_that_want_a_newer_one(
 
 def test_a_project_without_cmake_needs_none(tmp_path: Path) -> None:
     assert cmake.newer_cmake(tmp_path) is None
+
+
+def test_the_systems_cmake_is_that_of_the_sandbox(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = cmake.system_version()
+    own = tmp_path / "cmake"  # that of an environment that is active, which builds do not see
+    own.write_text("#!/bin/sh\necho cmake version 99.1\n")
+    own.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    assert cmake.system_version() == before != (99, 1)

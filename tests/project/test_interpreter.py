@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cass_ray.cache import default_directory
-from cass_ray.project.interpreter import names_python, write_interpreter
+from cass_ray.project.interpreter import names_python, starts_python, write_interpreter
 from cass_ray.toolchain.archive.library_root import LibraryRoot, find_library_root
 
 
@@ -29,6 +29,14 @@ from cass_ray.toolchain.archive.library_root import LibraryRoot, find_library_ro
 )
 def test_commands_that_name_python(command: str, expected: bool) -> None:
     assert names_python(command) is expected
+
+
+def test_recipes_start_it_too(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text("NAME = python3\ntest: a\n\tpython3 test.py\n")
+    assert starts_python(tmp_path, "make", "make test")
+    (tmp_path / "Makefile").write_text("NAME = python3\ntest: a\n\t./a\n")
+    assert not starts_python(tmp_path, "make", "make test")
+    assert starts_python(tmp_path, "make", "pytest")
 
 
 @pytest.mark.parametrize("libraries", [None, LibraryRoot(Path("/nowhere"), ())])

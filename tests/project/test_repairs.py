@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 from cass_ray.project.repairs import FileRepair, Repairs
@@ -24,7 +25,7 @@ class Project:
         (self.tree / "build-hip").mkdir()
         self.builds = 0
 
-    def build(self, *logs: str) -> tuple[Repairs, Step]:
+    def build(self, *logs: str, for_both: bool = False) -> tuple[Repairs, Step]:
         """Builds fail with ``logs`` one after another, then pass."""
 
         def step() -> Step:
@@ -33,7 +34,7 @@ class Project:
             outcome = StepOutcome.FAILED if failed else StepOutcome.PASSED
             return Step("make", outcome, log=logs[self.builds - 1] if failed else "")
 
-        repairs = Repairs(self.port, self.state)
+        repairs = Repairs(self.port, self.state, for_both=for_both)
         repairs.start()
         return repairs, repairs.build(self.tree, step, 3)
 
@@ -54,6 +55,28 @@ def test_a_change_that_helps_is_kept_and_remembered(tmp_path: Path) -> None:
     again.start()
     assert project.texts[0] == WANTED
     assert again.made == repairs.made
+
+
+def test_what_nvidias_compiler_reads_stays_where_the_port_is_for_both(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    _, step = project.build(LOG, for_both=True)
+    assert step.passed
+    for root in (project.port, project.tree):
+        read = [
+            preprocessed(root / "src/a.hip", *options).splitlines()
+            for options in ((), ("-D__HIP__=1",))
+        ]
+        assert read[0] == [line for line in SOURCE.splitlines() if "#" not in line]
+        assert len(read[1]) > len(read[0])  # <cstdio>
+        assert read[1][-1] == read[0][-1]
+
+
+def preprocessed(file: Path, *options: str) -> str:
+    """The code that a compiler reads; the header of HIP is an empty one."""
+    (file.parent / "hip").mkdir(exist_ok=True)
+    (file.parent / "hip/hip_runtime.h").touch()
+    command = ["g++", "-E", "-P", "-x", "c++", f"-I{file.parent}", *options, str(file)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def test_what_was_found_for_another_text_is_not_used(tmp_path: Path) -> None:

@@ -77,6 +77,16 @@ class FileTree(Protocol):
         ...
 
 
+def read_text(tree: FileTree, path: str, most_bytes: int) -> str:
+    """The text of a file; empty where it is larger than ``most_bytes``, or cannot be read."""
+    try:
+        if tree.size(path) > most_bytes:
+            return ""
+        return tree.read(path).decode("utf-8", "replace")
+    except FileProblemError:
+        return ""
+
+
 def readable_files(tree: FileTree, most_bytes: int) -> Iterator[tuple[str, bytes]]:
     """Paths and contents of the files of at most ``most_bytes``, in the tree's order.
 

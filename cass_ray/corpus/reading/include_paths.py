@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from cass_ray.corpus.reading.filetree import FileProblemError, FileTree
+from cass_ray.corpus.reading.filetree import FileTree, read_text
 from cass_ray.corpus.reading.includes import join_inside
 
 HEADER_SUFFIXES = (
@@ -150,13 +150,13 @@ def _directories_of_build_file(
     """Pairs of (directory the setting holds for, include directories that exist in the tree)."""
     directory = posixpath.dirname(path)
     if name == "compile_commands.json":
-        text = _read_text(tree, path, _COMPILE_COMMANDS_BYTES)
+        text = read_text(tree, path, _COMPILE_COMMANDS_BYTES)
         yield directory, list(dict.fromkeys(_from_compile_commands(tree, text)))
         return
     if name == "CMakeLists.txt" or name.endswith(".cmake"):
-        candidates = _from_cmake(_read_text(tree, path, _BUILD_FILE_BYTES), directory)
+        candidates = _from_cmake(read_text(tree, path, _BUILD_FILE_BYTES), directory)
     elif name in _MAKEFILES or name.endswith((".mk", ".mak")):
-        candidates = _from_makefile(_read_text(tree, path, _BUILD_FILE_BYTES), directory)
+        candidates = _from_makefile(read_text(tree, path, _BUILD_FILE_BYTES), directory)
     else:
         return
     existing = [item for item in dict.fromkeys(candidates) if _exists(tree, item)]
@@ -166,15 +166,6 @@ def _directories_of_build_file(
 
 def _exists(tree: FileTree, directory: str) -> bool:
     return directory == "." or tree.is_directory(directory)
-
-
-def _read_text(tree: FileTree, path: str, limit: int) -> str:
-    try:
-        if tree.size(path) > limit:
-            return ""
-        return tree.read(path).decode("utf-8", "replace")
-    except FileProblemError:
-        return ""
 
 
 _CMAKE_INCLUDES = re.compile(

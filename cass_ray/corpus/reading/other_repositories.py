@@ -22,8 +22,8 @@ from cass_ray.builds.plans import DEPENDENCIES
 from cass_ray.corpus.program import SourceError
 from cass_ray.corpus.reading.filetree import (
     DirectoryTree,
-    FileProblemError,
     FileTree,
+    read_text,
     readable_files,
 )
 from cass_ray.corpus.reading.git import GitTree, fetch_snapshot
@@ -178,7 +178,7 @@ def declared_dependencies(
 
 
 def _submodules(tree: FileTree, commits: Mapping[str, str], origin: str) -> Iterator[Dependency]:
-    text = _text(tree, ".gitmodules") if tree.is_file(".gitmodules") else ""
+    text = read_text(tree, ".gitmodules", _TEXT_BYTES) if tree.is_file(".gitmodules") else ""
     sections = list(_SECTION.finditer(text))
     for number, section in enumerate(sections):
         end = sections[number + 1].start() if number + 1 < len(sections) else len(text)
@@ -200,9 +200,9 @@ def _of_build_files(tree: FileTree) -> Iterator[Dependency]:
         if listed.problem is not None or listed.is_repository:
             continue
         if lowered == "cmakelists.txt" or lowered.endswith(".cmake"):
-            yield from _of_cmake(_text(tree, path))
+            yield from _of_cmake(read_text(tree, path, _TEXT_BYTES))
         elif lowered.endswith((".sh", ".py")) or lowered in ("makefile", "gnumakefile"):
-            yield from _of_script(_text(tree, path))
+            yield from _of_script(read_text(tree, path, _TEXT_BYTES))
 
 
 def _of_includes(tree: FileTree) -> Iterator[Dependency]:
@@ -215,7 +215,8 @@ def _of_includes(tree: FileTree) -> Iterator[Dependency]:
     there = {posixpath.basename(path) for path in paths}
     asked = [each for each in _BY_HEADERS if each.headers - there]
     for path in paths:
-        text = _text(tree, path) if asked and path.lower().endswith(_SOURCES) else ""
+        is_source = bool(asked) and path.lower().endswith(_SOURCES)
+        text = read_text(tree, path, _TEXT_BYTES) if is_source else ""
         for each in [each for each in asked if any(name in text for name in each.headers - there)]:
             included = {posixpath.basename(include.name) for include in scan_includes(text)}
             if not included.isdisjoint(each.headers - there):
@@ -383,15 +384,6 @@ def _names(each: Dependency) -> set[str]:
 
 def _is_inside(path: str) -> bool:
     return path not in ("", ".", "..") and not path.startswith(("/", "../"))
-
-
-def _text(tree: FileTree, path: str) -> str:
-    try:
-        if tree.size(path) > _TEXT_BYTES:
-            return ""
-        return tree.read(path).decode("utf-8", "replace")
-    except FileProblemError:
-        return ""
 
 
 def _last_line(text: str) -> str:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from cass_ray.builds.commands import newer_standard
-from cass_ray.corpus.reading.filetree import FileProblemError, FileTree
+from cass_ray.corpus.reading.filetree import FileTree, read_text
 
 _BUILD_FILES = re.compile(
     r"(?:CMakeLists\.txt|(?:GNU)?[Mm]akefile(?:\.\w+)?|.*\.(?:cmake|mk|am)"
@@ -45,7 +45,7 @@ def build_texts(tree: FileTree) -> Iterator[str]:
     for listed in tree.walk():
         name = posixpath.basename(listed.path)
         if listed.problem is None and not listed.is_repository and _BUILD_FILES.match(name):
-            yield _text(tree, listed.path)
+            yield read_text(tree, listed.path, _BYTES)
 
 
 def stated_standards(texts: Iterable[str]) -> tuple[str, str]:
@@ -72,12 +72,3 @@ def cuda_switches(texts: Iterable[str]) -> tuple[str, ...]:
             if not _NEGATED.search(macro) and value.upper() not in _NO_MACROS:
                 found.setdefault(macro, f"{macro}={value}" if value else macro)
     return tuple(found[macro] for macro in sorted(found))
-
-
-def _text(tree: FileTree, path: str) -> str:
-    try:
-        if tree.size(path) > _BYTES:
-            return ""
-        return tree.read(path).decode("utf-8", "replace")
-    except FileProblemError:
-        return ""

@@ -146,6 +146,7 @@ def compare(
     varied: bool = False,
     same_data: bool = False,
     data_size: float = 0.0,
+    drawn: bool = False,
 ) -> OutputComparison:
     """Compare ``candidate`` with the outputs of one or more runs of the reference.
 
@@ -153,12 +154,13 @@ def compare(
     ``varied``: the runs had different clocks and devices, so that only what differs between them is
     free. ``same_data``: the numbers behind both outputs are known to agree, so that one unit of the
     last printed digit is rounding. ``data_size`` is how large they are: errors that a program
-    prints of its own results are their rounding, and may differ as roundings do. Raises
-    :class:`ValueError` without a reference.
+    prints of its own results are their rounding, and may differ as roundings do. ``drawn``: each
+    run draws other inputs: what varies is free, however little. Raises :class:`ValueError` without
+    a reference.
     """
     if not references:
         raise ValueError("no output of the reference to compare with")
-    template = _template(tuple(references), order_free, varied)
+    template = _template(tuple(references), order_free, varied, drawn)
     exact = candidate in references
     rounding = tolerance.absolute * data_size if same_data else 0.0
     tally = _Tally(same_data=same_data, rounding=rounding)
@@ -182,16 +184,20 @@ def compare(
     )
 
 
-def _template(references: tuple[bytes, ...], order_free: bool, varied: bool) -> _Template:
+def _template(
+    references: tuple[bytes, ...], order_free: bool, varied: bool, drawn: bool
+) -> _Template:
     """One program is compared with the same outputs many times."""
     small = sum(map(len, references)) <= _KEPT_BYTES
     make = _kept_template if small else _kept_template.__wrapped__
-    return make(references, order_free, varied)
+    return make(references, order_free, varied, drawn)
 
 
 @functools.lru_cache(maxsize=16)
-def _kept_template(references: tuple[bytes, ...], order_free: bool, varied: bool) -> _Template:
-    return _Template(references, order_free=order_free, varied=varied)
+def _kept_template(
+    references: tuple[bytes, ...], order_free: bool, varied: bool, drawn: bool
+) -> _Template:
+    return _Template(references, order_free=order_free, varied=varied, drawn=drawn)
 
 
 def _too_much_rounding(tally: _Tally) -> str:
@@ -204,7 +210,9 @@ def _too_much_rounding(tally: _Tally) -> str:
 class _Template:
     """What the reference prints: blocks of lines, with gaps where its runs differ in structure."""
 
-    def __init__(self, references: Sequence[bytes], *, order_free: bool, varied: bool) -> None:
+    def __init__(
+        self, references: Sequence[bytes], *, order_free: bool, varied: bool, drawn: bool
+    ) -> None:
         self._order_free = order_free
         outputs = [_split(output) for output in references]
         if order_free:
@@ -219,7 +227,7 @@ class _Template:
             else:
                 self._blocks, notes = self._common(first, other)
                 break
-        self._blocks = _with_wild_columns(self._blocks)
+        self._blocks = _with_wild_columns(self._blocks, 0.0 if drawn else _WILD_SHARE)
         self.varying = tuple([*notes, *self._varying_lines()][:_LISTED])
         columns = _columns(outputs)
         self._blocks = [
@@ -352,11 +360,11 @@ def _with_variation(block: list[_Expected], other: list[tuple[str, Line]]) -> li
     return merged
 
 
-def _with_wild_columns(blocks: list[list[_Expected]]) -> list[list[_Expected]]:
+def _with_wild_columns(blocks: list[list[_Expected]], share: float) -> list[list[_Expected]]:
     """``blocks`` with numbers free that vary little by chance alone.
 
     In a table of times nearly all of a column is another number in each run, and one or the other
-    happens to be nearly the same.
+    happens to be nearly the same. ``share`` is how much of a column varies much; 0: all are free.
     """
     seen: Counter[tuple[tuple[str, ...], int]] = Counter()
     wild: Counter[tuple[tuple[str, ...], int]] = Counter()
@@ -365,11 +373,8 @@ def _with_wild_columns(blocks: list[list[_Expected]]) -> list[list[_Expected]]:
         seen.update((_shape(line.tokens), position) for position in line.varying)
         free = [each for each in line.varying if math.isinf(line.spread[each])]
         wild.update((_shape(line.tokens), position) for position in free)
-    columns = {
-        key
-        for key, count in wild.items()
-        if count >= _WILD_LINES and count >= _WILD_SHARE * seen[key]
-    }
+    fewest = _WILD_LINES if share else 0
+    columns = {key for key in seen if wild[key] >= max(fewest, share * seen[key])}
     if not columns:
         return blocks
     return [[_with_wild(line, columns) for line in block] for block in blocks]

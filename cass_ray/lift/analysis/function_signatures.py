@@ -14,7 +14,7 @@ from collections.abc import Container
 from dataclasses import dataclass
 
 from cass_ray.lift.analysis.call_places import CallPlace, function_of
-from cass_ray.lift.analysis.function_flow import FunctionFlow, entry_of
+from cass_ray.lift.analysis.kernel_graph import KernelGraph, entry_of
 from cass_ray.lift.analysis.liveness import CodePlace, RegisterAccess
 from cass_ray.lift.analysis.stack_frames import FrameAccess, FrameAnalysis
 
@@ -41,19 +41,19 @@ class FunctionSignatures:
     """Stores to frames that nothing reads."""
 
 
-def function_signatures(flow: FunctionFlow, *, drops_stores: bool) -> FunctionSignatures:
+def function_signatures(graph: KernelGraph, *, drops_stores: bool) -> FunctionSignatures:
     """The signatures of all functions of a kernel.
 
     ``drops_stores``: whether stores are looked for that nothing reads.
     """
-    return _Liveness(flow, FrameAnalysis(flow), drops_stores=drops_stores).signatures()
+    return _Liveness(graph, FrameAnalysis(graph), drops_stores=drops_stores).signatures()
 
 
 class _Liveness:
     """What is live before each block: the least solution, for sets only grow."""
 
-    def __init__(self, flow: FunctionFlow, frames: FrameAnalysis, *, drops_stores: bool) -> None:
-        self._flow, self._frames = flow, frames
+    def __init__(self, flow: KernelGraph, frames: FrameAnalysis, *, drops_stores: bool) -> None:
+        self._flow = flow
         self._changed = {
             function: frames.written[function] - frames.conduct[function].preserved
             for function in flow.functions
@@ -88,7 +88,7 @@ class _Liveness:
         words: dict[CodePlace | None, set[int]] = defaultdict(set)
         for place, accesses in self._accesses.items():
             for code_place, _, access in accesses:
-                if access and self._flow.instruction_at(code_place).opcode in opcodes:
+                if access and self._flow.at(code_place).opcode in opcodes:
                     words[function_of(place[0])].update(access.offsets)
         return words
 
@@ -145,7 +145,7 @@ class _Liveness:
         live = self._live_after(place)
         loaded = self._loaded[function_of(place[0])]
         for code_place, access, words in reversed(self._accesses[place]):
-            opcode = self._flow.instruction_at(code_place).opcode if words else ""
+            opcode = self._flow.at(code_place).opcode if words else ""
             if words and opcode == "STL":
                 if live.isdisjoint(words.offsets) and loaded.issuperset(words.offsets):
                     if dead is not None:

@@ -21,12 +21,13 @@ before is what the operands are taken from.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 
 from cass_ray.lift.analysis.ieee_idiom_digests import OPERATIONS
+from cass_ray.lift.analysis.kernel_graph import KernelGraph
 from cass_ray.lift.analysis.liveness import (
     CodePlace,
     LivenessBlock,
@@ -36,13 +37,14 @@ from cass_ray.lift.analysis.liveness import (
 from cass_ray.lift.analysis.paths import Paths, called
 from cass_ray.lift.analysis.term_steps import State, TermSteps, Unread
 from cass_ray.lift.analysis.terms import Terms
-from cass_ray.lift.frontend.code import INSTRUCTION_BYTES, CodeSection, CubinCode
+from cass_ray.lift.frontend.code import INSTRUCTION_BYTES, CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Constant, Name, Operand, Predicate, Register
 
 _LONGEST_PATH = 4
 """Blocks from the test to where both paths join."""
 Blocks = Mapping[CodePlace, LivenessBlock]
+Section = Callable[[str], CodeSection]
 
 
 @dataclass(frozen=True)
@@ -75,16 +77,15 @@ class _Fork:
     """Blocks of both, without the subroutine's."""
 
 
-def recognized_operations(
-    blocks: Blocks, program: CubinCode
-) -> dict[CodePlace, RecognizedOperation]:
+def recognized_operations(graph: KernelGraph) -> dict[CodePlace, RecognizedOperation]:
     """Recognized operations by the place of the branch."""
-    forks = list(_forks(blocks, program))
+    blocks, section = graph.blocks, graph.code
+    forks = list(_forks(blocks, section))
     if not forks:
         return {}
-    subroutines = _subroutines(blocks, {(fork.place[0], fork.callee) for fork in forks}, program)
-    live = live_at_starts(_without_callees(blocks, subroutines, program))
-    before = _sole_predecessors(blocks, program)
+    subroutines = _subroutines(blocks, {(fork.place[0], fork.callee) for fork in forks}, section)
+    live = live_at_starts(_without_callees(blocks, subroutines, section))
+    before = _sole_predecessors(blocks, section)
     terms = Terms()
     steps = TermSteps(terms)
     readers: dict[str, _Reader] = {}
@@ -95,7 +96,7 @@ def recognized_operations(
         if callee is None:
             continue
         if function not in readers:
-            readers[function] = _Reader(blocks, program.code(function), terms, steps, before)
+            readers[function] = _Reader(blocks, section(function), terms, steps, before)
         written = _written({**{place: blocks[place] for place in fork.both_paths}, **callee})
         changed = live[function, fork.join] & written
         try:
@@ -109,9 +110,9 @@ def recognized_operations(
 # Forks
 
 
-def _forks(blocks: Blocks, program: CubinCode) -> Iterator[_Fork]:
+def _forks(blocks: Blocks, section: Section) -> Iterator[_Fork]:
     for place, block in blocks.items():
-        code = program.code(place[0])
+        code = section(place[0])
         last = _last(block, code)
         if last is None or last.opcode != "BRA" or last.modifiers or len(block.successors) != 2:
             continue
@@ -150,7 +151,7 @@ def _straight_path(blocks: Blocks, place: CodePlace) -> list[CodePlace]:
     return path
 
 
-def _sole_predecessors(blocks: Blocks, program: CubinCode) -> dict[CodePlace, CodePlace]:
+def _sole_predecessors(blocks: Blocks, section: Section) -> dict[CodePlace, CodePlace]:
     """The one block before each, where there is one, and nothing is called between.
 
     Where a function begins there are its callers, too, or the launch.
@@ -162,10 +163,10 @@ def _sole_predecessors(blocks: Blocks, program: CubinCode) -> dict[CodePlace, Co
     predecessors: dict[CodePlace, CodePlace] = {}
     for place, others in before.items():
         function, address = place
-        if len(others) > 1 or address == 0 or address in program.code(function).entries:
+        if len(others) > 1 or address == 0 or address in section(function).entries:
             continue
         (other,) = others
-        last = _last(blocks[other], program.code(other[0]))
+        last = _last(blocks[other], section(other[0]))
         goes_on = last is not None and last.opcode not in ("CALL", "RET", "BRX", "BRXU", "JMX")
         if goes_on and other[0] == function:
             predecessors[place] = other
@@ -176,12 +177,12 @@ def _sole_predecessors(blocks: Blocks, program: CubinCode) -> dict[CodePlace, Co
 
 
 def _subroutines(
-    blocks: Blocks, entries: Iterable[CodePlace], program: CubinCode
+    blocks: Blocks, entries: Iterable[CodePlace], section: Section
 ) -> dict[CodePlace, dict[CodePlace, LivenessBlock]]:
     """The blocks of each, by its entry; without those that call others."""
     subroutines: dict[CodePlace, dict[CodePlace, LivenessBlock]] = {}
     for entry in entries:
-        own = _subroutine(blocks, entry, program.code(entry[0]))
+        own = _subroutine(blocks, entry, section(entry[0]))
         if own is not None:
             subroutines[entry] = own
     return subroutines
@@ -230,13 +231,13 @@ def _with_guard(block: LivenessBlock, last: DecodedInstruction, code: CodeSectio
 def _without_callees(
     blocks: Blocks,
     subroutines: Mapping[CodePlace, dict[CodePlace, LivenessBlock]],
-    program: CubinCode,
+    section: Section,
 ) -> dict[CodePlace, LivenessBlock]:
     """``blocks``, where a call of one of the subroutines only reads what that reads."""
     read = {entry: live_at_starts(own)[entry] for entry, own in subroutines.items()}
     changed = dict(blocks)
     for place, block in blocks.items():
-        code = program.code(place[0])
+        code = section(place[0])
         last = _last(block, code)
         if last is not None:
             changed[place] = _with_guard(block, last, code)
@@ -469,7 +470,7 @@ class _Reader:
     def _place_of(self, word: int, slow_reads: frozenset[str], state: State) -> Operand:
         """Where a word is at the branch. Raises :class:`Unread` where the slow path has it not.
 
-        Of other registers an earlier lifting may have said that nobody reads what they hold.
+        Of other registers it may be known that nobody reads what they hold.
         """
         for name in sorted(slow_reads):
             if name.startswith(("R", "UR")) and state[name] == word:

@@ -18,8 +18,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+from cass_ray.lift.analysis.kernel_graph import KernelGraph
 from cass_ray.lift.analysis.liveness import CodePlace, RegisterAccess
-from cass_ray.lift.analysis.loops import Graph, InstructionAt, loops
+from cass_ray.lift.analysis.loops import loops
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Immediate, Predicate, Register
 
@@ -39,17 +40,15 @@ class _Step:
     access: RegisterAccess
 
 
-def loops_to_unroll(
-    blocks: Graph, entry: CodePlace, instruction_at: InstructionAt
-) -> frozenset[CodePlace]:
+def loops_to_unroll(graph: KernelGraph) -> frozenset[CodePlace]:
     """The branches back to the beginnings of such loops."""
     branches: set[CodePlace] = set()
-    every = list(loops(blocks, frozenset(blocks), entry))
+    blocks, every = graph.blocks, graph.get(loops)
     for header, loop in every:
         accesses = [each for place in sorted(loop) for each in blocks[place].accesses]
         if len(accesses) > _LONGEST or any(other < loop for _, other in every):
             continue
-        body = [_Step(instruction_at(place), access) for place, access in accesses]
+        body = [_Step(graph.at(place), access) for place, access in accesses]
         counted = (index for index in _choices(body) if _is_counted(body, *index))
         if sum(1 for _ in islice(counted, _FEWEST_CHOICES)) == _FEWEST_CHOICES:
             latches = [place for place in loop if header in blocks[place].successors]

@@ -3,8 +3,8 @@
 ``@P0 LDG R4, …`` leaves R4 as it was where P0 is false. ptxas uses that rarely: mostly R4 is read
 under @P0 only, and what it held before is dead. Knowing so saves a copy for each such instruction.
 
-A first lifting records what instructions read and write. From that, per basic block backwards, each
-register is dead, needed under one guard only, or live; blocks are joined by the usual data flow.
+Per basic block backwards, each register is dead, needed under one guard only, or live; blocks are
+joined by the usual data flow.
 """
 
 from __future__ import annotations
@@ -42,17 +42,23 @@ class LivenessBlock:
     """What a branch at its end depends on alone, and where it goes; None if that is not known."""
 
 
-def unneeded_old_values(blocks: dict[CodePlace, LivenessBlock]) -> set[tuple[CodePlace, str]]:
-    """Instruction and register, where what the register held before is not needed."""
-    live_in = live_at_starts(blocks)
+def unneeded_old_values(
+    blocks: Mapping[CodePlace, LivenessBlock], live_in: Mapping[CodePlace, frozenset[str]]
+) -> frozenset[tuple[CodePlace, str]]:
+    """Instruction and register, where what the register held before is not needed.
+
+    ``live_in``: :func:`live_at_starts`.
+    """
     everything = _everything_read(blocks)
     unneeded: set[tuple[CodePlace, str]] = set()
     for block in blocks.values():
         _backwards(block, _live_out(block, live_in, everything), unneeded)
-    return unneeded
+    return frozenset(unneeded)
 
 
-def live_at_starts(blocks: dict[CodePlace, LivenessBlock]) -> dict[CodePlace, frozenset[str]]:
+def live_at_starts(
+    blocks: Mapping[CodePlace, LivenessBlock],
+) -> dict[CodePlace, frozenset[str]]:
     """Registers that may be read, after the start of each block, before they are written."""
     live_in: dict[CodePlace, frozenset[str]] = {place: frozenset() for place in blocks}
     everything = _everything_read(blocks)
@@ -76,14 +82,14 @@ def live_at_starts(blocks: dict[CodePlace, LivenessBlock]) -> dict[CodePlace, fr
     return live_in
 
 
-def _everything_read(blocks: dict[CodePlace, LivenessBlock]) -> frozenset[str]:
+def _everything_read(blocks: Mapping[CodePlace, LivenessBlock]) -> frozenset[str]:
     return frozenset(
         name for block in blocks.values() for _, access in block.accesses for name in access.reads
     )
 
 
 def _live_out(
-    block: LivenessBlock, live_in: dict[CodePlace, frozenset[str]], everything: frozenset[str]
+    block: LivenessBlock, live_in: Mapping[CodePlace, frozenset[str]], everything: frozenset[str]
 ) -> dict[str, Guard]:
     """States at the end of a block: what is read on one side of a branch is so under its guard."""
     if block.leaves_unknown:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
+from cass_ray.lift.analysis.kernel_graph import KernelGraph
 from cass_ray.lift.analysis.liveness import CodePlace, LivenessBlock
-from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.graphs import components
 
-Graph = Mapping[CodePlace, LivenessBlock]
-InstructionAt = Callable[[CodePlace], DecodedInstruction]
+Loop = tuple[CodePlace, frozenset[CodePlace]]
+"""The header and all blocks."""
 
 
-def carried(blocks: Graph, header: CodePlace, loop: frozenset[CodePlace]) -> frozenset[str]:
+def carried(
+    blocks: Mapping[CodePlace, LivenessBlock], header: CodePlace, loop: frozenset[CodePlace]
+) -> frozenset[str]:
     """The registers in which one round of the loop leaves something to the next."""
     written = {
         name for block in loop for _, access in blocks[block].accesses for name in access.writes
@@ -44,17 +46,19 @@ def _exposed(block: LivenessBlock, after: Iterable[str]) -> set[str]:
     return registers
 
 
-def loops(
-    blocks: Graph, places: frozenset[CodePlace], entry: CodePlace
-) -> Iterator[tuple[CodePlace, frozenset[CodePlace]]]:
-    """Loops with their headers, the outer before the inner."""
-    successors = {place: sorted(block.successors) for place, block in blocks.items()}
-    pending = [(places, [entry])]
+def loops(graph: KernelGraph) -> list[Loop]:
+    """All loops, the outer before the inner."""
+    return list(_loops(graph))
+
+
+def _loops(graph: KernelGraph) -> Iterator[Loop]:
+    successors = {place: sorted(block.successors) for place, block in graph.blocks.items()}
+    pending = [(frozenset(graph.blocks), [graph.entry])]
     while pending:
         inside, entries = pending.pop()
         for component in components(successors, inside, entries):
             header = component[0]
-            is_loop = len(component) > 1 or header in blocks[header].successors
+            is_loop = len(component) > 1 or header in graph.blocks[header].successors
             if not is_loop:
                 continue
             loop = frozenset(component)

@@ -28,7 +28,8 @@ def tests_convergence(i: DecodedInstruction) -> bool:
 
 def is_reconvergence_point(i: DecodedInstruction) -> bool:
     """Whether the lanes of a mask reconverge there: at a ``WARPSYNC``, or behind a test of
-    convergence, in the code for lanes that are apart, which a first lifting does not come to."""
+    convergence, in the code for lanes that are apart, which without a lane schedule no path comes
+    to."""
     return i.opcode == "WARPSYNC" or tests_convergence(i)
 
 

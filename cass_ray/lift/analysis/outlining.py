@@ -10,13 +10,12 @@ region by several edges enter it together, as they come together in LLVM's own o
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 
-from cass_ray.lift.analysis.call_places import CallPlace, function_of
-from cass_ray.lift.analysis.function_flow import entry_of
+from cass_ray.lift.analysis.call_places import CallPlace
+from cass_ray.lift.analysis.kernel_graph import KernelGraph, entry_of
 from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.graphs import components
 
@@ -71,36 +70,26 @@ class Outline:
         self.regions.append(range(first, len(self.numbers)))
 
 
-def large_functions(
-    successors: Mapping[CallPlace, Iterable[CallPlace]], weights: Mapping[CodePlace, int]
-) -> dict[CodePlace | None, list[CallPlace]]:
+def large_functions(graph: KernelGraph) -> dict[CodePlace | None, list[CallPlace]]:
     """The blocks of each function, or of the kernel (None), that has more than
-    :data:`MOST_WITHOUT_OUTLINING`.
-
-    ``weights``: blocks of LLVM of each block.
-    """
-    places: dict[CodePlace | None, list[CallPlace]] = defaultdict(list)
-    for place in successors:
-        places[function_of(place[0])].append(place)
+    :data:`MOST_WITHOUT_OUTLINING`."""
+    by_function = {function: graph.places(function) for function in (None, *graph.functions)}
     return {
-        function: blocks
-        for function, blocks in places.items()
-        if sum(weights[place[1:]] for place in blocks) > MOST_WITHOUT_OUTLINING
+        function: places
+        for function, places in by_function.items()
+        if sum(graph.weights[place[1:]] for place in places) > MOST_WITHOUT_OUTLINING
     }
 
 
-def outlines_of_large_functions(
-    successors: Mapping[CallPlace, Iterable[CallPlace]],
-    weights: Mapping[CodePlace, int],
-    entry: CallPlace,
-) -> dict[CodePlace | None, Outline]:
-    """How the functions of a kernel that begins at ``entry`` are outlined, where they are."""
+def outlines_of_large_functions(graph: KernelGraph) -> dict[CodePlace | None, Outline]:
+    """How the functions of a kernel are outlined, where they are."""
     outlines: dict[CodePlace | None, Outline] = {}
-    for function, places in large_functions(successors, weights).items():
+    for function, places in graph.get(large_functions).items():
         within = frozenset(places)
-        own = {place: [n for n in successors[place] if n in within] for place in places}
-        of_places = {place: weights[place[1:]] for place in places}
-        regions = outline(own, of_places, entry if function is None else entry_of(function))
+        own = {place: [n for n in graph.successors[place] if n in within] for place in places}
+        weights = {place: graph.weights[place[1:]] for place in places}
+        entry = ((), *graph.entry) if function is None else entry_of(function)
+        regions = outline(own, weights, entry)
         if regions is not None:
             outlines[function] = regions
     return outlines

@@ -25,7 +25,7 @@ from functools import cache
 from typing import TypeGuard
 
 from cass_ray.lift.analysis.call_places import CallPlace, CallStack
-from cass_ray.lift.analysis.function_flow import FunctionFlow, entry_of
+from cass_ray.lift.analysis.kernel_graph import KernelGraph, entry_of
 from cass_ray.lift.analysis.liveness import CodePlace, RegisterAccess
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Address, Immediate, Operand, Predicate, Register
@@ -117,7 +117,7 @@ class FrameAnalysis:
     :attr:`conduct` is found by the constructor.
     """
 
-    def __init__(self, flow: FunctionFlow) -> None:
+    def __init__(self, flow: KernelGraph) -> None:
         self._flow = flow
         self.written = flow.written()
         self.conduct = {function: Conduct(self.written[function]) for function in flow.functions}
@@ -148,7 +148,7 @@ class _OneFunction:
 
     def __init__(
         self,
-        flow: FunctionFlow,
+        flow: KernelGraph,
         function: CodePlace,
         conduct: Mapping[CodePlace, Conduct],
         written: Mapping[CodePlace, frozenset[str]],
@@ -239,7 +239,7 @@ class _OneFunction:
     def _before_calls(self, place: CallPlace) -> FrameState:
         state = self._before[place].copy()
         for code_place, access in self._flow.accesses(place):
-            self._step(state, self._flow.instruction_at(code_place), access)
+            self._step(state, self._flow.at(code_place), access)
         return state
 
     def accesses(self, place: CallPlace) -> list[FrameAccess | None]:
@@ -249,7 +249,7 @@ class _OneFunction:
             return [None] * len(self._flow.accesses(place))
         state = self._before[place].copy()
         for code_place, access in self._flow.accesses(place):
-            i = self._flow.instruction_at(code_place)
+            i = self._flow.at(code_place)
             accesses.append(self._own_words(state, i) if i.opcode in ("LDL", "STL") else None)
             self._step(state, i, access)
         return accesses

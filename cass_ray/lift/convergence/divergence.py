@@ -13,15 +13,15 @@ it together: where no branch before it, since they last converged, is divergent.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from cass_ray.lift.analysis.liveness import CodePlace, LivenessBlock
-from cass_ray.lift.analysis.loops import Graph, InstructionAt
+from cass_ray.lift.analysis.kernel_graph import KernelGraph
+from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.analysis.opcodes import MATRIX_OPCODES
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Name
-from cass_ray.lift.graphs import immediate_postdominators
+from cass_ray.lift.graphs import immediate_postdominators, reached
 
 _UNIFORM_RESULT = frozenset({"VOTE", "VOTEU", "REDUX", "CREDUX"})
 """Collectives that give all lanes the same result."""
@@ -61,32 +61,30 @@ _BETWEEN_LANES = _Granularity(
 _BETWEEN_GROUPED_LANES = _Granularity(_DIFFERENT, frozenset({"BAR"}), differ_at_joins=True)
 
 
-def divergent_branches(
-    blocks: Graph, entry: CodePlace, instruction_at: InstructionAt, *, in_groups: bool
-) -> frozenset[CodePlace]:
+def divergent_branches(graph: KernelGraph, *, in_groups: bool) -> frozenset[CodePlace]:
     """Blocks whose ends are divergent branches for the lanes of a warp.
 
     ``in_groups``: lanes of one warp may call collectives with different masks.
     """
     granularity = _BETWEEN_GROUPED_LANES if in_groups else _BETWEEN_LANES
-    *_, last = _iterations(blocks, entry, instruction_at, granularity)
+    *_, last = _iterations(graph, granularity)
     return frozenset(last.divergent)
 
 
-def barrier_may_diverge(blocks: Graph, entry: CodePlace, instruction_at: InstructionAt) -> bool:
+def barrier_may_diverge(graph: KernelGraph) -> bool:
     """Whether one warp of a wave may come to a barrier of the block without the other."""
     at_barriers = {
         block
-        for block, body in blocks.items()
-        if any(instruction_at(place).opcode in _BARRIERS for place, _ in body.accesses)
+        for block in graph.blocks
+        if any(graph.at(place).opcode in _BARRIERS for place in graph.instructions([block]))
     }
     if not at_barriers:
         return False
-    if any(block.leaves_unknown for block in blocks.values()):
+    if any(block.leaves_unknown for block in graph.blocks.values()):
         return True
     return any(
         iteration.at_guarded_barriers or iteration.alone & at_barriers
-        for iteration in _iterations(blocks, entry, instruction_at, _BETWEEN_WARPS)
+        for iteration in _iterations(graph, _BETWEEN_WARPS)
     )
 
 
@@ -101,22 +99,17 @@ class _Divergence:
     """Blocks that some may come to and others not."""
 
 
-def _iterations(
-    blocks: Graph, entry: CodePlace, instruction_at: InstructionAt, granularity: _Granularity
-) -> Iterator[_Divergence]:
-    successors = {place: _successors(block, instruction_at) for place, block in blocks.items()}
-    after = immediate_postdominators(successors, _END)
-    flow = _Flow(successors, set(), {}, _unknown_behind_calls(blocks))
+def _iterations(graph: KernelGraph, granularity: _Granularity) -> Iterator[_Divergence]:
+    successors, after = graph.get(_successors), graph.get(_postdominators)
+    flow = _Flow(successors, set(), {}, _unknown_behind_calls(graph))
     while True:
-        divergent, at_guarded_barriers = _divergent(
-            blocks, entry, instruction_at, flow, granularity
-        )
+        divergent, at_guarded_barriers = _divergent(graph, flow, granularity)
         regions = {place: _between(successors, place, after[place]) for place in divergent}
         alone = flow.alone.union(*regions.values())
         yield _Divergence(divergent, at_guarded_barriers, alone)
         joins = flow.joins
         if granularity.differ_at_joins:
-            joins = _assigned_before(blocks, successors, regions, after)
+            joins = _assigned_before(graph, successors, regions, after)
         if (alone, joins) == (flow.alone, flow.joins):
             return
         flow = replace(flow, alone=alone, joins=joins)
@@ -133,16 +126,16 @@ class _Flow:
     """Registers that may differ behind every call."""
 
 
-def _unknown_behind_calls(blocks: Graph) -> frozenset[str]:
+def _unknown_behind_calls(graph: KernelGraph) -> frozenset[str]:
     """All registers, where functions with one copy return to whoever has called them."""
-    if not any(block.leaves_unknown for block in blocks.values()):
+    if not any(block.leaves_unknown for block in graph.blocks.values()):
         return frozenset()
-    accesses = (access for block in blocks.values() for _, access in block.accesses)
+    accesses = (access for block in graph.blocks.values() for _, access in block.accesses)
     return frozenset[str]().union(*(access.reads | access.writes for access in accesses))
 
 
 def _assigned_before(
-    blocks: Graph,
+    graph: KernelGraph,
     successors: Mapping[CodePlace, frozenset[CodePlace]],
     regions: Mapping[CodePlace, set[CodePlace]],
     after: Mapping[CodePlace, CodePlace],
@@ -151,7 +144,7 @@ def _assigned_before(
     registers: dict[CodePlace, frozenset[str]] = {}
     by_block = {
         place: frozenset[str]().union(*(access.writes for _, access in block.accesses))
-        for place, block in blocks.items()
+        for place, block in graph.blocks.items()
     }
     for branch, region in regions.items():
         assigned = frozenset[str]().union(*(by_block[place] for place in region))
@@ -166,31 +159,36 @@ def _assigned_before(
     return registers
 
 
-def _successors(block: LivenessBlock, instruction_at: InstructionAt) -> frozenset[CodePlace]:
-    ends = not block.successors or (
-        block.accesses and instruction_at(block.accesses[-1][0]).opcode in _ENDINGS
-    )
-    return frozenset(block.successors | ({_END} if ends else set()))
+def _successors(graph: KernelGraph) -> dict[CodePlace, frozenset[CodePlace]]:
+    """What follows each block, with :data:`_END` where threads may end."""
+    successors: dict[CodePlace, frozenset[CodePlace]] = {}
+    for place, block in graph.blocks.items():
+        ends = not block.successors or (
+            block.accesses and graph.at(block.accesses[-1][0]).opcode in _ENDINGS
+        )
+        successors[place] = frozenset(block.successors | ({_END} if ends else set()))
+    return successors
+
+
+def _postdominators(graph: KernelGraph) -> dict[CodePlace, CodePlace]:
+    """The immediate postdominator of each block."""
+    return immediate_postdominators(graph.get(_successors), _END)
 
 
 def _divergent(
-    blocks: Graph,
-    entry: CodePlace,
-    instruction_at: InstructionAt,
-    flow: _Flow,
-    granularity: _Granularity,
+    graph: KernelGraph, flow: _Flow, granularity: _Granularity
 ) -> tuple[list[CodePlace], bool]:
     """Blocks with divergent branches; whether a barrier's guard may differ."""
-    different: dict[CodePlace, frozenset[str]] = {entry: frozenset()}
+    different: dict[CodePlace, frozenset[str]] = {graph.entry: frozenset()}
     divergent: set[CodePlace] = set()
     at_guarded_barriers = False
-    pending = [entry]
+    pending = [graph.entry]
     while pending:
         place = pending.pop()
         state = set(different[place] | flow.joins.get(place, frozenset()))
         reads_divergent = False
-        for where, access in blocks[place].accesses:
-            instruction = instruction_at(where)
+        for where, access in graph.blocks[place].accesses:
+            instruction = graph.at(where)
             reads = access.reads | ({access.guard[0]} if access.guard else set())
             reads_divergent = bool(reads & state)
             if instruction.opcode in _BARRIERS and access.guard and access.guard[0] in state:
@@ -225,14 +223,8 @@ def _differs(i: DecodedInstruction, granularity: _Granularity) -> bool:
 
 
 def _between(
-    successors: Mapping[CodePlace, Iterable[CodePlace]], place: CodePlace, after: CodePlace
+    successors: Mapping[CodePlace, frozenset[CodePlace]], place: CodePlace, after: CodePlace
 ) -> set[CodePlace]:
     """Blocks on paths from ``place`` that have not come to ``after``."""
-    between: set[CodePlace] = set()
-    pending = [place]
-    while pending:
-        for successor in successors[pending.pop()]:
-            if successor not in (after, _END) and successor not in between:
-                between.add(successor)
-                pending.append(successor)
-    return between
+    stops = {after, _END}
+    return reached(lambda each: successors[each] - stops, successors[place] - stops)

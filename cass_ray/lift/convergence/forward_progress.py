@@ -18,18 +18,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from cass_ray.lift.analysis.kernel_graph import KernelGraph
 from cass_ray.lift.analysis.liveness import CodePlace
+from cass_ray.lift.analysis.loops import Loop, loops
 from cass_ray.lift.analysis.opcodes import yields
-from cass_ray.lift.convergence.kernel_graph import KernelGraph, is_convergence_point
+from cass_ray.lift.convergence.convergence_points import (
+    is_convergence_point,
+    may_diverge,
+    reconverges,
+)
 from cass_ray.lift.convergence.loop_exits import LoopExits
 from cass_ray.lift.convergence.saved_convergence_barriers import (
     BarrierOf,
     saved_convergence_barriers,
 )
+from cass_ray.lift.convergence.single_thread_regions import elected_lane_region
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Name
-from cass_ray.lift.graphs import predecessors_of
+from cass_ray.lift.graphs import predecessors_of, reached
 
 _SHARED, _GLOBAL = frozenset({"shared"}), frozenset({"global"})
 _ANY = _SHARED | _GLOBAL
@@ -58,18 +65,25 @@ class LaneSchedule:
 
 def waits_for_own_warp(code: KernelGraph) -> bool:
     """Whether lanes in a loop may wait for what lanes of the same warp do that are not in it."""
-    return any(_is_ended_by_others(code, *loop) for loop in code.yielding_loops())
+    return any(_is_ended_by_others(code, *loop) for loop in _yielding_loops(code))
 
 
-def first_spin_loads(code: KernelGraph, loops: Iterable[list[CodePlace]]) -> frozenset[CodePlace]:
-    """The first load of each of ``loops`` that reads what the loop waits for, where no lane yields
-    in it.
+def _yielding_loops(code: KernelGraph) -> Iterator[Loop]:
+    """Loops in which lanes yield; the outer before the inner."""
+    for header, loop in code.get(loops):
+        if any(yields(code.at(place)) for place in code.instructions(loop)):
+            yield header, loop
+
+
+def first_spin_loads(code: KernelGraph, waiting: Iterable[list[CodePlace]]) -> frozenset[CodePlace]:
+    """The first load, of each of the loops ``waiting`` in which no lane yields, that reads what the
+    loop waits for.
 
     ptxas has found that the lanes of a warp leave such a loop together.
     """
     return frozenset(
         next(place for place in places if _is_spin_load(code.at(place)))
-        for places in loops
+        for places in waiting
         if not any(yields(code.at(place)) for place in places)
     )
 
@@ -78,7 +92,7 @@ def lane_schedule(code: KernelGraph, more: frozenset[CodePlace] = frozenset()) -
     """The schedule of a kernel's lanes; they yield before ``more``, too."""
     yielding = {
         place
-        for _, loop in code.yielding_loops()
+        for _, loop in _yielding_loops(code)
         for place in code.instructions(loop)
         if yields(code.at(place))
     }
@@ -114,10 +128,10 @@ def diverges_before_barriers(code: KernelGraph, barriers: frozenset[CodePlace]) 
     with_barrier |= {
         block
         for block in code.blocks
-        if code.reconverges(block) and code.blocks[block].successors & with_barrier
+        if reconverges(code, block) and code.blocks[block].successors & with_barrier
     }
     for block in code.blocks if barriers else ():
-        if not code.may_diverge(block):
+        if not may_diverge(code, block):
             continue
         sides = [_next_reconvergence_points(code, each) for each in code.blocks[block].successors]
         if all(points & with_barrier and block not in seen for points, seen in sides) and not (
@@ -132,21 +146,10 @@ def _next_reconvergence_points(
 ) -> tuple[frozenset[CodePlace], frozenset[CodePlace]]:
     """Blocks with the reconvergence points that are next from ``start``, and all that it leads
     to."""
-    stops = set[CodePlace]()
-    pending, seen = [start], {start}
-    while pending:
-        block = pending.pop()
-        if code.reconverges(block):
-            stops.add(block)
-            continue
-        pending += code.blocks[block].successors - seen
-        seen |= code.blocks[block].successors
-    pending, seen = [start], {start}
-    while pending:
-        following = code.blocks[pending.pop()].successors - seen
-        pending += following
-        seen |= following
-    return frozenset(stops), frozenset(seen)
+    blocks = code.blocks
+    near = reached(lambda b: () if reconverges(code, b) else blocks[b].successors, [start])
+    stops = frozenset(block for block in near if reconverges(code, block))
+    return stops, frozenset(reached(lambda b: blocks[b].successors, [start]))
 
 
 def _regions(code: KernelGraph) -> dict[CodePlace, set[CodePlace]]:
@@ -217,7 +220,7 @@ def _is_ended_by_others(code: KernelGraph, header: CodePlace, loop: frozenset[Co
     """Whether lanes that are not in ``loop`` may write what those in it wait for."""
     if _reconverges_each_iteration(code, header, loop):
         return False
-    if not LoopExits(code.blocks, header, loop, code.at).wait():
+    if not LoopExits(code, header, loop).wait():
         return False
     spaces = frozenset[str]().union(*(_reads(code.at(place)) for place in code.instructions(loop)))
     return any(spaces & _WRITES.get(i.opcode, frozenset()) for i in _concurrent(code, loop))
@@ -231,16 +234,15 @@ def _reconverges_each_iteration(
     code: KernelGraph, header: CodePlace, loop: frozenset[CodePlace]
 ) -> bool:
     """Whether lanes reconverge in each round of the loop: then none is outside of it alone."""
-    pending = [] if code.reconverges(header) else [header]
-    seen = set(pending)
-    while pending:
-        for successor in code.blocks[pending.pop()].successors & loop:
-            if successor == header:
-                return False
-            if successor not in seen and not code.reconverges(successor):
-                seen.add(successor)
-                pending.append(successor)
-    return True
+    if reconverges(code, header):
+        return True
+
+    def apart(block: CodePlace) -> Iterator[CodePlace]:
+        for successor in code.blocks[block].successors & loop - {header}:
+            if not reconverges(code, successor):
+                yield successor
+
+    return all(header not in code.blocks[each].successors for each in reached(apart, [header]))
 
 
 def _reads(i: DecodedInstruction) -> frozenset[str]:
@@ -252,14 +254,14 @@ def _reads(i: DecodedInstruction) -> frozenset[str]:
 
 def _concurrent(code: KernelGraph, loop: frozenset[CodePlace]) -> Iterator[DecodedInstruction]:
     """Instructions of lanes while others of their warp are in ``loop``, up to reconvergence."""
-    elected_lane_region = code.elected_lane_region(loop)
+    by_one_lane = elected_lane_region(code, loop)
     before = _blocks_before(code, loop)
-    into = loop | {block for block in before if not code.reconverges(block)}
+    into = loop | {block for block in before if not reconverges(code, block)}
     """The loop, and the blocks from whose starts it is reached without reconvergence."""
     pending = [
         successor
-        for block in (before | loop) - elected_lane_region
-        if code.may_diverge(block)
+        for block in (before | loop) - by_one_lane
+        if may_diverge(code, block)
         for successor in code.blocks[block].successors - loop
         if block in loop or (code.blocks[block].successors - {successor}) & into
     ]
@@ -280,13 +282,9 @@ def _concurrent(code: KernelGraph, loop: frozenset[CodePlace]) -> Iterator[Decod
 def _blocks_before(code: KernelGraph, loop: frozenset[CodePlace]) -> set[CodePlace]:
     """Blocks from whose ends ``loop`` is reached without reconvergence of all lanes."""
     predecessors = predecessors_of({place: b.successors for place, b in code.blocks.items()})
-    blocks: set[CodePlace] = set()
-    pending = list(loop)
-    while pending:
-        for previous in predecessors.get(pending.pop(), ()):
-            if previous in loop or previous in blocks:
-                continue
-            blocks.add(previous)
-            if not code.reconverges(previous):
-                pending.append(previous)
-    return blocks
+
+    def before(block: CodePlace) -> list[CodePlace]:
+        stops = block not in loop and reconverges(code, block)
+        return [] if stops else predecessors.get(block, [])
+
+    return reached(before, loop) - loop

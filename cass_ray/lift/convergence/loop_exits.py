@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cass_ray.lift.analysis.kernel_graph import KernelGraph
 from cass_ray.lift.analysis.liveness import CodePlace
-from cass_ray.lift.analysis.loops import Graph, InstructionAt, carried
+from cass_ray.lift.analysis.loops import carried
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Register
+from cass_ray.lift.graphs import reached
 
 _LOADS = frozenset({"LD", "LDG", "LDS", "SYNCS"})
 _ATOMIC = frozenset({"ATOM", "ATOMG", "ATOMS"})
@@ -28,12 +30,10 @@ _Place = tuple[CodePlace, int]
 class LoopExits:
     """The exits of a loop with its header, and what they depend on."""
 
-    def __init__(
-        self, blocks: Graph, header: CodePlace, loop: frozenset[CodePlace], at: InstructionAt
-    ) -> None:
-        self._blocks = blocks
+    def __init__(self, graph: KernelGraph, header: CodePlace, loop: frozenset[CodePlace]) -> None:
+        self._blocks = blocks = graph.blocks
         self._loop = loop
-        self._at = at
+        self._at = graph.at
         self._header = header
         self._carried = carried(blocks, header, loop)
         self._writers: dict[str, list[_Place]] = {}
@@ -147,12 +147,6 @@ class LoopExits:
         """Whether no round of the loop leaves ``block`` out."""
         if block == self._header:
             return True
-        pending, seen = [self._header], {self._header}
-        while pending:
-            for successor in self._blocks[pending.pop()].successors & self._loop:
-                if successor == self._header:
-                    return False
-                if successor not in seen and successor != block:
-                    seen.add(successor)
-                    pending.append(successor)
-        return True
+        inside = self._loop - {block}
+        others = reached(lambda each: self._blocks[each].successors & inside, [self._header])
+        return all(self._header not in self._blocks[each].successors for each in others)

@@ -6,19 +6,16 @@ before a kernel runs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
 
 from cass_ray.lift.analysis.call_places import CallPlace, function_of
+from cass_ray.lift.analysis.kernel_graph import KernelGraph
 from cass_ray.lift.analysis.liveness import CodePlace
-from cass_ray.lift.convergence.kernel_graph import KernelGraph
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Immediate, Operand, Register
 from cass_ray.lift.graphs import predecessors_of
 
-Flow = Mapping[CallPlace, Set[CallPlace]]
-"""What follows each block, copies of subroutines apart."""
 Origins = frozenset[CodePlace | int]
 """Places of votes and matches, and literals."""
 
@@ -39,7 +36,6 @@ class MaskOrigins:
     """Origins of masks in the blocks of a kernel."""
 
     code: KernelGraph
-    flow: Flow
 
     def at(self, block: CallPlace, instruction: DecodedInstruction) -> Origins | None:
         """Origins of the mask that an instruction of ``block`` names; None if not all are known."""
@@ -100,11 +96,13 @@ class MaskOrigins:
 
     def _calls(self, block: CallPlace) -> bool:
         """Whether it ends with a call of a function that is one for many callers, or in one."""
-        return any(function_of(each[0]) != function_of(block[0]) for each in self.flow[block])
+        return any(
+            function_of(each[0]) != function_of(block[0]) for each in self.code.successors[block]
+        )
 
     @cached_property
     def _previous(self) -> dict[CallPlace, list[CallPlace]]:
-        return predecessors_of(self.flow)
+        return predecessors_of(self.code.successors)
 
 
 def _copied(i: DecodedInstruction) -> Operand | None:

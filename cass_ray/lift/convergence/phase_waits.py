@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from cass_ray.lift.analysis.kernel_graph import KernelGraph
 from cass_ray.lift.analysis.liveness import CodePlace, LivenessBlock
-from cass_ray.lift.analysis.loops import Graph, InstructionAt
 from cass_ray.lift.analysis.opcodes import tests_phase
 from cass_ray.lift.convergence.spin_loops import waiting_loops
 from cass_ray.lift.frontend.instruction import DecodedInstruction
@@ -39,17 +39,17 @@ class PhaseTest:
     verdict: CodePlace
 
 
-def phase_waits(blocks: Graph, entry: CodePlace, instruction_at: InstructionAt) -> PhaseWaits:
+def phase_waits(graph: KernelGraph) -> PhaseWaits:
     """Where the kernel waits for phases; empty where no loop does."""
-    tests = [test for block in blocks.values() for test in phase_tests(block, instruction_at)]
-    waiting = {place for loop in waiting_loops(blocks, entry, instruction_at) for place in loop}
+    tests = [test for block in graph.blocks.values() for test in _phase_tests(block, graph)]
+    waiting = {place for loop in graph.get(waiting_loops) for place in loop}
     polls = frozenset(test.read for test in tests if test.read in waiting)
     if not polls:
         return PhaseWaits()
     return PhaseWaits(polls, {test.verdict: test.read in waiting for test in tests})
 
 
-def phase_tests(block: LivenessBlock, instruction_at: InstructionAt) -> Iterator[PhaseTest]:
+def _phase_tests(block: LivenessBlock, graph: KernelGraph) -> Iterator[PhaseTest]:
     """Tests of phases in a basic block.
 
     Up to sm_89 ptxas loads a barrier's high word and compares its highest bit with a token's, or
@@ -57,7 +57,7 @@ def phase_tests(block: LivenessBlock, instruction_at: InstructionAt) -> Iterator
     """
     loaded: dict[str, CodePlace] = {}
     for place, access in block.accesses:
-        instruction = instruction_at(place)
+        instruction = graph.at(place)
         if tests_phase(instruction):
             yield PhaseTest(place, place)
         word = _compared_word(instruction)

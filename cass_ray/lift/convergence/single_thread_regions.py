@@ -7,11 +7,11 @@ taken to be in kernels that never read ``threadIdx.y`` or ``threadIdx.z``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from enum import Enum
 
+from cass_ray.lift.analysis.kernel_graph import KernelGraph
 from cass_ray.lift.analysis.liveness import CodePlace
-from cass_ray.lift.analysis.loops import Graph, InstructionAt
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import (
@@ -22,6 +22,7 @@ from cass_ray.lift.frontend.operands import (
     Predicate,
     Register,
 )
+from cass_ray.lift.graphs import reached
 
 _READS_SPECIAL = frozenset({"S2R", "S2UR", "CS2R"})
 _OTHER_DIMENSIONS = ("SR_TID.Y", "SR_TID.Z")
@@ -40,35 +41,51 @@ class _Fact(Enum):
 
 _Facts = frozenset[tuple[str, _Fact]]
 _Edge = tuple[CodePlace, CodePlace]
-Labels = Callable[[str], Mapping[str, int]]
-"""Labels of a function, and their addresses."""
 
 
-def single_thread_regions(
-    blocks: Graph, entry: CodePlace, at: InstructionAt, labels: Labels
-) -> list[frozenset[CodePlace]]:
+def single_thread_regions(graph: KernelGraph) -> list[frozenset[CodePlace]]:
     """Regions, as sets of blocks: one lane of a warp enters each, and always the same one."""
-    lanes = _Lanes(blocks, entry, at)
-    edges = [edge for place in lanes.facts for edge in lanes.single_edges(place, labels)]
-    return [frozenset(lanes.facts.keys() - _reached(blocks, entry, edge)) for edge in edges]
+    lanes = _Lanes(graph)
+    edges = [edge for place in lanes.facts for edge in lanes.single_edges(place)]
+    return [frozenset(lanes.facts.keys() - _without(graph, edge)) for edge in edges]
+
+
+def _without(graph: KernelGraph, edge: _Edge) -> set[CodePlace]:
+    """Blocks to which other edges lead."""
+    start, end = edge
+
+    def following(place: CodePlace) -> set[CodePlace]:
+        successors = graph.blocks[place].successors
+        return successors - {end} if place == start else successors
+
+    return reached(following, [graph.entry])
+
+
+def elected_lane_region(graph: KernelGraph, loop: frozenset[CodePlace]) -> frozenset[CodePlace]:
+    """The region of one elected lane that ``loop`` is in; empty where several lanes run the loop.
+
+    That lane waits for no other one there.
+    """
+    regions = graph.get(single_thread_regions)
+    return frozenset[CodePlace]().union(*(each for each in regions if loop <= each))
 
 
 class _Lanes:
     """What is known of registers at the start of each block, whichever way it was reached."""
 
-    def __init__(self, blocks: Graph, entry: CodePlace, at: InstructionAt) -> None:
-        self._blocks = blocks
-        self._at = at
-        read = [at(place) for block in blocks.values() for place, _ in block.accesses]
+    def __init__(self, graph: KernelGraph) -> None:
+        self._graph = graph
         self._numbers = ["SR_LANEID"]
-        if not any(name in _OTHER_DIMENSIONS for i in read for name in _special(i)):
+        if not any(
+            name in _OTHER_DIMENSIONS for i in graph.all_instructions for name in _special(i)
+        ):
             self._numbers.append("SR_TID.X")
-        self.facts: dict[CodePlace, _Facts] = {entry: frozenset()}
-        pending = [entry]
+        self.facts: dict[CodePlace, _Facts] = {graph.entry: frozenset()}
+        pending = [graph.entry]
         while pending:
             place = pending.pop()
             after = self._after(place)
-            for successor in blocks[place].successors:
+            for successor in graph.blocks[place].successors:
                 before = self.facts.get(successor)
                 joined = after if before is None else before & after
                 if joined != before:
@@ -77,20 +94,22 @@ class _Lanes:
 
     def _after(self, block: CodePlace) -> _Facts:
         facts = set(self.facts[block])
-        for place, access in self._blocks[block].accesses:
-            fact_of_result = None if access.guard else _made(self._at(place), facts, self._numbers)
+        for place, access in self._graph.blocks[block].accesses:
+            fact_of_result = (
+                None if access.guard else _made(self._graph.at(place), facts, self._numbers)
+            )
             facts = {fact for fact in facts if fact[0] not in access.writes}
             if fact_of_result is not None:
                 facts.add(fact_of_result)
         return frozenset(facts)
 
-    def single_edges(self, place: CodePlace, labels: Labels) -> Iterator[_Edge]:
+    def single_edges(self, place: CodePlace) -> Iterator[_Edge]:
         """The edge behind ``place`` that one lane takes."""
-        accesses = self._blocks[place].accesses
+        accesses = self._graph.blocks[place].accesses
         if not accesses:
             return
         (function, address), _ = accesses[-1]
-        i = self._at((function, address))
+        i = self._graph.at((function, address))
         if i.opcode not in ("BRA", "EXIT") or i.guard is None or len(i.operands) > 1:
             return
         facts = self._after(place)
@@ -103,7 +122,7 @@ class _Lanes:
             if not goes_if:
                 yield place, (function, address + INSTRUCTION_BYTES)
             elif i.operands and isinstance(i.operands[0], Name):
-                target = labels(function).get(i.operands[0].text, -1)
+                target = self._graph.labels(function).get(i.operands[0].text, -1)
                 yield place, (function, target)
 
 
@@ -153,15 +172,3 @@ def _is_fixed(operand: Operand) -> bool:
 def _special(i: DecodedInstruction) -> Iterator[str]:
     if i.opcode in _READS_SPECIAL:
         yield from (operand.text for operand in i.operands if isinstance(operand, Name))
-
-
-def _reached(blocks: Graph, entry: CodePlace, without: _Edge) -> set[CodePlace]:
-    """Blocks to which other edges lead."""
-    seen, pending = {entry}, [entry]
-    while pending:
-        place = pending.pop()
-        for successor in blocks[place].successors:
-            if successor not in seen and (place, successor) != without:
-                seen.add(successor)
-                pending.append(successor)
-    return seen

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cass_ray.lift.analysis.kernel_graph import KernelGraph
 from cass_ray.lift.analysis.liveness import CodePlace
-from cass_ray.lift.analysis.loops import Graph, InstructionAt, carried, loops
+from cass_ray.lift.analysis.loops import carried, loops
 from cass_ray.lift.analysis.opcodes import tests_phase, uses_words
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Address, Register
@@ -19,58 +20,56 @@ _ATOMIC = frozenset({"ATOM", "ATOMG", "ATOMS", "UTCATOMSWS"})
 _LOADS = frozenset({"LD", "LDG", "LDS"})
 
 
-def waiting_loops(
-    blocks: Graph, entry: CodePlace, instruction_at: InstructionAt
-) -> Iterator[list[CodePlace]]:
+def waiting_loops(graph: KernelGraph) -> list[list[CodePlace]]:
     """Instructions of each loop that may wait for what another thread writes."""
-    for header, loop in loops(blocks, frozenset(blocks), entry):
-        places = [place for block in loop for place, _ in blocks[block].accesses]
-        body = [instruction_at(place) for place in places]
+    return list(_waiting_loops(graph))
+
+
+def _waiting_loops(graph: KernelGraph) -> Iterator[list[CodePlace]]:
+    for header, loop in graph.get(loops):
+        places = list(graph.instructions(loop))
+        body = [graph.at(place) for place in places]
         if _may_wait(body) and (
-            any(i.opcode == "NANOSLEEP" for i in body) or not carried(blocks, header, loop)
+            any(i.opcode == "NANOSLEEP" for i in body) or not carried(graph.blocks, header, loop)
         ):
             yield places
 
 
-def must_keep_loads(blocks: Graph, entry: CodePlace, instruction_at: InstructionAt) -> bool:
+def must_keep_loads(graph: KernelGraph) -> bool:
     """Whether loads of shared memory have to stay where they are: some wait for another warp."""
-    accesses = (each for block in blocks.values() for each in block.accesses)
-    instructions = [instruction_at(place) for place, _ in accesses]
+    instructions = graph.all_instructions
     if not any(i.opcode == "LDS" for i in instructions):
         return False
-    return any(map(uses_words, instructions)) or polls_shared(blocks, entry, instruction_at)
+    return any(map(uses_words, instructions)) or polls_shared(graph)
 
 
-def spin_loads(
-    blocks: Graph, entry: CodePlace, instruction_at: InstructionAt
-) -> frozenset[CodePlace]:
+def spin_loads(graph: KernelGraph) -> frozenset[CodePlace]:
     """Loads of global memory in loops that wait for what they load, and do not pause themselves.
 
     Nvidia's scheduler lets other warps go on; on AMD such loops pause (``__ockl_grid_sync``).
     """
-    accesses = (each for block in blocks.values() for each in block.accesses)
-    if not any(_is_strong_load(instruction_at(place)) for place, _ in accesses):
+    if not any(map(_is_strong_load, graph.all_instructions)):
         return frozenset()
     loads: set[CodePlace] = set()
-    for places in waiting_loops(blocks, entry, instruction_at):
-        body = {place: instruction_at(place) for place in places}
+    for places in graph.get(waiting_loops):
+        body = {place: graph.at(place) for place in places}
         if not any(i.opcode == "NANOSLEEP" or i.opcode in _ATOMIC for i in body.values()):
             loads |= {place for place, i in body.items() if _is_strong_load(i)}
     return frozenset(loads)
 
 
-def polls_shared(blocks: Graph, entry: CodePlace, instruction_at: InstructionAt) -> bool:
+def polls_shared(graph: KernelGraph) -> bool:
     """Whether a loop loads one word of shared memory again and again, as one that waits does.
 
     SASS does not say that such a load is volatile.
     """
-    for _, loop in loops(blocks, frozenset(blocks), entry):
-        accesses = [each for block in loop for each in blocks[block].accesses]
-        if any(instruction_at(place).opcode == "BAR" for place, _ in accesses):
+    for _, loop in graph.get(loops):
+        accesses = [each for block in loop for each in graph.blocks[block].accesses]
+        if any(graph.at(place).opcode == "BAR" for place, _ in accesses):
             continue
         written = frozenset[str]().union(*(access.writes for _, access in accesses))
         for place, access in accesses:
-            if instruction_at(place).opcode == "LDS" and not access.reads & written:
+            if graph.at(place).opcode == "LDS" and not access.reads & written:
                 return True
     return False
 

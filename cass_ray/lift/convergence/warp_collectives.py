@@ -12,23 +12,24 @@ once. Where they may, they are scheduled independently (:mod:`.forward_progress`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, takewhile
 
 from cass_ray.lift.analysis.call_places import CallPlace, function_of
+from cass_ray.lift.analysis.kernel_graph import KernelGraph
 from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.analysis.opcodes import is_reconvergence_point, tests_convergence
+from cass_ray.lift.convergence.convergence_points import may_diverge
 from cass_ray.lift.convergence.divergence import divergent_branches
-from cass_ray.lift.convergence.kernel_graph import KernelGraph
 from cass_ray.lift.convergence.mask_groups import is_collective, mask_groups, straight_on
-from cass_ray.lift.convergence.mask_origins import Flow, MaskOrigins, Origins, may_be_equal
+from cass_ray.lift.convergence.mask_origins import MaskOrigins, Origins, may_be_equal
 from cass_ray.lift.convergence.unaligned import where_apart
 from cass_ray.lift.frontend.code import ENDINGS, CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Name
-from cass_ray.lift.graphs import components, immediate_postdominators, predecessors_of
+from cass_ray.lift.graphs import components, immediate_postdominators, predecessors_of, reached
 
 _END: CallPlace = ((), "", -1)
 
@@ -49,25 +50,18 @@ def collective_behind(code: CodeSection, number: int) -> list[DecodedInstruction
     return behind
 
 
-def collective_in_both_branches(
-    code: KernelGraph,
-    flow: Flow,
-    section: Callable[[str], CodeSection],
-    barriers: frozenset[CodePlace],
-) -> bool:
+def collective_in_both_branches(code: KernelGraph, barriers: frozenset[CodePlace]) -> bool:
     """Whether lanes of a warp may diverge to two places of one collective.
 
     ``barriers``: those to which lanes may come one by one, which are no collectives.
     """
-    places = _CollectivePlaces(code, flow, section, barriers)
+    places = _CollectivePlaces(code, barriers)
     if not _may_be_same(places.all, places.all):
         return False
     in_groups = any(
-        mask_groups(section(name)).members for name in {name for name, _ in code.blocks}
+        mask_groups(code.code(name)).members for name in {name for name, _ in code.blocks}
     )
-    return places.are_in_branches(
-        divergent_branches(code.blocks, code.entry, code.at, in_groups=in_groups)
-    )
+    return places.are_in_branches(divergent_branches(code, in_groups=in_groups))
 
 
 @dataclass(frozen=True)
@@ -75,8 +69,6 @@ class _CollectivePlaces:
     """Where lanes call collectives, by kind, in the blocks of a kernel and of its functions."""
 
     code: KernelGraph
-    flow: Flow
-    section: Callable[[str], CodeSection]
     barriers: frozenset[CodePlace]
 
     @cached_property
@@ -86,13 +78,13 @@ class _CollectivePlaces:
     def are_in_branches(self, branches: Set[CodePlace]) -> bool:
         """Whether two collectives of one kind are on two paths of a block of ``branches``, before
         the paths join again."""
-        leading = (place for place in self.flow if place in self._leading)
+        leading = (place for place in self.code.successors if place in self._leading)
         edges = {place: self._edges_to_collectives(place) for place in leading}
         after = immediate_postdominators(_with_ends(edges), _END)
         for branch, successors in edges.items():
             if len(successors) < 2 or branch[1:] not in branches:
                 continue
-            if not self.code.may_diverge(branch[1:]) or self._tests_convergence(branch[1:]):
+            if not may_diverge(self.code, branch[1:]) or self._tests_convergence(branch[1:]):
                 continue
             by_side = [self._between(edges, each, after[branch]) for each in successors]
             if any(_may_be_same(*two) for two in combinations(by_side, 2)):
@@ -101,34 +93,33 @@ class _CollectivePlaces:
 
     def _within(self, place: CallPlace) -> Set[CallPlace]:
         """What follows in the same function of LLVM."""
-        return {each for each in self.flow[place] if function_of(each[0]) == function_of(place[0])}
+        return {
+            each
+            for each in self.code.successors[place]
+            if function_of(each[0]) == function_of(place[0])
+        }
 
     @cached_property
     def _at_ends(self) -> dict[CallPlace, Collectives]:
         """By block: its own ones, and of functions that are called at its end."""
         by_block = {
-            place: frozenset((place, kind) for kind in self._kinds_in(place)) for place in self.flow
+            place: frozenset((place, kind) for kind in self._kinds_in(place))
+            for place in self.code.successors
         }
         of_functions = frozenset[tuple[CallPlace, CollectiveKind]]().union(
             *(each for place, each in by_block.items() if function_of(place[0]) is not None)
         )
-        for place in self.flow if of_functions else ():
-            if len(self._within(place)) < len(self.flow[place]):
+        for place in self.code.successors if of_functions else ():
+            if len(self._within(place)) < len(self.code.successors[place]):
                 by_block[place] |= {(place, kind) for _, kind in of_functions}
         return by_block
 
     @cached_property
     def _leading(self) -> set[CallPlace]:
         """Blocks with collectives, and those that lead to them."""
-        before = predecessors_of({place: self._within(place) for place in self.flow})
-        pending = [place for place, collectives in self._at_ends.items() if collectives]
-        leading = set(pending)
-        while pending:
-            for previous in before.get(pending.pop(), ()):
-                if previous not in leading:
-                    leading.add(previous)
-                    pending.append(previous)
-        return leading
+        before = predecessors_of({place: self._within(place) for place in self.code.successors})
+        starts = (place for place, collectives in self._at_ends.items() if collectives)
+        return reached(lambda place: before.get(place, ()), starts)
 
     def _edges_to_collectives(self, place: CallPlace) -> list[CallPlace]:
         """What follows, without edges that lead to no collective any more."""
@@ -138,26 +129,20 @@ class _CollectivePlaces:
         self, edges: Mapping[CallPlace, list[CallPlace]], start: CallPlace, end: CallPlace
     ) -> Collectives:
         """Those on paths from ``start`` that have not come to ``end``."""
-        pending, seen = [start], {start, end, _END}
-        collectives = set[tuple[CallPlace, CollectiveKind]]()
-        if start in (end, _END):
-            return frozenset()
-        while pending:
-            place = pending.pop()
-            collectives |= self._at_ends[place]
-            following = [each for each in edges[place] if each not in seen]
-            seen.update(following)
-            pending += following
-        return frozenset(collectives)
+        stops = {end, _END}
+        places = reached(lambda place: set(edges[place]) - stops, {start} - stops)
+        return frozenset[tuple[CallPlace, CollectiveKind]]().union(
+            *(self._at_ends[place] for place in places)
+        )
 
     @cached_property
     def _masks(self) -> MaskOrigins:
-        return MaskOrigins(self.code, self.flow)
+        return MaskOrigins(self.code)
 
     def _kinds_in(self, place: CallPlace) -> Iterator[CollectiveKind]:
         for name, address in self.code.instructions([place[1:]]):
             instruction = self.code.at((name, address))
-            code = self.section(name)
+            code = self.code.code(name)
             if not is_reconvergence_point(instruction) or _is_in_front_of_barrier(
                 code, code.position[address]
             ):

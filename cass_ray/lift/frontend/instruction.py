@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from cass_ray.assembly import sass
@@ -27,6 +26,8 @@ class DecodedInstruction:
     guard: Predicate | None
     operands: Operands
     targets: tuple[str, ...] = ()
+    printed: tuple[str, ...] = ()
+    """The operands as nvdisasm prints them."""
     opcode: str = field(init=False)
     """The mnemonic up to the first dot."""
     modifiers: tuple[str, ...] = field(init=False)
@@ -63,14 +64,15 @@ def decode(instruction: sass.SassInstruction) -> DecodedInstruction:
         raise UnknownForm(instruction.text, f"guard {guard}", address=instruction.address)
     if parsed is not None and parsed.index is None and not parsed.inverted:
         parsed = None
-    written: Iterable[str] = instruction.operands
+    printed = instruction.operands
     if instruction.opcode in _SPACED:
-        written = [word for operand in written for word in operand.split()]
+        printed = tuple(word for operand in printed for word in operand.split())
     return DecodedInstruction(
         instruction.address,
         instruction.text,
         instruction.mnemonic,
         parsed,
-        Operands(map(operands.parse, written)),
+        Operands(map(operands.parse, printed)),
         targets,
+        printed,
     )

@@ -53,11 +53,6 @@ def i8(number: int) -> Value:
     return Value("i8", str(number & 0xFF))
 
 
-def i16(number: int) -> Value:
-    """A 16-bit constant; negative numbers are taken modulo 2^16."""
-    return Value("i16", str(number & 0xFFFF))
-
-
 def i32(number: int) -> Value:
     """A 32-bit constant; negative numbers are taken modulo 2^32."""
     return Value("i32", str(number & 0xFFFFFFFF))

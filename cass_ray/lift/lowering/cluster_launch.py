@@ -12,17 +12,15 @@ them: so one block's address is good in all of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 
-from cass_ray.lift.analysis.liveness import CodePlace, LivenessBlock
+from cass_ray.lift.analysis.kernel_graph import KernelGraph
+from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.frontend.cubin import KernelInfo, Parameter
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Constant, Immediate, Name
 from cass_ray.lift.llvm.builder import SUPPORT_PREFIX, Value
 from cass_ray.lift.lowering.environment import KernelEnvironment
-
-Graph = Mapping[CodePlace, LivenessBlock]
-InstructionAt = Callable[[CodePlace], DecodedInstruction]
 
 BLOCK_WORDS, BYTES_WORD, CLUSTER_WORDS, WORDS = 0, 3, 4, 7
 """Words of the argument: threads of a block along each axis, bytes of LDS of a block, and blocks of
@@ -60,28 +58,28 @@ def launch_parameter(kernel: KernelInfo) -> Parameter:
     return Parameter(-(-end // 4) * 4, 4 * WORDS)
 
 
-def shows_clusters(blocks: Graph, entry: CodePlace, instruction_at: InstructionAt) -> bool:
+def shows_clusters(graph: KernelGraph) -> bool:
     """Whether a kernel of this code can tell a cluster of several blocks from single blocks.
 
     Every kernel with shared memory reads its rank, for its addresses. It can tell no more if the
     rank goes to the upper bits of a sum alone, which registers are followed for along every path.
     """
-    held: dict[CodePlace, frozenset[str]] = {entry: frozenset()}
-    pending = [entry]
+    held: dict[CodePlace, frozenset[str]] = {graph.entry: frozenset()}
+    pending = [graph.entry]
     while pending:
         place = pending.pop()
         state = set(held[place])
-        for where, access in blocks[place].accesses:
-            i = instruction_at(where)
+        for where, access in graph.blocks[place].accesses:
+            i = graph.at(where)
             if _is_of_clusters(i) or (access.reads & state and not _makes_address(i)):
                 return True
             if any(isinstance(o, Name) and o.text == "SR_CgaCtaId" for o in i.operands):
                 state |= access.writes
             elif access.guard is None:
                 state -= access.writes
-        if state and blocks[place].leaves_unknown:
+        if state and graph.blocks[place].leaves_unknown:
             return True
-        for successor in blocks[place].successors:
+        for successor in graph.blocks[place].successors:
             before = held.get(successor)
             joined = frozenset(state) | (before or frozenset())
             if joined != before:

@@ -7,12 +7,12 @@ instruction: registers, high words of handles, carries and comparisons of low ha
 from __future__ import annotations
 
 import struct
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from cass_ray.lift.analysis.liveness import CodePlace, RegisterAccess
-from cass_ray.lift.convergence.forward_progress import LaneSchedule
 from cass_ray.lift.convergence.mask_groups import MaskGroups, mask_groups
-from cass_ray.lift.errors import UnknownForm
+from cass_ray.lift.convergence.schedule import WaveSchedule
+from cass_ray.lift.errors import LifterBug, LiftError, UnknownForm
 from cass_ray.lift.frontend.code import CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Constant, Immediate, Name, Operand, Predicate, Register
@@ -54,27 +54,20 @@ _SCALE = {"X2": 1, "X4": 2, "X8": 3, "X16": 4}
 class LoweringContext:
     """Writes what the instructions of one kernel do to one thread."""
 
-    def __init__(
-        self,
-        environment: KernelEnvironment,
-        *,
-        is_scheduled: bool = False,
-        schedule: LaneSchedule | None = None,
-    ) -> None:
-        """``is_scheduled``: the two warps of a wave run one after the other
-        (``lowering.scheduling.warp_scheduler``); ``schedule``: so do lanes of a warp
-        (``lowering.scheduling.lane_scheduler``)."""
+    def __init__(self, environment: KernelEnvironment, schedule: WaveSchedule) -> None:
         self.environment = environment
         self.ir = IRBuilder()
         self.handles = HandleWords(self.ir, tracked=environment.uses_handles)
         self.registers = RegisterFile(self.ir, self.handles, environment.target.wave_lanes)
         self.lane_scheduler = (
-            LaneScheduler(self.ir, self.registers, environment.target, schedule)
-            if schedule
+            LaneScheduler(self.ir, self.registers, environment.target, schedule.lanes)
+            if schedule.lanes is not None
             else None
         )
         self.scheduler = (
-            WarpScheduler(self.ir, self.registers) if is_scheduled else self.lane_scheduler
+            self.lane_scheduler
+            if schedule.warps is None
+            else WarpScheduler(self.ir, self.registers)
         )
         self.terminators = Terminators(self.ir, self.registers, self.scheduler)
         self.banks = ConstantBanks(environment, self.ir, self.handles)
@@ -94,12 +87,16 @@ class LoweringContext:
         self.ir.enter(function)
         self.registers.enter(function)
 
-    def begin(self, section: CodeSection, access: RegisterAccess, i: DecodedInstruction) -> None:
-        """Lower ``i`` of ``section`` from now on; ``access`` records what it touches."""
+    def lowering(
+        self, section: CodeSection, access: RegisterAccess, i: DecodedInstruction
+    ) -> LoweredInstruction:
+        """Inside, ``i`` of ``section`` is lowered: ``access`` records what it touches, and errors
+        name it."""
         self._section = section
         self._guard = i.guard
         self._place = section.name, i.address
         self.registers.access = access
+        return LoweredInstruction(self, section, i)
 
     def place(self, i: DecodedInstruction) -> CodePlace:
         return (self._section.name if self._section is not None else "", i.address)
@@ -351,6 +348,33 @@ class LoweringContext:
             safe = i32(first - operand.offset)
             value = self.ir.select(self.predicate(self._guard), value, safe)
         return value
+
+
+@dataclass(slots=True)
+class LoweredInstruction:
+    """The context in which one instruction is lowered, until it is left; errors name it.
+
+    No generator: there is one for each instruction of a kernel.
+    """
+
+    context: LoweringContext
+    code: CodeSection
+    instruction: DecodedInstruction
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: object
+    ) -> None:
+        self.context.end()
+        if error is None:
+            return
+        place = self.instruction.text, self.code.name, self.instruction.address
+        if isinstance(error, UnknownForm):
+            raise error.at(*place) from None
+        if isinstance(error, Exception) and not isinstance(error, LiftError):
+            raise LifterBug(*place) from error
 
 
 def float32_bits(literal: Immediate) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from cass_ray.lift.analysis.liveness import RegisterAccess
-from cass_ray.lift.llvm.builder import IRBuilder, LlvmFunction, Value, i32
+from cass_ray.lift.llvm.builder import FALSE, TRUE, IRBuilder, LlvmFunction, Value, i32
 from cass_ray.lift.lowering.bit_scans import BitScans
 from cass_ray.lift.lowering.divisions import Divisions
 from cass_ray.lift.lowering.handles import HandleWords
@@ -120,6 +120,10 @@ class RegisterFile:
 
     def _has_upper_word(self, name: str) -> bool:
         return self._handles.tracked and "R" in name and not name.endswith(_UPPER)
+
+    def constants(self) -> frozenset[str]:
+        """Predicates that are known to be true, or false, here."""
+        return frozenset(name for name, value in self._cached.items() if value in (TRUE, FALSE))
 
     def array(self, name: str, words: int) -> Value:
         """Memory of the thread; what it holds is for the instruction that asks alone."""

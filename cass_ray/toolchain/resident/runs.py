@@ -167,7 +167,7 @@ class _Pool:
         self._lock = threading.Lock()
         self._runs: dict[_Key, int] = {}
         self._tools: dict[_Key, ResidentTool] = {}
-        self._failures = 0
+        self._failures: dict[_Key, int] = {}
 
     def tool(self, key: _Key, view: View) -> ResidentTool | None:
         """The process for ``key``; None while there is none."""
@@ -175,31 +175,26 @@ class _Pool:
             found = self._tools.get(key)
             if found is not None and found.alive:
                 return found
-            self._runs[key] = self._runs.get(key, 0) + 1
-            if self._runs[key] <= _RUNS_BEFORE or self._failures >= _MOST_FAILURES:
-                return None
             if found is not None:
-                self._failures += 1
                 found.stop()
                 del self._tools[key]
-            if len(self._tools) >= _MOST_TOOLS:
-                return None
-            return self._started(key, view)
+                self._failures[key] = self._failures.get(key, 0) + 1
+            self._runs[key] = self._runs.get(key, 0) + 1
+            may_start = self._failures.get(key, 0) < _MOST_FAILURES
+            if self._runs[key] > _RUNS_BEFORE and may_start and len(self._tools) < _MOST_TOOLS:
+                self._start(key, view)
+            return self._tools.get(key)
 
-    def _started(self, key: _Key, view: View) -> ResidentTool | None:
+    def _start(self, key: _Key, view: View) -> None:
         compiler = shutil.which("cc")
-        library = None
         if compiler is not None:
             library = preloaded_library(LIBRARY_SOURCE, Path(compiler), default_directory())
-        if library is None:
-            self._failures = _MOST_FAILURES
-            return None
-        try:
-            self._tools[key] = ResidentTool(key[0], view, library)
-        except (ToolStopped, OSError):
-            self._failures += 1
-            return None
-        return self._tools[key]
+            if library is not None:
+                with contextlib.suppress(ToolStopped, OSError):
+                    self._tools[key] = ResidentTool(key[0], view, library)
+                    return
+        # What is linked statically loads no library of ours, now or later.
+        self._failures[key] = _MOST_FAILURES
 
 
 _POOL = _Pool()

@@ -18,6 +18,7 @@ from cass_ray.translate.defects.syntax import (
     finding,
     integer,
     name_in,
+    statement_of,
     text,
     walk,
 )
@@ -95,7 +96,7 @@ def _too_many_threads(
 def _failure_is_wanted(call: CallExpression, function: FunctionDefinition) -> bool:
     """Whether the next statement keeps the launch's error, and nothing leaves because of it: a
     program that launches what cannot run, to see what the runtime says."""
-    statement = _statement(call.node)
+    statement = statement_of(call.node)
     following = statement.next_named_sibling if statement is not None else None
     while following is not None and following.type == "comment":
         following = following.next_named_sibling
@@ -110,13 +111,6 @@ def _failure_is_wanted(call: CallExpression, function: FunctionDefinition) -> bo
     if any(kept & _words(argument) for check in checks for argument in check.arguments):
         return False
     return bool(kept) and not any(_leaves_by(node, kept) for node in function.nodes)
-
-
-def _statement(node: Node) -> Node | None:
-    above: Node | None = node
-    while above is not None and above.type != "expression_statement":
-        above = above.parent
-    return above
 
 
 def _leaves_by(node: Node, names: set[str]) -> bool:

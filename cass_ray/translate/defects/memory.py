@@ -15,6 +15,7 @@ from cass_ray.translate.defects.syntax import (
     compact,
     finding,
     name_in,
+    statement_of,
     text,
     variable_at,
     within,
@@ -227,7 +228,7 @@ def _allocator(function: FunctionDefinition, name: str) -> str:
 def _after_free(function: FunctionDefinition) -> Iterator[Finding]:
     """Uses of a pointer after a free that every run makes, up to its next value."""
     for call in function.calls:
-        statement = _statement(call.node)
+        statement = statement_of(call.node)
         if call.runtime not in ("Free", "FreeAsync") or statement is None:
             continue
         name = name_in(call.argument(0))
@@ -268,13 +269,6 @@ def _is_freed(node: Node) -> bool:
     return (call or above) is not None and re.match(
         r"(?:cuda|hip)Free", text(call or above)
     ) is not None
-
-
-def _statement(node: Node) -> Node | None:
-    above: Node | None = node
-    while above is not None and above.type != "expression_statement":
-        above = above.parent
-    return above
 
 
 def _is_vector(written: str, kind: str) -> bool:

@@ -309,3 +309,11 @@ def _call(node: Node) -> CallExpression | None:
         else []
     )
     return CallExpression(node, name, arguments, configuration)
+
+
+def statement_of(node: Node) -> Node | None:
+    """The statement that an expression is a part of."""
+    above: Node | None = node
+    while above is not None and above.type != "expression_statement":
+        above = above.parent
+    return above

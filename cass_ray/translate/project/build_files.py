@@ -59,10 +59,11 @@ _RUN_NVCC = re.compile(
 )
 """In Python: nvcc as a command, not as the key of a table of flags."""
 _LOADS = re.compile(
-    r"\bcpp_extension\s+import\b[^\n]*(?:\bload(?:_inline)?\b|\($)|\bcpp_extension\.load",
+    r"^[ \t]*(?:from|import)[ \t]+torch\.utils(?:\.|[ \t]+import[ \t]+)cpp_extension\b"
+    r"|\bcpp_extension\.load",
     re.MULTILINE,
 )
-"""A module of PyTorch that compiles when it is called."""
+"""A module that compiles when it is called, or gives its flags to what does."""
 _CUDA_SOURCE = re.compile(r"(?<![\w./*$@{}%-])[\w./${}-]+\.cu\b(?![\w(])")
 _OPEN_END = re.compile(r"(?<![\w./*$@{}%-])[\w./${}-]+\.\$\{\w+\}(?![\w.(])")
 _BARE = re.compile(r"\"?\$\{(\w+)\}\"?")

@@ -21,6 +21,8 @@ _LIBRARIES = {
     "cuda_add_cufft_to_target": "hip::hipfft",
     "cuda_add_cublas_to_target": "roc::hipblas",
 }
+_KEYWORD = "${CUDA_LINK_LIBRARIES_KEYWORD}"
+"""With or without PRIVATE, as FindCUDA links: a target's commands must all be one or the other."""
 _FIND = ("cuda_find_library_local_first", "cuda_find_library_local_first_with_path_ext")
 _NOTHING = frozenset(
     {
@@ -61,7 +63,7 @@ def find_cuda_command(name: str, body: str, flags: Words) -> str | None:
     if name in _NOTHING:
         return ""
     if name in _LIBRARIES and words:
-        return f"target_link_libraries({words[0]} {_LIBRARIES[name]})"
+        return f"target_link_libraries({words[0]} {_KEYWORD} {_LIBRARIES[name]})"
     if name in _FIND and len(words) > 1:
         target = _stands_for(words)
         return f"set({words[0]} {target})" if target else f"find_library({words[0]} {words[1]})"
@@ -95,9 +97,13 @@ def _stands_for(words: list[str]) -> str:
 
 def _target(command: str, body: str, flags: Words) -> str:
     sources, options = _options(body)
-    target = _WORD.findall(_COMMENT.sub("", sources))[0]
-    # Without PRIVATE, as FindCUDA links: a target's commands must all be with or without.
-    made = f"{command}({sources}){{language}}\ntarget_link_libraries({target} hip::host)"
+    target, *listed = _WORD.findall(_COMMENT.sub("", sources))
+    kinds = [word for word in listed if word in _KINDS]
+    if listed[: len(kinds)] != kinds:  # FindCUDA takes them anywhere, CMake before the sources
+        sources = re.sub(rf"(?<!\S)(?:{'|'.join(kinds)})(?!\S)\s*", "", sources).rstrip()
+        sources = sources.replace(target, " ".join((target, *kinds)), 1)
+    link = f"target_link_libraries({target} {_KEYWORD} hip::host)"
+    made = f"{command}({sources}){{language}}\n{link}"
     return made + _compile_options(target, options, flags)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from difflib import SequenceMatcher
 from pathlib import Path
 
@@ -127,14 +127,32 @@ def common_names(pairs: Mapping[str, tuple[str, str]]) -> dict[str, str]:
     }
 
 
+def share_repair(text: str, repaired: str) -> str:
+    """``text`` with what a repair for AMD's compiler changed beside it, spaces too.
+
+    Raises :class:`~cass_ray.translate.project.hunks.SharedError`.
+    """
+    return _shared(text, repaired, "", lambda unit, _: (unit.text,), {})
+
+
 def share_file(cuda: str, hip: str, names: Mapping[str, str], header: str) -> str:
     """One text of a file and its translation; ``header`` is what it includes, if anything.
 
     Raises :class:`SharedError` where conditions of the preprocessor do not end.
     """
+    return _shared(cuda, hip, header, _key, names)
+
+
+def _shared(
+    cuda: str,
+    hip: str,
+    header: str,
+    key: Callable[[TextUnit, Mapping[str, str]], tuple[str, ...]],
+    names: Mapping[str, str],
+) -> str:
     mark, cuda = split_mark(cuda)
     before, after = _units(cuda), _units(split_mark(hip)[1])
-    codes = opcodes([_key(unit, names) for unit in before], [_key(unit, {}) for unit in after])
+    codes = opcodes([key(unit, names) for unit in before], [key(unit, {}) for unit in after])
     newline = SourceText(cuda).newline
     opening = next((n for n, unit in enumerate(before) if unit.code.strip()), 0)
     parts = [mark, *(unit.text for unit in before[:opening])]

@@ -10,6 +10,7 @@ from cass_ray.translate.rules import (
     block_reductions,
     compute_types,
     cub_warps,
+    driver_files,
     grids,
     groups,
     guards,
@@ -220,6 +221,11 @@ PASSES: tuple[Pass, ...] = (
         "pragmas in macros",
         names.rewrite_pragmas_in_macros,
         "anywhere: lines that no other pass takes",
+    ),
+    Pass(
+        "files of the driver",
+        driver_files.name_drivers_files,
+        "anywhere: texts that no other pass takes",
     ),
     Pass(
         "pasted prefixes",

@@ -199,7 +199,7 @@ def test_what_stopped_rows_is_summed_over_repositories() -> None:
     ]
 
 
-ROW = {"path": "k.cu", "stage": "compile_amd", "reason": "compile_error"}
+ROW = {"repository": "b/b", "path": "k.cu", "stage": "compile_amd", "reason": "compile_error"}
 ENDED = {
     "name": "b+b",
     "report": None,

@@ -73,6 +73,7 @@ def test_rows_have_reasons_from_the_first_error_on_and_no_code(tmp_path: Path) -
     source = "int main() { return secret; }"
     evidence = {"grade": "exact", "runs": [1]}
     runs: dict[str, Any] = {"verified": "executed", "executed": True, "evidence": evidence}
+    rows = [{**row, "repository": "me/own"} for row in rows]
     table = pa.Table.from_pylist([{**row, "cuda_source": source, **runs} for row in rows])
     pq.write_table(table, folder / "a.rows.parquet")
     (folder / "b.rows.parquet").write_bytes(b"PAR1 being written")

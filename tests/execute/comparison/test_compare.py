@@ -267,3 +267,21 @@ def test_in_a_column_of_times_one_that_varies_little_by_chance_is_free(
     references = [_table(one, lines), _table(two, lines)]
     made = compare(references, _table(three, lines), varied=True)
     assert made.numeric is equal, made.difference
+
+
+@pytest.mark.parametrize(
+    ("printed", "drawn", "agrees"),
+    [
+        (b"x 1.0\ny 99.5\nn 7 PASSED\n", True, True),
+        (b"x 1.0\ny 99.5\nn 7 PASSED\n", False, False),  # 2.001 and 2.002: rounding
+        (b"x 5.5\ny 2.001\nn 7 PASSED\n", False, True),
+        (b"x 1.0\ny 99.5\nn 8 PASSED\n", True, False),  # the same in both runs
+        (b"x 1.0\ny 99.5\nn 7 FAILED\n", True, False),
+        (b"x 1.0\nn 7 PASSED\n", True, False),
+    ],
+)
+def test_what_varies_is_free_where_runs_draw_their_inputs(
+    printed: bytes, drawn: bool, agrees: bool
+) -> None:
+    runs = [b"x 3.25\ny 2.001\nn 7 PASSED\n", b"x 0.5\ny 2.002\nn 7 PASSED\n"]
+    assert compare(runs, printed, varied=True, drawn=drawn).numeric is agrees

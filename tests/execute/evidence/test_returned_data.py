@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from cass_ray.emulator.transcript import Movement, MovementKind, Transcript
+from cass_ray.execute.backends.base import Inputs
 from cass_ray.execute.comparison.compare import F32, F64, Tolerance
 from cass_ray.execute.evidence.returned_data import DataVerdict, compare_returned
+from cass_ray.execute.references import ReferenceRun
 
 ONES = np.ones(64, np.float32)
 ROUNDED = np.nextafter(ONES, np.float32(2))
@@ -66,3 +70,59 @@ def test_rounding_is_that_of_the_numbers_that_come_back(
         [returned(data, ONES, kept=1)], returned(data, ROUNDED, kept=1), tolerance
     )
     assert found.size == pytest.approx(value)
+
+
+DECAY = np.exp(-0.25 * np.arange(400)).astype(np.float32)  # to denormal numbers
+NEXT = np.nextafter(DECAY, np.float32(1))
+COUNTS = np.arange(1, 401, dtype=np.int32).view(np.float32)
+
+
+def changed(array: np.ndarray, at: int, value: float) -> np.ndarray:
+    made = array.copy()
+    made[at] = value
+    return made
+
+
+@pytest.mark.parametrize(
+    ("original", "port", "verdict"),
+    [
+        (DECAY, NEXT, DataVerdict.SAME),
+        (DECAY, np.where(np.abs(NEXT) < 1e-37, 0, NEXT).astype(np.float32), DataVerdict.SAME),
+        (DECAY, changed(NEXT, 40, 0.5), DataVerdict.DIFFERENT),
+        (DECAY, changed(NEXT, 390, 0.5), DataVerdict.DIFFERENT),
+        (COUNTS, np.roll(COUNTS, 1) + COUNTS, DataVerdict.DIFFERENT),  # integers, all tiny
+        (COUNTS, changed(COUNTS, 7, 3e-44), DataVerdict.DIFFERENT),
+    ],
+)
+def test_floats_that_are_too_small_to_be_told_from_integers_tell_nothing(
+    original: np.ndarray, port: np.ndarray, verdict: DataVerdict
+) -> None:
+    found = compare_returned([returned(original, kept=1)], returned(port, kept=1), F32)
+    assert found.verdict is verdict
+    assert found.same is False
+
+
+def sent(*arrays: np.ndarray) -> Transcript:
+    made = returned(*arrays, kept=0)
+    movements = [replace(each, kind=MovementKind.TO_DEVICE) for each in made.movements]
+    return Transcript(tuple(movements), ("kernel",))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "drawn"),
+    [
+        ([ONES], [WRONG], True),
+        ([ONES], [ONES], False),
+        ([ONES, ONES, ONES[:4]], [ONES, ONES, WRONG[:4]], False),  # a small part: a time, a name
+        ([ONES, ONES], [WRONG, ONES], True),
+        ([ONES], [WRONG[:32]], False),  # it moves otherwise
+        ([], [], False),
+    ],
+)
+def test_a_program_draws_its_inputs_where_half_of_them_differ_from_run_to_run(
+    one: list[np.ndarray], other: list[np.ndarray], drawn: bool
+) -> None:
+    runs = sent(*one), sent(*other)
+    run = ReferenceRun(Inputs(), (b"", b""), 0, None, transcripts=runs)
+    assert run.draws_inputs is drawn
+    assert replace(run, transcripts=runs[:1]).draws_inputs is False

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 
-from cass_ray.assembly.sass import SassInstruction
+from cass_ray.assembly.sass import SassFunction, SassInstruction
 from cass_ray.lift.analysis.call_places import CallFrame, CallPlace
-from cass_ray.lift.analysis.function_flow import CallSite, FunctionFlow, entry_of
 from cass_ray.lift.analysis.function_signatures import FunctionSignature, function_signatures
+from cass_ray.lift.analysis.kernel_graph import CallSite, KernelGraph, entry_of
 from cass_ray.lift.analysis.liveness import CodePlace, LivenessBlock, RegisterAccess
 from cass_ray.lift.analysis.stack_frames import FrameAnalysis
-from cass_ray.lift.frontend.instruction import DecodedInstruction, decode
+from cass_ray.lift.frontend.code import CodeSection
+from cass_ray.lift.frontend.instruction import decode
 
 Line = tuple[str, str, str]
 """An instruction, the registers that it reads and those that it writes."""
@@ -36,7 +38,7 @@ class Program:
         self.successors: dict[CallPlace, set[CallPlace]] = {}
         self.returns: set[CallPlace] = set()
         self.calls: dict[CallPlace, list[CallSite]] = {}
-        self._instructions: dict[CodePlace, DecodedInstruction] = {}
+        self._instructions: dict[str, list[SassInstruction]] = defaultdict(list)
 
     def block(
         self,
@@ -51,10 +53,11 @@ class Program:
         block = LivenessBlock()
         for number, (text, reads, writes) in enumerate(lines):
             _, name, address = place
-            i = decode(SassInstruction(address + 0x10 * number, text))
+            written = SassInstruction(address + 0x10 * number, text)
+            i = decode(written)
             guard = (i.guard.name, i.guard.inverted) if i.guard else None
             access = RegisterAccess(guard, set(reads.split()), set(writes.split()))
-            self._instructions[name, i.address] = i
+            self._instructions[name].append(written)
             block.accesses.append(((name, i.address), access))
             if i.opcode == "RET":
                 self.returns.add(place)
@@ -64,17 +67,22 @@ class Program:
             self.calls.setdefault(place, []).append(CallSite(callee, successors[0]))
             self.successors[place].add(entry_of(callee))
 
-    def flow(self, by_pointer: Iterable[CodePlace] = ()) -> FunctionFlow:
+    def flow(self, by_pointer: Iterable[CodePlace] = ()) -> KernelGraph:
         functions = {call.callee for calls in self.calls.values() for call in calls}
-        return FunctionFlow(
+        return KernelGraph(
+            KERNEL[1],
+            self._section,
             self.blocks,
             self.successors,
             frozenset(self.returns),
-            self._instructions.__getitem__,
-            self.calls,
-            frozenset(functions),
-            frozenset(by_pointer),
+            calls=self.calls,
+            functions=frozenset(functions),
+            by_pointer=frozenset(by_pointer),
         )
+
+    def _section(self, name: str) -> CodeSection:
+        instructions = self._instructions[name]
+        return CodeSection(0, SassFunction(name, "sm_80", sorted(instructions), {}))
 
 
 def program_of(*lines: Line, behind: Line = ("STG.E [R2.64], R4", "R2 R3 R4 R16", "")) -> Program:

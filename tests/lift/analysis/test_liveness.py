@@ -6,6 +6,7 @@ from cass_ray.lift.analysis.liveness import (
     CodePlace,
     LivenessBlock,
     RegisterAccess,
+    live_at_starts,
     unneeded_old_values,
 )
 
@@ -22,8 +23,12 @@ def block(*accesses: RegisterAccess, successors: tuple[CodePlace, ...] = ()) -> 
     return LivenessBlock(placed, set(successors))
 
 
-def unneeded(*accesses: RegisterAccess) -> set[tuple[CodePlace, str]]:
-    return unneeded_old_values({START: block(*accesses)})
+def unneeded_in(blocks: dict[CodePlace, LivenessBlock]) -> frozenset[tuple[CodePlace, str]]:
+    return unneeded_old_values(blocks, live_at_starts(blocks))
+
+
+def unneeded(*accesses: RegisterAccess) -> frozenset[tuple[CodePlace, str]]:
+    return unneeded_in({START: block(*accesses)})
 
 
 def test_a_value_read_under_the_same_guard_only() -> None:
@@ -85,14 +90,14 @@ def test_what_the_next_block_reads_is_needed() -> None:
         START: block(access(P0, "", "R4 R5"), successors=(second,)),
         second: LivenessBlock([(second, access(None, "R4"))]),
     }
-    assert unneeded_old_values(blocks) == {(START, "R5")}
+    assert unneeded_in(blocks) == {(START, "R5")}
 
 
 def test_a_loop_needs_what_its_next_turn_reads() -> None:
     blocks = {START: block(access(None, "R4"), access(P0, "", "R4"), successors=(START,))}
-    assert unneeded_old_values(blocks) == set()
+    assert unneeded_in(blocks) == set()
 
 
 def test_everything_is_needed_where_control_goes_nowhere_known() -> None:
     blocks = {START: LivenessBlock([(START, access(P0, "R4", "R4"))], set(), leaves_unknown=True)}
-    assert unneeded_old_values(blocks) == set()
+    assert unneeded_in(blocks) == set()

@@ -320,3 +320,18 @@ def test_a_script_has_its_own_process(folder: Path, monkeypatch: pytest.MonkeyPa
     done = runs.run([str(script)], cwd=folder, view=View(writable=(folder,)))
     assert done.stdout.decode().strip() == str(script)
     assert seen == []
+
+
+def test_a_tool_that_is_linked_statically_is_tried_once(folder: Path, pool: runs._Pool) -> None:
+    ends = ".globl _start\n_start: mov $60, %eax\nxor %edi, %edi\nsyscall\n"
+    (folder / "a.s").write_text(ends)
+    tool = folder / "tool"
+    make = [CLANG, "-static", "-nostdlib", "a.s", "-o", str(tool)]
+    assert process.run(make, cwd=folder).ok
+    view = View(writable=(folder,))
+    for _ in range(3):
+        assert runs.run([str(tool)], cwd=folder, view=view).ok
+    assert pool._tools == {}
+    assert list(pool._failures.values()) == [runs._MOST_FAILURES]
+    assert assemble(folder).ok
+    assert len(pool._tools) == 1

@@ -10,6 +10,8 @@ from cass_ray.translate.protocol import Severity
 
 HIP = "$<COMPILE_LANGUAGE:HIP>"
 
+KEYWORD = "${CUDA_LINK_LIBRARIES_KEYWORD}"
+
 
 def made(command: str) -> str:
     """What becomes of ``command`` behind ``find_package(CUDA)``."""
@@ -68,8 +70,12 @@ def test_objects_are_those_of_a_target(command: str) -> None:
 @pytest.mark.parametrize(
     ("command", "expected"),
     [
-        ("cuda_add_cufft_to_target(a)", "target_link_libraries(a hip::hipfft)\n"),
-        ("CUDA_ADD_CUBLAS_TO_TARGET(${NAME})", "target_link_libraries(${NAME} roc::hipblas)\n"),
+        # The module's documentation: the keyword "to use for internal target_link_libraries calls".
+        ("cuda_add_cufft_to_target(a)", f"target_link_libraries(a {KEYWORD} hip::hipfft)\n"),
+        (
+            "CUDA_ADD_CUBLAS_TO_TARGET(${NAME})",
+            f"target_link_libraries(${{NAME}} {KEYWORD} roc::hipblas)\n",
+        ),
         ("cuda_build_clean_target()", "\n"),
         ("cuda_include_directories(a b)", "include_directories(a b)\n"),
         ("cuda_select_nvcc_arch_flags(FLAGS Auto)", 'set(FLAGS "")\n'),
@@ -147,3 +153,17 @@ def test_the_package_of_a_library_that_its_own_command_finds() -> None:
         "find_package(CUDA)\ncuda_find_library_local_first(X cufft d)\n"
     ).source
     assert "find_package(hipfft)\n" in source
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("cuda_add_library(a ${sources} STATIC)", "add_library(a STATIC ${sources})"),
+        ("cuda_add_library(a b.cu SHARED OPTIONS -O2)", "add_library(a SHARED b.cu)"),
+        ("cuda_add_library(a\n  b.cu\n  STATIC\n)", "add_library(a STATIC\n  b.cu)"),
+        ("cuda_add_library(a STATIC b.cu)", "add_library(a STATIC b.cu)"),
+        ("cuda_add_executable(a b.cu EXCLUDE_FROM_ALL)", "add_executable(a EXCLUDE_FROM_ALL b.cu)"),
+    ],
+)
+def test_the_kind_of_a_target_stands_before_its_sources(command: str, expected: str) -> None:
+    assert expected in translate_cmake(f"find_package(CUDA)\n{command}\n").source

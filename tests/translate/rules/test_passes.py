@@ -36,6 +36,7 @@ ORDER = [
     "names",
     "headers of Thrust",
     "pragmas in macros",
+    "files of the driver",
     "pasted prefixes",
     "warps of CUB",
     "namespaces",

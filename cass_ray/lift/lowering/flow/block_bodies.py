@@ -1,8 +1,11 @@
-"""Instructions inside basic blocks: runs of one guard, and tests of phases that end a turn."""
+"""Instructions inside basic blocks: runs of one guard, and tests of phases that end a turn.
+
+They are lowered once, by what analyses of the graph say. For the graph itself they are only read.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from cass_ray.lift.analysis import liveness
@@ -13,73 +16,47 @@ from cass_ray.lift.analysis.outlining import Outline
 from cass_ray.lift.analysis.uniform import uniform_results
 from cass_ray.lift.analysis.unrolled_rounds import UnrolledRounds
 from cass_ray.lift.convergence.phase_waits import PhaseWaits
-from cass_ray.lift.errors import LifterBug, LiftError, UnknownForm
+from cass_ray.lift.convergence.schedule import WaveSchedule
+from cass_ray.lift.errors import UnknownForm
 from cass_ray.lift.frontend.code import CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
-from cass_ray.lift.frontend.operands import Predicate
+from cass_ray.lift.frontend.operands import Predicate, Register
 from cass_ray.lift.llvm.builder import TRUE, i32
-from cass_ray.lift.lowering.context import LoweringContext
+from cass_ray.lift.lowering.context import LoweredInstruction
 from cass_ray.lift.lowering.families import forms
 from cass_ray.lift.lowering.flow.walk import KernelWalk
+from cass_ray.lift.lowering.form_accesses import FormAccesses, guard_of
 from cass_ray.lift.lowering.lanes import ballot, share_with_warp
 from cass_ray.lift.lowering.registers import word_of
-from cass_ray.lift.lowering.restarts import RestartLifting
 from cass_ray.lift.lowering.semantics.texture import TEXTURE_OPCODES
 from cass_ray.lift.lowering.table import OpcodeForm
 
 
 @dataclass(frozen=True)
-class EarlierLifting:
-    """What a first lifting of the kernel showed; empty for the first."""
+class LoweringFacts:
+    """What analyses of a kernel's graph say; nothing, while that is built."""
 
+    accesses: Mapping[liveness.CodePlace, liveness.RegisterAccess] = field(default_factory=dict)
+    """What instructions touch."""
     unneeded: frozenset[tuple[liveness.CodePlace, str]] = frozenset()
     """Instructions, and registers whose value before them nobody reads."""
-    writes: dict[liveness.CodePlace, set[str]] = field(default_factory=dict)
-    """Registers that instructions write; read only where some value is unneeded."""
     signatures: FunctionSignatures | None = None
     """Signatures of the functions that the kernel calls."""
     outlines: Mapping[liveness.CodePlace | None, Outline] = field(default_factory=dict)
     """Outlines of large functions, by function; None is the kernel itself."""
     live: Mapping[liveness.CodePlace, frozenset[str]] = field(default_factory=dict)
-    """Registers that may matter at the start of each block, where something is outlined."""
-
-
-@dataclass(slots=True)
-class LoweredInstruction:
-    """The context in which one instruction is lifted, until it is left; errors name it.
-
-    No generator: there is one for each instruction of a kernel, twice.
-    """
-
-    context: LoweringContext
-    code: CodeSection
-    instruction: DecodedInstruction
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: object
-    ) -> None:
-        self.context.end()
-        if error is None:
-            return
-        place = self.instruction.text, self.code.name, self.instruction.address
-        if isinstance(error, UnknownForm):
-            raise error.at(*place) from None
-        if isinstance(error, Exception) and not isinstance(error, LiftError | RestartLifting):
-            raise LifterBug(*place) from error
+    """Registers that may matter at the start of each block."""
 
 
 class InstructionLowering:
-    """Lifts the instructions of a walk's current block."""
+    """Lowers the instructions of a walk's current block."""
 
-    def __init__(self, walk: KernelWalk, earlier: EarlierLifting, waits: PhaseWaits | None) -> None:
+    def __init__(self, walk: KernelWalk, facts: LoweringFacts, waits: PhaseWaits | None) -> None:
         """``waits``: where phases are tested, if the two warps of a wave are scheduled one after
         the other."""
         self._walk = walk
         self._context = walk.context
-        self._earlier = earlier
+        self._facts = facts
         self._waits = waits
         self._forms = forms()
         self._rounds: dict[str, UnrolledRounds] = {}
@@ -97,7 +74,7 @@ class InstructionLowering:
     def run(
         self, code: CodeSection, guard: Predicate | None, run: list[DecodedInstruction]
     ) -> None:
-        """Lift instructions that follow each other and have the same guard."""
+        """Lower instructions that follow each other and have the same guard."""
         context = self._context
         forms_of_run = [(each, self._form(code, each)) for each in run]
         if guard is None:
@@ -132,25 +109,24 @@ class InstructionLowering:
 
         That is so when it is for the first instruction of the run that writes them.
         """
-        if not self._earlier.unneeded:
+        if not self._facts.unneeded:
             return frozenset()
         first: dict[str, bool] = {}
         for instruction, _ in forms_of_run:
             place = (code.name, instruction.address)
-            for name in self._earlier.writes.get(place, ()):
-                first.setdefault(name, (place, name) in self._earlier.unneeded)
+            for name in self._facts.accesses[place].writes:
+                first.setdefault(name, (place, name) in self._facts.unneeded)
         return frozenset(name for name, unneeded in first.items() if unneeded)
 
     def _apply(
         self, code: CodeSection, forms_of_run: list[tuple[DecodedInstruction, OpcodeForm]]
     ) -> None:
         context = self._context
-        signatures = self._earlier.signatures
+        signatures = self._facts.signatures
         for instruction, form in forms_of_run:
             if signatures and (code.name, instruction.address) in signatures.dead_stores:
                 continue
-            guard = instruction.guard
-            access = liveness.RegisterAccess((guard.name, guard.inverted) if guard else None)
+            access = liveness.RegisterAccess(guard_of(instruction))
             with self.lowering(code, instruction, access):
                 if (code.name, instruction.address) in context.environment.spin_loads:
                     context.ir.call_void("llvm.amdgcn.s.sleep", i32(1))
@@ -158,6 +134,16 @@ class InstructionLowering:
                 context.ir.bound_stretch()
                 if self._waits is not None:
                     self._agree(code, instruction, self._waits)
+                if self._facts.accesses:
+                    self._check(code, instruction, access)
+
+    def _check(
+        self, code: CodeSection, i: DecodedInstruction, access: liveness.RegisterAccess
+    ) -> None:
+        """What is lowered touches what the graph says: else analyses were wrong, and so is this."""
+        known = self._facts.accesses[code.name, i.address]
+        if access.writes != known.writes or not access.reads <= known.reads:
+            raise RuntimeError(f"it touches {access}, and by its form {known}")
 
     def _agree(self, code: CodeSection, i: DecodedInstruction, waits: PhaseWaits) -> None:
         """Where warps are scheduled, a phase is over for all lanes of the warp or for none.
@@ -186,7 +172,7 @@ class InstructionLowering:
         over."""
         context, form = self._context, self._form(code, i)
         assert context.scheduler is not None and self._waits is not None
-        access = liveness.RegisterAccess((i.guard.name, i.guard.inverted) if i.guard else None)
+        access = liveness.RegisterAccess(guard_of(i))
         guard = context.predicate(i.guard) if i.guard else TRUE
         with context.terminators.leaving_if(guard, lambda: self._walk.goto(following)):
             label = f"poll{context.ir.fresh()}"
@@ -203,10 +189,9 @@ class InstructionLowering:
     def lowering(
         self, code: CodeSection, instruction: DecodedInstruction, access: liveness.RegisterAccess
     ) -> LoweredInstruction:
-        """Inside, ``instruction`` is lifted: what it touches is recorded, and errors name it."""
+        """Inside, ``instruction`` is lowered: what it touches is recorded, and errors name it."""
         self._walk.current.accesses.append(((code.name, instruction.address), access))
-        self._context.begin(code, access, instruction)
-        return LoweredInstruction(self._context, code, instruction)
+        return self._context.lowering(code, access, instruction)
 
     def _form(self, code: CodeSection, instruction: DecodedInstruction) -> OpcodeForm:
         form = self._forms.get(instruction.mnemonic)
@@ -222,3 +207,66 @@ class InstructionLowering:
             reason = f"{target.name} has no texture units"
             raise UnknownForm(instruction.text, reason, code.name, instruction.address)
         return form
+
+
+_LABELS_OF_GUARD = 4
+"""Blocks of LLVM that a guard adds which instructions are branched around for."""
+_NEVER_CONSTANT = frozenset({"S2R", "S2UR", "CS2R"})
+"""Of what reads no registers."""
+
+
+class InstructionReading(InstructionLowering):
+    """Reads what the instructions of a walk's current block touch, for the graph."""
+
+    def __init__(self, walk: KernelWalk, schedule: WaveSchedule) -> None:
+        super().__init__(walk, LoweringFacts(), schedule.points)
+        self._accesses = FormAccesses(walk.context.environment, schedule)
+        self._constants: dict[liveness.CodePlace, Set[str]] = {}
+        """Predicates that instructions set to true or false whatever they read."""
+
+    def run(
+        self, code: CodeSection, guard: Predicate | None, run: list[DecodedInstruction]
+    ) -> None:
+        """Read them; their blocks of LLVM are counted as if they were lowered."""
+        context, has_effect = self._context, False
+        for i in run:
+            form, place = self._form(code, i), (code.name, i.address)
+            has_effect = has_effect or form.has_effect
+            if self._waits is not None and place in self._waits.verdicts:
+                self._apply(code, [(i, form)])
+                continue
+            facts = self._accesses.of(code, i, form.semantics)
+            self._walk.current.accesses.append((place, facts.access))
+            if facts.constants:
+                self._constants[place] = facts.constants
+            context.ir.labels += facts.labels
+        if guard is not None and (has_effect or (guard.file == "P" and uniform_results(run))):
+            context.ir.labels += _LABELS_OF_GUARD
+
+    def end_needs_values(
+        self, body: Sequence[DecodedInstruction], last: DecodedInstruction
+    ) -> bool:
+        """Whether where a block leads may depend on what its ``body``, which was read, makes.
+
+        Calls through registers lead to functions of the driver, whose numbers are constants;
+        conditions may be constants, too, where code is not optimized.
+        """
+        if last.opcode == "CALL" and any(isinstance(o, Register) for o in last.operands):
+            return True
+        conditions = {
+            each.name for each in (last.guard, *last.operands) if isinstance(each, Predicate)
+        }
+        if not conditions:
+            return False
+        constant: set[str] = set()
+        for i, (place, access) in zip(body, self._walk.current.accesses, strict=True):
+            if access.reads <= constant and i.opcode not in _NEVER_CONSTANT:
+                written = access.writes
+            else:
+                constant -= access.writes
+                written = {*self._constants.get(place, ())}
+            if access.guard is None:
+                constant |= written
+            else:
+                constant -= written
+        return not conditions.isdisjoint(constant)

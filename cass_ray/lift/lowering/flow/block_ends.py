@@ -36,17 +36,12 @@ class BlockEnds:
         walk: KernelWalk,
         calls: CallLowering,
         collectives: DivergentCollectives,
-        *,
-        is_scheduled: bool,
     ) -> None:
-        """``is_scheduled``: the warps of a wave are scheduled one after the other: a turn ends at a
-        barrier."""
         self._walk = walk
         self._program = walk.program
         self._context = walk.context
         self._calls = calls
         self._collectives = collectives
-        self._is_scheduled = is_scheduled
 
     def by_opcode(self) -> dict[str, LowersEnd]:
         """How each is lifted. Kept by itself, it would keep all of a lifting as garbage."""
@@ -63,7 +58,7 @@ class BlockEnds:
             "JMX": self._jump_table,
         }
         assert by_opcode.keys() == ENDS
-        if self._is_scheduled:
+        if self._context.scheduler is not None:  # a turn ends at a barrier
             by_opcode |= dict.fromkeys(("BAR", "WARPGROUP", "UCGABAR_WAIT"), self._barrier)
         if self._context.lane_scheduler is not None:
             by_opcode |= {"BSYNC": self._region_end, "WARPSYNC": self._warpsync}

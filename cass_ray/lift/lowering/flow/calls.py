@@ -6,6 +6,8 @@ code to optimise. Where copies would grow without bound it is lifted once, as a 
 register may lead to, all of these become functions, and the call one by a pointer. The return
 address is compared with what the call expects: LLVM proves nearly all of these comparisons true. A
 subroutine in which the turn of a warp ends (:mod:`..scheduling.warp_scheduler`) is always copied.
+
+All of this is decided while a kernel's graph is built (:mod:`.graph`), before it is lowered.
 """
 
 from __future__ import annotations
@@ -14,8 +16,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from cass_ray.lift.analysis.call_places import FUNCTION, CallFrame, CallPlace, CallStack
-from cass_ray.lift.analysis.function_flow import entry_of
 from cass_ray.lift.analysis.function_signatures import FunctionSignatures
+from cass_ray.lift.analysis.kernel_graph import entry_of
 from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend.instruction import DecodedInstruction
@@ -25,7 +27,6 @@ from cass_ray.lift.lowering.flow.conditions import allow_only, where_taken
 from cass_ray.lift.lowering.flow.driver_functions import SYSTEM_FUNCTIONS
 from cass_ray.lift.lowering.flow.functions import RESUME, RETURN, CallEdge, Functions
 from cass_ray.lift.lowering.flow.walk import KernelWalk
-from cass_ray.lift.lowering.restarts import CallByPointer, DeepenStack, ShareSubroutine
 
 MOST_COPIES = 48
 """Copies of one subroutine before it is shared."""
@@ -35,7 +36,7 @@ MOST_CHOICES = 3
 
 @dataclass(frozen=True)
 class CallPlan:
-    """How subroutines are lifted, by what earlier liftings of the kernel have shown of them."""
+    """How subroutines are lowered."""
 
     functions: frozenset[CodePlace] = frozenset()
     copied: frozenset[CodePlace] = frozenset()
@@ -44,34 +45,40 @@ class CallPlan:
     """Sections of code whose calls through registers are calls by pointers."""
 
     def with_function(self, callee: CodePlace) -> CallPlan:
-        """These, and what :class:`ShareSubroutine` has found."""
+        """This, and one copy of ``callee`` for all its callers."""
         return replace(self, functions=self.functions | {callee})
 
     def with_pointers(self, section: str) -> CallPlan:
-        """These, and what :class:`CallByPointer` has found.
+        """This, and calls by pointers for those through registers in ``section``.
 
         There are fewer copies of all else then: they are counted anew.
         """
         return replace(self, functions=frozenset(), by_pointer=self.by_pointer | {section})
 
     def with_copied(self, callee: CodePlace) -> CallPlan:
-        """These, and what :class:`CopySubroutine` has found."""
+        """This, and a copy of ``callee`` for each caller."""
         # One that is no function otherwise is one by a pointer.
         by_pointer = self.by_pointer if callee in self.functions else frozenset[str]()
         return CallPlan(self.functions - {callee}, self.copied | {callee}, by_pointer)
 
+    def are_many(self, candidates: Collection[CodePlace]) -> bool:
+        """Whether a call through a register is to be one by a pointer: more are functions."""
+        functions = self.functions.intersection(candidates)
+        return len(functions) >= MOST_CHOICES and self.copied.isdisjoint(candidates)
+
 
 class CallLowering:
-    """Lifts calls and returns of one walk; :meth:`finish` ends it."""
+    """Lowers calls and returns of one walk; :meth:`finish` ends it."""
 
-    def __init__(self, walk: KernelWalk, plan: CallPlan, is_deep: bool) -> None:
-        """``is_deep``: the stack's depth is unknown."""
+    def __init__(self, walk: KernelWalk, plan: CallPlan) -> None:
         self.functions = Functions(walk)
         self._walk = walk
         self._program = walk.program
         self._context = walk.context
-        self._call_plan = plan
-        self._is_deep = is_deep
+        self.plan = self._first_plan = plan
+        """As this walk shows that it has to be: if it is another one than at first, walk again."""
+        self.has_indirect = False
+        """Whether functions are called through registers."""
         self._copies: dict[CodePlace, int] = {}
 
     def call(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
@@ -102,13 +109,15 @@ class CallLowering:
 
     def _entry(self, stack: CallStack, callee: CodePlace, following: CallPlace) -> str:
         """The label to jump to for a call of ``callee`` that returns to ``following``."""
-        if callee in self._call_plan.functions:
+        if callee in self.plan.functions:
             return self._function_call((callee,), following)
         _, caller, resume = following
         is_active = any(frame.callee == callee for frame in stack)
         copies = self._copies[callee] = self._copies.get(callee, 0) + 1
-        if callee not in self._call_plan.copied and (is_active or copies > MOST_COPIES):
-            raise ShareSubroutine(callee)
+        if callee not in self.plan.copied and (is_active or copies > MOST_COPIES):
+            if self.plan is self._first_plan:
+                self.plan = self.plan.with_function(callee)
+            return self._function_call((callee,), following)
         if is_active:
             raise LiftError(
                 f"{caller}: the subroutine at {callee[1]:#x} of {callee[0]} calls itself, and a"
@@ -145,34 +154,26 @@ class CallLowering:
         else:
             candidates = self._program.pointed_to()
             value = context.wide(register)
-        if not self._is_deep:
-            raise DeepenStack
-        if i.has("REL") and function in self._call_plan.by_pointer:
+        self.has_indirect = True
+        if i.has("REL") and function in self.plan.by_pointer:
             pointer = self.functions.pointer(value, candidates)
             context.terminators.jump(self._function_call(candidates.values(), following, pointer))
             return
         system = {} if i.has("REL") else self._program.system_numbers(SYSTEM_FUNCTIONS)
         if not candidates and not system:
             raise i.unknown("an indirect call in a program without functions")
-        try:
-            cases = [
-                f"{integer_constant(value.type, number)}, {self._entry(stack, callee, following)}"
-                for number, callee in candidates.items()
-            ]
-        except ShareSubroutine:
-            if i.has("REL") and self._are_many(candidates.values()):
-                raise CallByPointer(function) from None
-            raise
+        cases = [
+            f"{integer_constant(value.type, number)}, {self._entry(stack, callee, following)}"
+            for number, callee in candidates.items()
+        ]
+        before = self._first_plan
+        if self.plan != before and i.has("REL") and before.are_many(candidates.values()):
+            self.plan = before.with_pointers(function)
         labels = {number: f"system{context.ir.fresh()}" for number in system}
         context.terminators.switch(value, cases + [f"{i64(n)}, label %{labels[n]}" for n in system])
         for number, name in system.items():
             with context.registers.alternative(labels[number]):
                 self._call_system(i, name, following)
-
-    def _are_many(self, candidates: Collection[CodePlace]) -> bool:
-        """Whether a call through a register is to be one by a pointer: more are functions."""
-        functions = self._call_plan.functions.intersection(candidates)
-        return len(functions) >= MOST_CHOICES and self._call_plan.copied.isdisjoint(candidates)
 
     def _system_call(self, i: DecodedInstruction, address: Value, following: CallPlace) -> bool:
         """A call of a function that the driver provides, where the address says so now."""
@@ -233,11 +234,6 @@ class CallLowering:
     def finish(self, signatures: FunctionSignatures | None) -> None:
         """Write the calls of functions, now that all are known.
 
-        ``signatures``: what an earlier lifting has shown of the live-in and live-out registers of
-        functions.
-
-        Raises :class:`DeepenStack` where functions recurse.
+        ``signatures``: what is live into and out of functions.
         """
-        if self.functions.recursive and not self._is_deep:
-            raise DeepenStack
-        self.functions.finish(signatures, self._walk)
+        self.functions.finish(signatures)

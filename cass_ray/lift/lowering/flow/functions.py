@@ -5,22 +5,23 @@ copy's way back would be a switch over the return address, and with it the kerne
 through which lanes that have parted are scheduled independently: they would come to barriers and
 shuffles one after the other.
 
-A function has registers as arguments and as results: in a first lifting all that it, or a function
-that it calls, reads or writes, then those that matter (:mod:`...analysis.function_signatures`).
+A function has registers as arguments and as results: those that matter
+(:mod:`...analysis.function_signatures`).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from cass_ray.lift.analysis.call_places import CallPlace, function_of
-from cass_ray.lift.analysis.function_flow import CallSite
 from cass_ray.lift.analysis.function_signatures import FunctionSignatures
+from cass_ray.lift.analysis.kernel_graph import CallSite
 from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES
+from cass_ray.lift.graphs import reached
 from cass_ray.lift.llvm.builder import LlvmFunction, OutlinedRegion, Value, i32, i64
 from cass_ray.lift.lowering.arguments import COPY
 from cass_ray.lift.lowering.cluster_launch import SURROUNDINGS
@@ -72,7 +73,7 @@ class Functions:
 
     def __init__(self, walk: KernelWalk) -> None:
         self._context = walk.context
-        self._regions = walk.regions
+        self._walk = walk
         self._entries: dict[CodePlace, str] = {}
         self._calls: list[_Call] = []
         self._by_pointer: set[CodePlace] = set()
@@ -124,50 +125,37 @@ class Functions:
     @cached_property
     def recursive(self) -> frozenset[CodePlace]:
         """Functions that are called while they are active; for when all calls are known."""
-        called: dict[CodePlace, set[CodePlace]] = {place: set() for place in self._entries}
+        called: dict[CodePlace | None, set[CodePlace]] = defaultdict(set)
         for call in self._calls:
-            caller = (
-                call.function.owner if isinstance(call.function, OutlinedRegion) else call.function
-            )
-            if caller is not None:
-                called[caller].update(call.edge.callees)
-        changes = True
-        while changes:
-            changes = False
-            for reached in called.values():
-                more = set[CodePlace]().union(*(called[place] for place in reached)) - reached
-                reached.update(more)
-                changes = changes or bool(more)
-        return frozenset(place for place, reached in called.items() if place in reached)
+            function = call.function
+            caller = function.owner if isinstance(function, OutlinedRegion) else function
+            called[caller].update(call.edge.callees)
+        return frozenset(p for p in self._entries if p in reached(called.__getitem__, called[p]))
 
-    def finish(self, signatures: FunctionSignatures | None, walk: KernelWalk) -> None:
+    def finish(self, signatures: FunctionSignatures | None) -> None:
         """Write the calls, now that it is known which registers each function touches.
 
-        Without ``signatures`` a function takes and gives back all of them. ``walk`` has been
-        everywhere.
+        The walk has been everywhere. ``signatures``: None where there are no functions.
         """
         self._signatures = signatures
         registers = self._context.registers
-        functions: list[LlvmFunction] = [None, *self._entries, *self._regions]
-        touched = {function: _scalars(registers.types_in(function)) for function in functions}
-        ending = set(self._context.terminators.ending_functions)
-        shared = dict.fromkeys(self._shared_registers())
-        changes = True
-        while changes:
-            changes = False
-            for function, other in shared:
-                before = len(touched[function])
-                touched[function].update(touched[other])
-                changes = changes or len(touched[function]) > before
-            for function, callees in self._called_in_functions():
-                ends = function not in ending and not ending.isdisjoint(callees)
-                if ends:
-                    ending.add(function)
-                changes = changes or ends
-        self._registers, self._ending = touched, ending
-        for function, types in touched.items():
+        functions: list[LlvmFunction] = [None, *self._entries, *self._walk.regions]
+        called = self._called_in_functions()
+        alike = sorted(self._by_pointer)
+        shared = {function: [*called[function]] for function in functions}
+        for n, place in enumerate(alike):  # in a circle: they have one signature
+            shared[place].append(alike[n - 1])
+        for function in functions:
+            types: dict[str, str] = {}
+            for each in reached(shared.__getitem__, [function]):
+                types |= _scalars(registers.types_in(each))
+            self._registers[function] = types
+            active: set[LlvmFunction] = reached(called.__getitem__, [function])
+            if not active.isdisjoint(self._context.terminators.ending_functions):
+                self._ending.add(function)
+        for function, types in self._registers.items():
             registers.declare_in(function, types)
-        self._tell_regions(walk)
+        self._tell_regions()
         for call in self._calls:
             self._context.ir.enter(call.function)
             self._write_call(call)
@@ -176,15 +164,18 @@ class Functions:
             self._write_ends(function)
         self._context.ir.enter(None)
 
-    def _called_in_functions(self) -> Iterator[tuple[LlvmFunction, Collection[LlvmFunction]]]:
+    def _called_in_functions(self) -> dict[LlvmFunction, list[LlvmFunction]]:
+        """What each function calls: other functions, and regions that are outlined from it."""
+        called: dict[LlvmFunction, list[LlvmFunction]] = defaultdict(list)
         for call in self._calls:
-            yield call.function, call.edge.callees
-        for region in self._regions:
-            yield region.owner, (region,)
+            called[call.function] += call.edge.callees
+        for region in self._walk.regions:
+            called[region.owner].append(region)
+        return called
 
-    def _tell_regions(self, walk: KernelWalk) -> None:
+    def _tell_regions(self) -> None:
         """Have the outlined regions find out which registers are live into and out of them."""
-        if not self._regions:
+        if not self._walk.regions:
             return
         from_calls: dict[LlvmFunction, set[str]] = defaultdict(set)
         for call in self._calls:
@@ -192,21 +183,12 @@ class Functions:
                 from_calls[call.function].update(name for name, _ in self._live_out(callee))
         returning = {
             place: [name for name, _ in self._live_out(function)]
-            for place in walk.returns
+            for place in self._walk.returns
             if (function := function_of(place[0])) is not None
         }
-        self._regions.registers_known(
-            self._registers, walk.blocks, walk.successors, returning, from_calls
+        self._walk.regions.registers_known(
+            self._registers, self._walk.blocks, self._walk.successors, returning, from_calls
         )
-
-    def _shared_registers(self) -> list[tuple[LlvmFunction, LlvmFunction]]:
-        """Functions, and those whose registers are theirs, too."""
-        pairs: list[tuple[LlvmFunction, LlvmFunction]] = [
-            (call.function, callee) for call in self._calls for callee in call.edge.callees
-        ]
-        pairs += [(region.owner, region) for region in self._regions]
-        alike = sorted(self._by_pointer)
-        return pairs + [(alike[n - 1], alike[n]) for n in range(len(alike))]
 
     def _write_call(self, call: _Call) -> None:
         ir, label = self._context.ir, call.label
@@ -238,10 +220,10 @@ class Functions:
         """The blocks :data:`RETURN` and ``ENDED`` of a function."""
         context, ir = self._context, self._context.ir
         if isinstance(function, OutlinedRegion):
-            self._regions.write_ends(function)
+            self._walk.regions.write_ends(function)
             return
         resume = i64(0) if function is None else RESUME
-        self._regions.write_calls(function, [str(resume), *self._surroundings()])
+        self._walk.regions.write_calls(function, [str(resume), *self._surroundings()])
         if function is not None:
             for label, ended in ((_RETURN, "false"), (ENDED, "true")):
                 self._write_return(function, label, ended)
@@ -323,7 +305,7 @@ class Functions:
         for place, entry in self._entries.items():
             own = self._attributes(place, attributes)
             yield "\n".join(self._definition(place, entry, own))
-        yield from self._regions.definitions(
+        yield from self._walk.regions.definitions(
             lambda owner: self._attributes(owner, attributes), [str(RESUME), *self._surroundings()]
         )
 
@@ -354,12 +336,12 @@ class Functions:
 
     def allocas(self, function: CodePlace | None) -> Iterable[str]:
         """Lines at the beginning of a function that make places for its registers."""
-        if self._regions.first_label(function) is not None:
-            return self._regions.allocas(function)
+        if self._walk.regions.first_label(function) is not None:
+            return self._walk.regions.allocas(function)
         return self._context.registers.allocas(function)
 
     def __bool__(self) -> bool:
-        return bool(self._entries) or bool(self._regions)
+        return bool(self._entries) or bool(self._walk.regions)
 
 
 def _scalars(types: Mapping[str, str]) -> dict[str, str]:

@@ -1,63 +1,47 @@
-"""The places of a kernel that a lifting comes to: one IR block per SASS block and caller."""
+"""The places of a kernel that a walk of its code comes to: one IR block per SASS block and
+caller."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from cass_ray.lift.analysis import liveness
 from cass_ray.lift.analysis.call_places import CallPlace, CallStack, function_of
+from cass_ray.lift.convergence.schedule import WaveSchedule
 from cass_ray.lift.errors import LiftError
-from cass_ray.lift.frontend.code import CodeSection, CubinCode
+from cass_ray.lift.frontend.code import CodeSection
 from cass_ray.lift.llvm.builder import Value
 from cass_ray.lift.lowering.context import LoweringContext
+from cass_ray.lift.lowering.environment import KernelEnvironment
 from cass_ray.lift.lowering.flow.outlined_regions import OutlinedRegions
 
 MOST_BLOCKS = 60_000
 """Blocks of one kernel, copies of subroutines included."""
 
 
-@dataclass(frozen=True)
-class RecordedBlock:
-    """What a first lifting is for, of one block."""
-
-    accesses: list[tuple[liveness.CodePlace, liveness.RegisterAccess]]
-    following: list[liveness.CodePlace]
-    weight: int
-    """Blocks of LLVM."""
-
-
 class KernelWalk:
     """Walks from a kernel's entry along every path; :attr:`blocks` are those that it came to."""
 
-    def __init__(
-        self,
-        program: CubinCode,
-        context: LoweringContext,
-        kernel: str,
-        regions: OutlinedRegions | None = None,
-    ) -> None:
-        """``regions``: what is outlined of large functions."""
-        self.program = program
-        self.context = context
-        self.regions = regions or OutlinedRegions(context)
+    def __init__(self, environment: KernelEnvironment, schedule: WaveSchedule) -> None:
+        self.program = environment.program
+        self.context = LoweringContext(environment, schedule)
+        self.regions = OutlinedRegions(self.context)
+        """What is outlined of large functions: nothing, unless that is set before the walk."""
         self.blocks: dict[liveness.CodePlace, liveness.LivenessBlock] = {}
         self.current = liveness.LivenessBlock()
-        """The block that is being lifted."""
+        """The block that the walk is in."""
         self.successors: dict[CallPlace, set[CallPlace]] = {}
         """What follows each block, copies of subroutines apart."""
         self.returns: set[CallPlace] = set()
         """Blocks that end with the return of a function that has one copy."""
         self.weights: dict[liveness.CodePlace, int] = {}
         """Blocks of LLVM of each block."""
-        self.is_partial = False
-        """Whether blocks were left empty: then another lifting has to follow."""
-        self._kernel = kernel
+        self._kernel = environment.kernel.name
         self._stacks: dict[CallStack, int] = {(): 0}
         self._pending: list[CallPlace] = []
         self._labels_before = 0
         self.place = self.entry
-        """The block that is being lifted."""
+        """The block that the walk is in."""
 
     @property
     def entry(self) -> CallPlace:
@@ -75,7 +59,7 @@ class KernelWalk:
         return f"sass_{code.index}_{address:x}" + (f".call{number}" if number else "")
 
     def goto(self, place: CallPlace) -> str:
-        """The operand of a jump to ``place``, which is lifted too, if it has not been."""
+        """The operand of a jump to ``place``; the walk goes there, if it has not been."""
         self._visit(place)
         return self.regions.exit_edge(self.place, place) or f"label %{self.label(place)}"
 
@@ -109,23 +93,10 @@ class KernelWalk:
     def _block(self, place: CallPlace) -> liveness.LivenessBlock:
         return self.blocks.setdefault(place[1:], liveness.LivenessBlock())
 
-    def recorded(self) -> RecordedBlock:
-        """What shows of the current block, which stays in its subroutine."""
-        following = sorted(place[1:] for place in self.successors[self.place])
-        return RecordedBlock(self.current.accesses, following, self._weight())
-
     def _weight(self) -> int:
         """Blocks of LLVM that the current one has become, and that ways out of it may need."""
         new_labels = self.context.ir.labels - self._labels_before
         return new_labels + len(self.successors[self.place])
-
-    def go_as(self, recorded: RecordedBlock) -> None:
-        """Go on from the current block, which is left empty, as its copy did."""
-        self.is_partial = True
-        self.current.accesses = recorded.accesses
-        self.weights.setdefault(self.place[1:], recorded.weight)
-        for function, address in recorded.following:
-            self.goto((self.place[0], function, address))
 
     def places(self) -> Iterator[CallPlace]:
         """Each place once, with its block begun; those that jumps lead to follow.

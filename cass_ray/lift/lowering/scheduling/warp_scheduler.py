@@ -15,7 +15,6 @@ from pathlib import Path
 
 from cass_ray.lift.llvm.builder import IRBuilder, OutlinedRegion
 from cass_ray.lift.lowering.registers import RegisterFile
-from cass_ray.lift.lowering.restarts import CopySubroutine
 from cass_ray.lift.lowering.target import WAIT_FOR_LDS
 
 ENDED_PLACE = -1
@@ -32,6 +31,8 @@ class WarpScheduler:
         self._ir = ir
         self._registers = registers
         self._labels: list[str] = []
+        self.stops_in: tuple[str, int] | None = None
+        """A function of LLVM in which a turn would end: a turn can only end in the kernel."""
 
     def pause(self, label: str, *, at_barrier: bool) -> None:
         """End the turn; the next one begins at ``label``, a block that knows no registers.
@@ -44,14 +45,10 @@ class WarpScheduler:
         self._ir.line("br label %turn.next")
 
     def _keep(self, label: str) -> int:
-        """Store registers for the next turn, which begins at ``label``; the number of that place.
-
-        A turn cannot end in a function that the kernel calls: then :class:`CopySubroutine` is
-        raised.
-        """
+        """Store registers for the next turn, which begins at ``label``; the number of that
+        place."""
         assert not isinstance(self._ir.function, OutlinedRegion)  # nothing is outlined there
-        if self._ir.function is not None:
-            raise CopySubroutine(self._ir.function)
+        self.stops_in = self.stops_in or self._ir.function
         self._registers.flush()
         if label not in self._labels:
             self._labels.append(label)

@@ -1,0 +1,134 @@
+"""The control-flow graph of a kernel and its functions, built before they are lowered.
+
+:attr:`KernelGraph.blocks` has each block of SASS once, with what its instructions touch;
+:attr:`KernelGraph.successors` keeps copies of subroutines apart, so that a return leads to its own
+caller. Analyses are functions of a graph. What several ask for they get by :meth:`KernelGraph.get`,
+which runs an analysis once, as LLVM's analysis manager does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar
+
+from cass_ray.lift.analysis.call_places import FUNCTION, CallFrame, CallPlace, function_of
+from cass_ray.lift.analysis.liveness import CodePlace, LivenessBlock, RegisterAccess
+from cass_ray.lift.frontend.code import CodeSection
+from cass_ray.lift.frontend.instruction import DecodedInstruction
+from cass_ray.lift.graphs import reached
+
+T = TypeVar("T")
+
+
+def entry_of(function: CodePlace) -> CallPlace:
+    """The first block of a function that has one copy for all callers."""
+    return ((CallFrame(function, "", FUNCTION),), *function)
+
+
+@dataclass(frozen=True)
+class CallSite:
+    """A call at the end of a block."""
+
+    callee: CodePlace
+    following: CallPlace
+    """Where it goes on."""
+
+
+@dataclass(frozen=True)
+class KernelGraph:
+    """The blocks that a walk from a kernel's entry came to."""
+
+    kernel: str
+    code: Callable[[str], CodeSection]
+    """The section of code of a name."""
+    blocks: Mapping[CodePlace, LivenessBlock]
+    successors: Mapping[CallPlace, set[CallPlace]]
+    returns: frozenset[CallPlace] = frozenset()
+    """Blocks that end with a function's return."""
+    weights: Mapping[CodePlace, int] = field(default_factory=dict)
+    """Blocks of LLVM of each block."""
+    calls: Mapping[CallPlace, list[CallSite]] = field(default_factory=dict)
+    functions: frozenset[CodePlace] = frozenset()
+    """Those with one copy for all callers."""
+    by_pointer: frozenset[CodePlace] = frozenset()
+    """Functions that are called through pointers, and have one signature for that."""
+    has_unknown_depth: bool = False
+    """Whether calls recurse or lead through registers: the cubin does not say how deep they go."""
+    _results: dict[object, Any] = field(default_factory=dict)
+
+    def get(self, analysis: Callable[[KernelGraph], T]) -> T:
+        """What ``analysis`` says of this graph; it is run when it is asked for first."""
+        if analysis not in self._results:
+            self._results[analysis] = analysis(self)
+        result: T = self._results[analysis]
+        return result
+
+    @property
+    def entry(self) -> CodePlace:
+        """The kernel's first instruction."""
+        return self.kernel, 0
+
+    def at(self, place: CodePlace) -> DecodedInstruction:
+        code = self.code(place[0])
+        return code.instructions[code.position[place[1]]]
+
+    def labels(self, function: str) -> Mapping[str, int]:
+        """Labels of a section of code, and their addresses."""
+        return self.code(function).function.labels
+
+    def instructions(self, blocks: Iterable[CodePlace]) -> Iterator[CodePlace]:
+        return (place for block in blocks for place, _ in self.blocks[block].accesses)
+
+    @cached_property
+    def all_instructions(self) -> list[DecodedInstruction]:
+        """Those of all blocks."""
+        return [self.at(place) for place in self.instructions(self.blocks)]
+
+    # Functions
+
+    @cached_property
+    def _of_function(self) -> dict[CodePlace | None, list[CallPlace]]:
+        of_function: dict[CodePlace | None, list[CallPlace]] = {}
+        for place in self.successors:
+            of_function.setdefault(function_of(place[0]), []).append(place)
+        return of_function
+
+    def places(self, function: CodePlace | None) -> list[CallPlace]:
+        """The blocks of a function, or with None of the kernel itself."""
+        return self._of_function.get(function, [])
+
+    @cached_property
+    def within(self) -> dict[CallPlace, set[CallPlace]]:
+        """What follows each block in its own function: after a call, where that goes on."""
+        entries = {function: entry_of(function) for function in self.functions}
+        return {
+            place: following - {entries[call.callee] for call in self.calls.get(place, ())}
+            for place, following in self.successors.items()
+        }
+
+    def alike(self, function: CodePlace) -> frozenset[CodePlace]:
+        """The functions that have the same signature."""
+        return self.by_pointer if function in self.by_pointer else frozenset({function})
+
+    def accesses(self, place: CallPlace) -> list[tuple[CodePlace, RegisterAccess]]:
+        return self.blocks[place[1:]].accesses
+
+    def written(self) -> dict[CodePlace, frozenset[str]]:
+        """Registers that each function writes, or one that it calls."""
+        return {
+            function: frozenset[str]().union(
+                *map(self._written_by, reached(self._called_by, [function]))
+            )
+            for function in self.functions
+        }
+
+    def _written_by(self, function: CodePlace) -> frozenset[str]:
+        accesses = (each for place in self.places(function) for _, each in self.accesses(place))
+        return frozenset[str]().union(*(access.writes for access in accesses))
+
+    def _called_by(self, function: CodePlace) -> set[CodePlace]:
+        return {
+            call.callee for place in self.places(function) for call in self.calls.get(place, ())
+        }
