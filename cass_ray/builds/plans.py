@@ -175,7 +175,7 @@ def _cmake_words(root: Path, folder: str) -> tuple[list[str], list[str]]:
     fixed += ["-DCUDA_ARCH_NAME=Manual", "-DCUDA_TOOLKIT_ROOT_DIR=/cass/cuda", "-Wno-dev"]
     fixed += ["-DCMAKE_POLICY_VERSION_MINIMUM=3.5"]  # CMake 4 refuses what asks for less
     fixed += _fetched(root)
-    lenient = [*fixed, *on, *off, "-DBUILD_TESTING=OFF"]
+    lenient = [*fixed, *on, *off, "-DBUILD_TESTING=OFF", "-DPYTHON_EXECUTABLE=python3"]
     lenient.append("-DCMAKE_PROJECT_INCLUDE_BEFORE=/cass/cmake/before_project.cmake")
     lenient.append("-DCMAKE_PROJECT_INCLUDE=/cass/cmake/lenient.cmake")
     return [*fixed, *on], lenient

@@ -288,7 +288,7 @@ def _environment() -> dict[str, str]:
         "TORCH_CUDA_ARCH_LIST": "8.0",
         "PYTHONDONTWRITEBYTECODE": "1",
         # Python finds its own folder behind the links of the view, where no package lies.
-        "PYTHONPATH": "/usr/lib/python3/dist-packages",
+        "PYTHONPATH": "/cass/python/modules:/usr/lib/python3/dist-packages",
         "GIT_CEILING_DIRECTORIES": "/",
     }
 

@@ -136,6 +136,8 @@ def test_a_header_named_like_a_standard_one_does_not_shadow_it(tmp_path: Path) -
         ("vendors", "musa.h", "cuda_runtime.h"),
         ("compat", "port.h", "string.h"),
         ("windows", "port.h", "unistd.h"),
+        ("third_party/posix", "port.h", "regex.h"),
+        ("third_party/posix", "port.h", "execinfo.h"),
         ("src/shim", "other.h", "nvml.h"),
     ],
 )

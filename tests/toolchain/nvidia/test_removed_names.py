@@ -35,6 +35,8 @@ RUNTIME_FLAG, DRIVER_FLAG = "-include cass_removed_runtime.h", "-include cass_re
         ("int f(cudaDeviceProp* p) { cudaGetDeviceProperties(p, 0);"
          " return p->deviceOverlap + p->kernelExecTimeoutEnabled; }", "cudaDeviceGetAttribute",
          RUNTIME_FLAG),
+        ("int f(cudaDeviceProp* p) { cudaGetDeviceProperties(p, 0);"
+         " return p->cooperativeMultiDeviceLaunch; }", "cudaGetDeviceProperties", RUNTIME_FLAG),
         ("int f(int* p, cudaStream_t s) { return cudaMemPrefetchAsync(p, 4, 0, s); }",
          "cudaMemPrefetchAsync", RUNTIME_FLAG),
         ("int f(int* p) { return cudaMemPrefetchAsync(p, 4, cudaCpuDeviceId); }",
@@ -176,6 +178,40 @@ def test_a_header_of_thrust_that_others_included(
     body = f"int f(thrust::{included}<int>& v) {{ {call} return 0; }}"
     made = nvidia.compile(unit(tmp_path, f"#include <thrust/{included}.h>\n{body}\n{KERNEL}"))
     assert made.cubins["sm_80"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "__global__ void k(int* p) { assert(blockDim.x == 32); *p = 1; }",
+        f"uint32_t f(uint8_t a) {{ return a; }}\n{KERNEL}",
+        f"template <class T, uint32_t N> struct S {{ T t[N]; }};\n{KERNEL}",
+        f"int f(int* p) {{ return std::accumulate(p, p + 2, 0); }}\n{KERNEL}",
+        f"int f(std::vector<std::string>& v) {{ return v[0].size(); }}\n{KERNEL}",
+        f'void f() {{ std::cout << std::string("x") << std::endl; }}\n{KERNEL}',
+        f'void f() {{ throw std::runtime_error("x"); }}\n{KERNEL}',
+        f"float f() {{ return FLT_MAX; }}\n{KERNEL}",
+    ],
+)
+def test_a_header_of_the_standard_library_that_others_included(
+    nvidia: NvidiaToolchain, tmp_path: Path, source: str
+) -> None:
+    made = nvidia.compile(unit(tmp_path, f"{source}\n"))
+    assert made.cubins["sm_80"]
+    assert made.flags.endswith("-include cass_removed_standard.h")
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["int f() { return undeclared_t(1); }", "int f() { return std::no_such(1); }",
+     "struct string; string f() { return string(); }"],
+)  # fmt: skip
+def test_other_names_are_not_looked_for(
+    nvidia: NvidiaToolchain, tmp_path: Path, source: str
+) -> None:
+    with pytest.raises(CompileFailure) as failed:
+        nvidia.compile(unit(tmp_path, f"{source}\n{KERNEL}"))
+    assert failed.value.reason is Reason.COMPILE_ERROR
 
 
 def test_a_name_that_thrust_never_had_is_an_error(nvidia: NvidiaToolchain, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ struct cass_cudaDeviceProp : cudaDeviceProp {
   int maxTexture1DLinear;
   int memoryClockRate;
   int singleToDoublePrecisionPerfRatio;
+  int cooperativeMultiDeviceLaunch;  // no attribute is left: the function to launch so is gone too
 };
 
 static inline cudaError_t cudaGetDeviceProperties(cass_cudaDeviceProp* properties, int device) {
@@ -25,6 +26,7 @@ static inline cudaError_t cudaGetDeviceProperties(cass_cudaDeviceProp* propertie
   ask(&properties->maxTexture1DLinear, cudaDevAttrMaxTexture1DLinearWidth);
   ask(&properties->memoryClockRate, cudaDevAttrMemoryClockRate);
   ask(&properties->singleToDoublePrecisionPerfRatio, cudaDevAttrSingleToDoublePrecisionPerfRatio);
+  properties->cooperativeMultiDeviceLaunch = 0;
   return error;
 }
 #define cudaDeviceProp cass_cudaDeviceProp
