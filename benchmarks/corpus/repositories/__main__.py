@@ -156,7 +156,9 @@ def _pairs_file(results: Path) -> Path:
 
 
 def _write_pairs(results: Path, new: dict[str, list[str]]) -> None:
-    pairs = {**_read_pairs(results), **new}
+    pairs = _read_pairs(results)
+    for name, ids in new.items():
+        pairs[name] = sorted({*pairs.get(name, ()), *ids})
     text = json.dumps(dict(sorted(pairs.items())), separators=(",", ":"))
     _pairs_file(results).write_text(text.replace("],", "],\n") + "\n", "utf-8")
 
