@@ -19,6 +19,9 @@ from cass_ray.translate.rules.text import SourceText
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*\"([^\"\n]+)\"", re.MULTILINE)
 _ANY_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b", re.MULTILINE)
 _RUNTIME = "#include <hip/hip_runtime.h>\n"
+_FOR_HIP = f"#ifdef __HIPCC__\n{_RUNTIME}#endif\n"
+_WITH_HIP = f"#if defined(__HIPCC__) || defined(__HIP_PLATFORM_AMD__)\n{_RUNTIME}"
+"""Around the runtime's header, in headers that a host's compiler reads as well."""
 _ROUNDS = 4
 """How deep such files may include each other."""
 _ORDER = ["vectors", *(SNIPPETS / "order.txt").read_text(encoding="utf-8").split()]
@@ -57,9 +60,10 @@ def _lift(texts: dict[Path, str]) -> set[Path]:
             continue
         for name in held:
             texts[target] = texts[target].replace(snippets()[name], "", 1)
-        texts[target] = texts[target].replace(_RUNTIME, "", 1)
+        before, behind = _runtime(texts[target])
+        texts[target] = texts[target].replace(before + behind, "", 1)
         for path in inside[target]:
-            texts[path] = _with(texts[path], held)
+            texts[path] = _with(texts[path], held, before, behind)
         changed |= {target, *inside[target]}
     return changed
 
@@ -88,7 +92,14 @@ def _held(text: str) -> list[str]:
     return sorted(found, key=_ORDER.index)
 
 
-def _with(text: str, names: list[str]) -> str:
+def _runtime(text: str) -> tuple[str, str]:
+    """What includes the runtime in ``text``, before and behind the helper functions."""
+    if _FOR_HIP in text:
+        return _FOR_HIP, ""
+    return (_WITH_HIP, "#endif\n") if _WITH_HIP in text else (_RUNTIME, "")
+
+
+def _with(text: str, names: list[str], before: str, behind: str) -> str:
     """``text`` with those of the helper functions that it has not, behind the vector types."""
     known = snippets()
     added = "".join(known[name] for name in names if known[name] not in text)
@@ -99,8 +110,9 @@ def _with(text: str, names: list[str]) -> str:
         first = _ANY_INCLUDE.search(SourceText(text).code)
         place = first.start() if first else 0
     if added.startswith(vectors):
-        return text[:place] + vectors + _RUNTIME + added[len(vectors) :] + text[place:]
-    return text[:place] + _RUNTIME + added + text[place:] if added else text
+        added = added[len(vectors) :]
+        return text[:place] + vectors + before + added + behind + text[place:]
+    return text[:place] + before + added + behind + text[place:] if added else text
 
 
 def _text(path: Path) -> str | None:

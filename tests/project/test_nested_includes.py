@@ -58,3 +58,18 @@ def test_a_file_that_is_included_outside_as_well_keeps_its_own(tmp_path: Path, o
     root = tree(tmp_path, **{"b.cu": other})
     assert lift_out_of_namespaces(root) == []
     assert (root / "impl/inner.inl").read_text() == INNER
+
+
+@pytest.mark.parametrize(
+    ("before", "behind"),
+    [
+        (f"#ifdef __HIPCC__\n{RUNTIME}#endif\n", ""),
+        (f"#if defined(__HIPCC__) || defined(__HIP_PLATFORM_AMD__)\n{RUNTIME}", "#endif\n"),
+    ],
+)
+def test_what_a_host_reads_without_hip_stays_so(tmp_path: Path, before: str, behind: str) -> None:
+    inner = f"{before}{BALLOT}{behind}int inner();\n"
+    root = tree(tmp_path, **{"impl/inner.inl": inner, "a.cu": "", "b.h": OUTER})
+    lift_out_of_namespaces(root)
+    assert (root / "impl/inner.inl").read_text() == "int inner();\n"
+    assert (root / "b.h").read_text() == f"{before}{BALLOT}{behind}{OUTER}"
