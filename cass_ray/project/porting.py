@@ -135,7 +135,7 @@ def port_project(
         plan = find_plan(port, settings.build, settings.test, settings.jobs, dependencies)
     except ValueError as error:
         raise ProjectError(str(error)) from error
-    plan = replace(plan, build=switch.applied(plan.build), test=switch.applied(plan.test))
+    for_amd = replace(plan, build=switch.applied(plan.build), test=switch.applied(plan.test))
     if not plan.build:
         raise ProjectError(
             f"cass knows no command that builds this project (build system: {plan.system.value}):"
@@ -149,14 +149,15 @@ def port_project(
         original = _original(root, settings, toolchain, runtime, work / "reference")
         reference = reference_of(original, say)
     targets = tuple(
-        _target(
-            architecture, plan, settings, toolchain, runtime, work, repairs, torch, reference, say
-        )
-        for architecture in settings.architectures
+        _target(name, for_amd, settings, toolchain, runtime, work, repairs, torch, reference, say)
+        for name in settings.architectures
     )
     cuda = None
     if shared and reference is not None and not reference.runs.unbuilt:
-        tree = _original(port, settings, toolchain, runtime, work / "for-cuda")
+        # What an earlier build left would pass for this one's.
+        shutil.rmtree(work / "for-cuda" / "tree", ignore_errors=True)
+        asked = replace(settings, build=switch.without(settings.build))
+        tree = _original(port, asked, toolchain, runtime, work / "for-cuda")
         cuda = build_by_nvcc(replace(tree, called="CUDA"), say)
     patch = make_patch(root, port)
     return ProjectResult(

@@ -53,7 +53,7 @@ def test_counts_places_and_the_command_are_there() -> None:
     assert text.count("inline PTX has no translation") == 20
     assert "- and 5 more in `report.html`" in text
     command = "cass project . --arch gfx1100 --arch gfx90a --build 'make -j 2' --test 'make check'"
-    assert f"pip install cass-ray && {command}\n" in text
+    assert f"```sh\n{command}\n```\n" in text
     assert "Found on the way" not in text
 
 

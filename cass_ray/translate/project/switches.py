@@ -51,6 +51,14 @@ class VendorSwitch:
     cmake: str = ""
     make: str = ""
 
+    def without(self, command: str) -> str:
+        """``command`` as it is for CUDA."""
+        for name, value in ((f"-D{self.cmake}", "ON"), (self.make, "1")):
+            if name not in ("-D", ""):
+                pattern = rf"\s+{re.escape(name)}(?::BOOL)?={value}(?!\S)"
+                command = re.sub(pattern, "", command)
+        return command
+
     def applied(self, command: str) -> str:
         """``command`` of a shell, which calls CMake or make, for AMD."""
         if self.cmake and f"-D{self.cmake}=" not in command:

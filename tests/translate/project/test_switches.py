@@ -101,6 +101,20 @@ def test_commands_get_the_switch_once(command: str, wanted: str) -> None:
     assert VendorSwitch("USE_HIP", "HIP").applied(command) == wanted
 
 
+@pytest.mark.parametrize(
+    ("command", "wanted"),
+    [
+        ("make HIP=1 cuda", "make cuda"),
+        ("cmake -DUSE_HIP=ON .. && make HIP=1", "cmake .. && make"),
+        ("cmake -S . -DUSE_HIP:BOOL=ON -B b", "cmake -S . -B b"),
+        ("make HIP=10 cuda && ./HIP=1", "make HIP=10 cuda && ./HIP=1"),
+    ],
+)
+def test_commands_lose_the_switch_for_cuda(command: str, wanted: str) -> None:
+    assert VendorSwitch("USE_HIP", "HIP").without(command) == wanted
+    assert VendorSwitch().without(command) == command
+
+
 def test_files_of_autotools_are_not_shared() -> None:
     assert switch_of(dict.fromkeys(("Makefile.am", "Makefile.in"), ("a", "b"))) == VendorSwitch()
 
