@@ -7,6 +7,7 @@ says why, and one by translation is never called independent.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -22,6 +23,9 @@ from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.unit import CompileFailure
 
 _REASON_CHARACTERS = 300
+_LIBRARY_HEADER = re.compile(
+    r"\b((?:cublas|cufft|cusparse|cusolver|cudnn|nccl|npp)\w*\.h): No such file"
+)
 
 
 def reference_backends(asked: str | None, port: Backend) -> list[Backend]:
@@ -116,6 +120,8 @@ def attempt(
     try:
         built: BuiltProgram = backend.build(original)
     except CompileFailure as failure:
+        if not backend.real_gpu and (library := _LIBRARY_HEADER.search(failure.diagnostic)):
+            return f"it calls a library of NVIDIA's ({library[1]}), whose code cannot be lifted"
         return f"{failure.tool}: {failure.diagnostic}"
     made = measure(backend, built, inputs, mode)
     if made.whole:

@@ -11,7 +11,7 @@ from cass_ray.corpus.sources.shipped import SHIPPED_ROOT, load_manifest
 from cass_ray.execute.backends.base import Inputs
 from cass_ray.execute.backends.lifted import LiftedBackend
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
-from cass_ray.execute.originals import measure_original, reference_backends
+from cass_ray.execute.originals import attempt, measure_original, reference_backends
 from cass_ray.execute.references import (
     STORED_FOLDER,
     from_json,
@@ -184,3 +184,9 @@ def test_faults_that_only_generated_inputs_show_are_caught(
     last = port[: port.index("if (i < n) out[i]")].count("\n") + 1
     assert with_them < without
     assert (last, "< -> <=") in without - with_them  # the program has as many numbers as threads
+
+
+def test_a_program_of_nvidias_libraries_is_told_what_is_in_the_way() -> None:
+    program = cuda("#include <cublas_v2.h>\nint main() { cublasHandle_t h; cublasCreate(&h); }\n")
+    said = attempt(program, LiftedBackend(threads=1), [Inputs()])
+    assert said == "it calls a library of NVIDIA's (cublas_v2.h), whose code cannot be lifted"
