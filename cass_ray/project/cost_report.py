@@ -39,7 +39,7 @@ def cost_text(cost: Cost, *, everything: bool = False) -> str:
         f"files      {len(cost.files)} of {cost.read} with CUDA; build system:"
         f" {cost.build_system.value}",
         f"libraries  {_libraries(cost)}",
-        f"warp size  {cost.warp_size} place(s) count on 32 lanes",
+        f"warp size  {cost.warp_size} place(s) that count on 32 lanes want a look",
         f"inline PTX {cost.inline_ptx} statement(s), {cost.ptx_by_person} not rewritten",
     ]
     titles = {item.code: item.title for item in (OTHER, *DIAGNOSTICS)}
@@ -70,7 +70,7 @@ def cost_page(cost: Cost, tree: TreeResult) -> str:
         ["files", f"{len(cost.files)} of {cost.read} with CUDA"],
         ["build system", cost.build_system.value],
         ["libraries", html.escape(_libraries(cost))],
-        ["warp size", f"{cost.warp_size} places count on 32 lanes"],
+        ["warp size", f"{cost.warp_size} places that count on 32 lanes want a look"],
         ["inline PTX", f"{cost.inline_ptx} statements, {cost.ptx_by_person} not rewritten"],
     ]
     rows = [
