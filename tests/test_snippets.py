@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,8 @@ from tests.folders import REPOSITORY
 from tests.snippets import RUN, missing, snippets
 
 DOCS = REPOSITORY / "docs"
+QUICK = ("start", "port_a_project")
+"""Run always: what a stranger reads first."""
 PAGES = [DOCS / "start.md", *sorted((DOCS / "tutorials").glob("*.md"))]
 
 
@@ -71,11 +74,14 @@ def tools() -> None:
         pytest.skip(problem)
 
 
+def _marked(page: Path) -> Any:
+    return pytest.param(page, id=page.stem, marks=[] if page.stem in QUICK else pytest.mark.slow)
+
+
 @pytest.mark.nvidia
 @pytest.mark.amd
-@pytest.mark.slow
 @pytest.mark.usefixtures("tools")
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", map(_marked, PAGES))
 def test_snippets_do_what_the_page_says(page: Path, tmp_path: Path) -> None:
     printed = ""
     for each in snippets(page.read_text()):
