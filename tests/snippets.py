@@ -7,9 +7,15 @@ is what is printed, among other things: its lines, in order, where ``…`` stand
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+
+from tests.folders import REPOSITORY
 
 RUN = ("bash", "python")
 
@@ -51,3 +57,30 @@ def missing(promised: str, printed: str) -> list[str]:
             absent.append(wanted)
             lines = iter(())
     return absent
+
+
+def reader_environment() -> dict[str, str]:
+    """The variables of a reader's shell in which this interpreter's programs are found."""
+    tools = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    return {**os.environ, "PATH": tools, "PYTHONPATH": str(REPOSITORY), "COLUMNS": "100"}
+
+
+def run_snippet(
+    language: str, body: str, folder: Path, more: Mapping[str, str] | None = None
+) -> str:
+    """What a snippet prints in ``folder``; fails the test when it fails."""
+    assert language in RUN
+    command = ["bash", "-euo", "pipefail", "-c"] if language == "bash" else [sys.executable, "-c"]
+    done = subprocess.run(
+        [*command, body],
+        cwd=folder,
+        env={**reader_environment(), **(more or {})},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=900,
+        check=False,
+    )
+    assert done.returncode == 0, f"{body}\n{done.stdout}"
+    return done.stdout

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,7 +15,7 @@ from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.sandbox import isolation
 from tests.folders import REPOSITORY
-from tests.snippets import Snippet, snippets
+from tests.snippets import Snippet, reader_environment, run_snippet, snippets
 
 README = (REPOSITORY / "README.md").read_text()
 # Which packages a section wants beside what `make setup-dev` installs, and what of the system.
@@ -34,7 +32,7 @@ def _sections(page: str) -> Iterator[tuple[str, list[Snippet]]]:
 SECTIONS = dict(_sections(README))
 
 
-def test_every_fence_is_read_and_says_why_it_is_not_run() -> None:
+def test_every_fence_is_read_and_says_why_it_is_notrun_snippet() -> None:
     fences = list(snippets(README))
     assert len(fences) == README.count("\n```") / 2
     assert not re.search(r"^ {4}(cass|make|pip|ray) ", README, re.MULTILINE), "not in a fence"
@@ -68,7 +66,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     identity = ["-c", "user.name=reader", "-c", "user.email=reader@example.org"]
     for command in (["init", "-q"], ["add", "."], [*identity, "commit", "-q", "-m", "As it was"]):
         subprocess.run(["git", *command], cwd=project, check=True)
-    _run("bash", "cass translate program.cu -o port.hip", folder)
+    run_snippet("bash", "cass translate program.cu -o port.hip", folder)
     return folder
 
 
@@ -81,7 +79,7 @@ def test_commands_of_a_section_succeed(section: str, folder: Path) -> None:
         pytest.skip(f"{tool} is not here")
     _prepare(section, folder)
     for each in SECTIONS[section]:
-        _run(each.language, each.body, folder)
+        run_snippet(each.language, each.body, folder)
 
 
 @pytest.mark.nvidia
@@ -91,7 +89,7 @@ def test_the_service_answers_the_readme(folder: Path) -> None:
     service = subprocess.Popen(
         ["cass", "serve"],
         cwd=folder,
-        env=_environment(),
+        env=reader_environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
@@ -103,9 +101,9 @@ def test_the_service_answers_the_readme(folder: Path) -> None:
         key = re.search(r"key=([\w-]+)", address)
         assert key is not None
         for each in SECTIONS["Serve translations"]:
-            printed = _run(each.language, each.body, folder, {"CASS_API_KEY": key[1]})
+            printed = run_snippet(each.language, each.body, folder, {"CASS_API_KEY": key[1]})
             assert "hip" in printed
-        _run("bash", _server_command(), folder, {"CASS_API_KEY": key[1]})
+        run_snippet("bash", _server_command(), folder, {"CASS_API_KEY": key[1]})
         assert list((folder / "out").glob("**/*.hip")) or list((folder / "out").glob("**/*.cu"))
     finally:
         service.terminate()
@@ -122,33 +120,11 @@ def _prepare(section: str, folder: Path) -> None:
     """What a section takes from those before it, where it is run alone."""
     demo = section in ("Build a data set", "See and publish a data set")
     if demo and not (folder / "out" / "demo").exists():
-        _run("bash", "cass build-dataset --source local:my_programs --out out/demo", folder)
+        run_snippet("bash", "cass build-dataset --source local:my_programs --out out/demo", folder)
     if section == "See and publish a data set":
-        _run("bash", "cass analyze out/demo -o out/other-report", folder)
+        run_snippet("bash", "cass analyze out/demo -o out/other-report", folder)
     if section == "Use it from Python" and not (folder / "program").exists():
         emit = "--emit exe --arch h100 --cudart shared -o program"
-        _run("bash", f"cass compile program.cu {emit}", folder)
+        run_snippet("bash", f"cass compile program.cu {emit}", folder)
     if not (folder / "program.hip").exists():
-        _run("bash", "cass translate program.cu -o program.hip", folder)
-
-
-def _environment() -> dict[str, str]:
-    tools = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    return {**os.environ, "PATH": tools, "PYTHONPATH": str(REPOSITORY), "COLUMNS": "100"}
-
-
-def _run(language: str, body: str, folder: Path, more: dict[str, str] | None = None) -> str:
-    command = ["bash", "-euo", "pipefail", "-c"] if language == "bash" else [sys.executable, "-c"]
-    done = subprocess.run(
-        [*command, body],
-        cwd=folder,
-        env={**_environment(), **(more or {})},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=900,
-        check=False,
-    )
-    assert done.returncode == 0, f"{body}\n{done.stdout}"
-    return done.stdout
+        run_snippet("bash", "cass translate program.cu -o program.hip", folder)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +12,7 @@ from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.sandbox import isolation
 from tests.folders import REPOSITORY
-from tests.snippets import RUN, missing, snippets
+from tests.snippets import missing, run_snippet, snippets
 
 DOCS = REPOSITORY / "docs"
 QUICK = ("start", "port_a_project")
@@ -90,25 +87,6 @@ def test_snippets_do_what_the_page_says(page: Path, tmp_path: Path) -> None:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(each.body)
         elif each.runs:
-            printed = _run(each.language, each.body, tmp_path)
+            printed = run_snippet(each.language, each.body, tmp_path)
         elif each.language == "text":
             assert missing(each.body, printed) == [], printed
-
-
-def _run(language: str, body: str, folder: Path) -> str:
-    """What a snippet prints; fails the test when it fails."""
-    assert language in RUN
-    command = ["bash", "-euo", "pipefail", "-c"] if language == "bash" else [sys.executable, "-c"]
-    tools = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    done = subprocess.run(
-        [*command, body],
-        cwd=folder,
-        env={**os.environ, "PATH": tools, "PYTHONPATH": str(REPOSITORY), "COLUMNS": "100"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=900,
-        check=False,
-    )
-    assert done.returncode == 0, f"{body}\n{done.stdout}"
-    return done.stdout

@@ -39,7 +39,7 @@ def cpu_seconds() -> float:
 
 
 def _of_living(process: int) -> float:
-    """Of ``process`` and its descendants, those that have ended included (proc(5), 14 to 17)."""
+    """CPU seconds of ``process`` and its descendants, ended ones too (proc(5), 14 to 17)."""
     try:
         fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     except OSError:

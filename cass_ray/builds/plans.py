@@ -133,7 +133,7 @@ _SOME_CMAKE = (
     "grep -qi cmake_minimum_required CMakeLists.txt || "
     "sed -i '1s/^/cmake_minimum_required(VERSION 3.18)\\n/' CMakeLists.txt"
 )
-"""Those that ask for none are refused what CMake 2.4 did not have: project(VERSION)."""
+"""CMake refuses project(VERSION) to a project that asks for no version of CMake."""
 
 
 def _cmake(root: Path, folder: str) -> Iterator[BuildCommands]:

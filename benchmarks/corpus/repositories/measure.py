@@ -37,7 +37,7 @@ class Stopped(StrictModel):
 
 
 class Programs(StrictModel):
-    """What became of pairs with a ``main`` of their own, run without arguments on gfx1100."""
+    """Counts of pairs with a ``main``, by outcome of a run without arguments on gfx1100."""
 
     agreed: int = 0
     """Ran to their end, and their output agrees with the CUDA side's."""
@@ -92,7 +92,7 @@ class Results(StrictModel):
 
     measured: list[Measured] = []
     first: list[Measured] = []
-    """Of lists in :data:`TRIED_ONCE`: the first result of each repository."""
+    """The first result of each repository of the lists in :data:`TRIED_ONCE`."""
 
     @classmethod
     def read(cls, path: Path) -> Self:

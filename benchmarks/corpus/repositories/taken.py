@@ -92,7 +92,7 @@ def take(
 
 
 def programs_of(rows: Iterable[dict[str, Any]]) -> Programs:
-    """What became of the pairs with a ``main`` in a data set whose pairs were run."""
+    """Count, by outcome, the pairs with a ``main`` in a data set whose pairs were run."""
     counts: Counter[str] = Counter()
     for row in rows:
         if not row["main"] or (row["reason"] and row["stage"] != Stage.EXECUTE):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 NOTE = "include paths of Windows"
-"""What a repaired text says beside its encoding."""
+"""This note stands beside the encoding of a text whose includes were changed."""
 _INCLUDE = re.compile(
     r"^(?P<before>[ \t]*#[ \t]*include[ \t]*)(?P<open>[\"<])(?P<name>[^\">\n]+)(?P<close>[\">])",
     re.MULTILINE,

@@ -51,7 +51,7 @@ class KernelGraph:
     """Blocks of LLVM of each block."""
     calls: Mapping[CallPlace, list[CallSite]] = field(default_factory=dict)
     functions: frozenset[CodePlace] = frozenset()
-    """Those with one copy for all callers."""
+    """Functions of which all callers share one copy."""
     by_pointer: frozenset[CodePlace] = frozenset()
     """Functions that are called through pointers, and have one signature for that."""
     has_unknown_depth: bool = False
@@ -59,7 +59,7 @@ class KernelGraph:
     _results: dict[object, Any] = field(default_factory=dict)
 
     def get(self, analysis: Callable[[KernelGraph], T]) -> T:
-        """What ``analysis`` says of this graph; it is run when it is asked for first."""
+        """Return the result of ``analysis`` on this graph; it runs once, at the first call."""
         if analysis not in self._results:
             self._results[analysis] = analysis(self)
         result: T = self._results[analysis]
@@ -83,7 +83,7 @@ class KernelGraph:
 
     @cached_property
     def all_instructions(self) -> list[DecodedInstruction]:
-        """Those of all blocks."""
+        """The instructions of all blocks, in the blocks' order."""
         return [self.at(place) for place in self.instructions(self.blocks)]
 
     # Functions
@@ -101,7 +101,7 @@ class KernelGraph:
 
     @cached_property
     def within(self) -> dict[CallPlace, set[CallPlace]]:
-        """What follows each block in its own function: after a call, where that goes on."""
+        """Map each block to its successors in its own function: behind a call, where it returns."""
         entries = {function: entry_of(function) for function in self.functions}
         return {
             place: following - {entries[call.callee] for call in self.calls.get(place, ())}

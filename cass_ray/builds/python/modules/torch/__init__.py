@@ -10,5 +10,5 @@ _C = SimpleNamespace(_GLIBCXX_USE_CXX11_ABI=True)
 
 
 def compiled_with_cxx11_abi() -> bool:
-    """As PyTorch's wheels are."""
+    """True: PyTorch's wheels are built with it."""
     return True
