@@ -48,8 +48,13 @@ _HEADER_TEXT = """\
 #pragma once
 #if {by_amd}
 #define {macro} 1
+#if defined(__HIP__)
+#include <hip/hip_runtime.h>
+#endif
 {names}#endif
 """
+_RUNTIME = f"#ifdef {MACRO}\n#include <hip/hip_runtime.h>\n#endif\n"
+"""What nvcc includes by itself in files of CUDA, and the header in files of HIP."""
 
 
 def share_tree(
@@ -96,6 +101,8 @@ def share_tree(
                 text = share_file(
                     cuda, hip, names if header else {}, Path(header).as_posix() if header else ""
                 )
+                if name.endswith(".cu"):
+                    text = text.replace(f'{HEADER}"\n{_RUNTIME}', f'{HEADER}"\n', 1)
         except SharedError as error:
             raise SharedError(f"{name}: {error}") from error
         (output / name).write_bytes(text.encode("utf-8", "surrogateescape"))
