@@ -1,6 +1,7 @@
 """Apply the rule of benchmarks/corpus/repositories.md, and build what it takes.
 
-python -m benchmarks.corpus.repositories choose|choose-second|choose-third [--clones DIR]
+python -m benchmarks.corpus.repositories choose|choose-second|choose-third|choose-fourth
+    [--clones DIR]
 python -m benchmarks.corpus.repositories measure [NAME ...] [--clones DIR] [--seconds 1800]
     [--set slots=2] [--out DIR]
 python -m benchmarks.corpus.repositories take ROWS.jsonl ... --clones DIR --built-by COMMIT
@@ -51,6 +52,7 @@ _CHOICES: dict[str, Callable[[RepositoryList, Callable[[str], Facts]], Repositor
     "choose": choose,
     "choose-second": partial(choose_later, name="second"),
     "choose-third": partial(choose_later, name="third"),
+    "choose-fourth": partial(choose_later, name="fourth"),
 }
 
 
