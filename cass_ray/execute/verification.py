@@ -48,6 +48,8 @@ class RunRecord(StrictModel):
     """Launches of the original on this input; None where they are not known."""
     failed_launches: list[str] = []
     """Kernels of the original all of whose launches fail."""
+    by_chance: str = ""
+    """Why what agrees shows little: it is other data in each run of the original."""
     perturbations: int = 0
     """Changes under which it agreed with the original, and which move what the original prints."""
     same_data: int = 0
@@ -159,7 +161,10 @@ def graded(
         return Grade.AGREES, "the reference is a translation of the original"
     weak = [each for each in asked if not each.perturbations and not each.same_data]
     if not weak:
-        return Grade.VERIFIED, ""
+        chance = next((each for each in records if each.by_chance), None)
+        if chance is None:
+            return Grade.VERIFIED, ""
+        return Grade.AGREES, f"with {chance.given}: {chance.by_chance}"
     message = f"with {weak[0].given}: {weak[0].undecided or _UNDECIDED}"
     return (Grade.CANNOT_TELL if len(weak) == len(asked) else Grade.AGREES), message
 

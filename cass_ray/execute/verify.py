@@ -41,7 +41,10 @@ from cass_ray.toolchain.sandbox.executable import Bounds, SandboxVerdict
 
 _STDERR_CHARACTERS = 500
 _NUMBER = re.compile(rb"[-+]?\d[\d.]*(?:[eE][-+]?\d+)?")
-_DRAWN = "what it sends to the device is drawn anew in each run: let it take a seed"
+_DRAWN = (
+    "its data are other ones in each run, also where the clock and the sources of random numbers"
+    " are the same: let it take a seed"
+)
 _NO_DATA = DataComparison(DataVerdict.UNKNOWN)
 
 
@@ -179,9 +182,11 @@ class _Session:
 
     def judge(self, reference: ReferenceRun) -> RunRecord:
         """Run on the reference's input and compare."""
-        execution = self._backend.run(self._candidate, reference.inputs, self._mode)
+        mode = replace(self._mode, same_draws=reference.same_draws)
+        execution = self._backend.run(self._candidate, reference.inputs, mode)
         data = self._data(reference, execution)
         comparison = self._compare(reference, execution, data)
+        by_chance = reference.decided_by_chance(self._policy.tolerance)
         kept = self._policy.kept_output
         record = _record(reference.inputs, execution, comparison, kept)
         record = record.model_copy(
@@ -189,7 +194,8 @@ class _Session:
                 "made_up": reference.made_up,
                 "reference_launches": reference.launch_count,
                 "failed_launches": reference.failed_launches,
-                "same_data": data.compared if data.same and not reference.draws_inputs else 0,
+                "same_data": data.compared if data.same and not by_chance else 0,
+                "by_chance": _DRAWN if by_chance else "",
             }
         )
         changes = self._policy.counterfactual and not reference.made_up
@@ -239,7 +245,7 @@ class _Session:
             stands, difference = self._stands(self._candidate, reference, run, execution)
             of_inputs = run.perturbation.where in (Where.IN, Where.IN_ALL)
             if stands is Agreement.AGREES:
-                told = run.moved and self._is_told(reference, run)
+                told = run.moved and self._is_told(reference, run, record)
                 agreed += told
                 self._agrees_on_inputs |= of_inputs and told
                 continue
@@ -291,17 +297,17 @@ class _Session:
             self._find(*between)
         if (undecided and not timed) or own_difference:
             agreed = 0
-        if not (agreed or undecided) and reference.draws_inputs:
-            undecided = _DRAWN
+        if not (agreed or undecided):
+            undecided = record.by_chance
         return record.model_copy(
             update={"perturbations": agreed, "undecided": undecided, "disputed": disputed}
         )
 
     @staticmethod
-    def _is_told(reference: ReferenceRun, run: PerturbedRun) -> bool:
+    def _is_told(reference: ReferenceRun, run: PerturbedRun, record: RunRecord) -> bool:
         """Whether what moves is compared: numbers that are other ones in each run are not."""
         texts = (_NUMBER.sub(b"", each) for each in (reference.outputs[0], run.outputs[0]))
-        return not reference.draws_inputs or len(set(texts)) > 1
+        return not record.by_chance or len(set(texts)) > 1
 
     @staticmethod
     def _cuts_words(reference: ReferenceRun, execution: Execution) -> bool:
@@ -314,8 +320,9 @@ class _Session:
     ) -> tuple[Agreement, str]:
         policy = self._policy
         how = {"tolerance": policy.tolerance, "order_free": policy.order_free}
-        how["drawn"] = reference.draws_inputs
-        return agreement(run, self._backend, port, reference.inputs, self._mode, normal.ended, how)
+        how["drawn"] = reference.decided_by_chance(policy.tolerance)
+        mode = replace(self._mode, same_draws=reference.same_draws)
+        return agreement(run, self._backend, port, reference.inputs, mode, normal.ended, how)
 
     def settle(self) -> None:
         """Judge differences under changed inputs, where no other port was there to be asked.
@@ -348,7 +355,12 @@ class _Session:
         self.findings += [finding for finding in new if finding not in self.findings]
 
     def _compare(
-        self, reference: ReferenceRun, execution: Execution, data: DataComparison = _NO_DATA
+        self,
+        reference: ReferenceRun,
+        execution: Execution,
+        data: DataComparison = _NO_DATA,
+        *,
+        drawn: bool = False,
     ) -> OutputComparison:
         ended = execution.ended
         comparison = compare(
@@ -359,7 +371,7 @@ class _Session:
             varied=reference.varied,
             same_data=data.same_as_far_as_kept,
             data_size=data.size,
-            drawn=reference.draws_inputs,
+            drawn=drawn or reference.decided_by_chance(self._policy.tolerance),
         )
         if ended.verdict is SandboxVerdict.OK and ended.status == reference.status:
             return comparison
@@ -373,7 +385,12 @@ class _Session:
             return
         mode = RunMode(bounds=self._policy.bounds, varied=True)
         execution = self._backend.run(self._candidate, reference.inputs, mode)
-        comparison = self._compare(reference, execution, data)
+        if reference.same_draws:
+            # What is drawn is free here: the rest is as in the other runs, or it knows them.
+            undisturbed = replace(reference, outputs=reference.undisturbed, same_draws=False)
+            comparison = self._compare(undisturbed, execution, drawn=True)
+        else:
+            comparison = self._compare(reference, execution, data)
         if not comparison.numeric:
             message = f"on a machine of another name, user and clock: {comparison.difference}"
             self._find(Exploit.OTHER_MACHINE, message)
@@ -385,9 +402,8 @@ class _Session:
         seconds = _CHECK_SECONDS + _CHECK_TIMES * normal.ended.wall_seconds
         bounds = self._policy.bounds
         bounds = replace(bounds, wall_seconds=min(bounds.wall_seconds, seconds))
-        execution = self._backend.run(
-            self._candidate, reference.inputs, RunMode(bounds=bounds, check=True)
-        )
+        mode = RunMode(bounds=bounds, check=True, same_draws=reference.same_draws)
+        execution = self._backend.run(self._candidate, reference.inputs, mode)
         ended = execution.ended
         if ended.verdict is SandboxVerdict.TIME_LIMIT:
             self.warnings.append(f"checking mode was ended after {bounds.wall_seconds:.0f} s")
@@ -432,7 +448,8 @@ class _Session:
         seconds = min(self._policy.bounds.wall_seconds, 5.0 + 4 * normal.ended.wall_seconds)
         bounds = replace(self._policy.bounds, wall_seconds=seconds)
         change = Perturbation(Where.OUT_ALL) if perturbs else None
-        mode = RunMode(bounds=bounds, perturb=change, skip_kernels=not perturbs)
+        same = reference.same_draws
+        mode = RunMode(bounds, skip_kernels=not perturbs, perturb=change, same_draws=same)
         execution = self._backend.run(self._candidate, reference.inputs, mode)
         if execution.launch_count == 0 or not self._compare(reference, execution).numeric:
             undecided = "there is no run of the original under changes to compare with"
