@@ -168,3 +168,13 @@ def test_another_release_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(libcudacxx, "_EDITS", (("nv/target", "#elif defined", "#elif"),))
     with pytest.raises(ValueError, match=r"target of libcu.. has no '#elif defined'"):
         libcudacxx_for_hip(tmp_path / "h", tmp_path / "cache")
+
+
+@pytest.mark.amd
+@pytest.mark.parametrize("kind", ["Large", "Odd"])
+def test_an_atomic_object_that_needs_a_lock_is_refused(kind: str, tmp_path: Path) -> None:
+    text = "#include <cuda/atomic>\nstruct Large { int a[4]; };\nstruct Odd { short a[3]; };\n"
+    text += f"__global__ void k({kind}* p, cuda::atomic<{kind}>* a) {{ *p = a->load(); }}\n"
+    (tmp_path / "a.hip").write_text(text)
+    with pytest.raises(CompileFailure, match="takes a lock for objects of other sizes"):
+        find_amd().compile_device(Unit(tmp_path, PurePosixPath("a.hip")))

@@ -60,7 +60,10 @@ constexpr int of_hip(thread_scope scope) {
 }
 
 template <size_t Bytes>
-struct word;
+struct word {
+  static_assert(Bytes == 0, "libcu++ takes a lock for objects of other sizes than 1, 2, 4 and 8 "
+                            "bytes, which lanes of one wavefront cannot do for each other");
+};
 template <>
 struct word<1> {
   using type = unsigned char;
