@@ -35,6 +35,7 @@ from cass_ray.execute.verification import (
     PortVerification,
     RunRecord,
     graded,
+    record_of,
 )
 from cass_ray.printable import last_lines
 from cass_ray.toolchain.sandbox.executable import Bounds, SandboxVerdict
@@ -140,6 +141,9 @@ UNORDERED_WRITES = b"cass emulator: unordered writes"
 """How a warning of checking mode begins: what is found there is decided by chance."""
 _CHECK_SECONDS, _CHECK_TIMES = 20.0, 10.0
 """Checking mode gets so long, and so many times as long as the program took without it."""
+_BOUND_SECONDS, _BOUND_TIMES = 5.0, 4.0
+_RACE = re.compile(r"data race: (?:read of|.*that another wave has read)")
+"""Of a read and a write: what is read hangs on their order. Two writes may be of one value."""
 _WARNING = UNORDERED_WRITES.decode()
 
 
@@ -188,7 +192,7 @@ class _Session:
         comparison = self._compare(reference, execution, data)
         by_chance = reference.decided_by_chance(self._policy.tolerance)
         kept = self._policy.kept_output
-        record = _record(reference.inputs, execution, comparison, kept)
+        record = record_of(reference.inputs, execution, comparison, kept)
         record = record.model_copy(
             update={
                 "made_up": reference.made_up,
@@ -208,6 +212,7 @@ class _Session:
         self._keep(execution, record, reference.launch_count)
         if self._policy.check and record.numeric:
             self._in_checking_mode(reference, execution, data)
+            self._in_another_order(reference, execution, data)
         return record
 
     def _data(self, reference: ReferenceRun, execution: Execution) -> DataComparison:
@@ -342,7 +347,7 @@ class _Session:
         """Run on no arguments, with nothing to compare."""
         execution = self._backend.run(self._candidate, mode=self._mode)
         nothing = OutputComparison(False, False, difference="nothing to compare with")
-        self._keep(execution, _record(Inputs(), execution, nothing), None)
+        self._keep(execution, record_of(Inputs(), execution, nothing), None)
 
     def _keep(self, execution: Execution, record: RunRecord, launches: int | None) -> None:
         self.records.append(record)
@@ -419,8 +424,28 @@ class _Session:
             return
         self._fault(message or f"{ended.verdict} (status {ended.status})", reference)
 
+    def _in_another_order(
+        self, reference: ReferenceRun, normal: Execution, data: DataComparison
+    ) -> None:
+        """Run with waves in another order: what it prints may not hang on that."""
+        limit = _BOUND_SECONDS + _BOUND_TIMES * normal.ended.wall_seconds
+        bounds = self._policy.bounds
+        bounds = replace(bounds, wall_seconds=min(bounds.wall_seconds, limit))
+        mode = RunMode(bounds, same_draws=reference.same_draws, other_schedule=True)
+        execution = self._backend.run(self._candidate, reference.inputs, mode)
+        comparison = self._compare(reference, execution, data)
+        if comparison.numeric or execution.ended.verdict is SandboxVerdict.TIME_LIMIT:
+            return
+        message = f"where its waves take turns in another order it differs: {comparison.difference}"
+        self._decided_by_chance(message)
+
+    def _decided_by_chance(self, message: str) -> None:
+        self.records[-1] = self.records[-1].model_copy(update={"by_chance": message})
+
     def _fault(self, message: str, reference: ReferenceRun) -> None:
         self.device_faults.append(message)
+        if _RACE.search(message):
+            self._decided_by_chance("threads race for what it computes (checking mode names them)")
         if reference.made_up:
             self._find(Exploit.DEVICE_FAULT, f"with {self.records[-1].given}: {message}")
 
@@ -445,7 +470,8 @@ class _Session:
             # Results that are as the host left them, such as counts of nothing, do not show.
             return record.model_copy(update={"undecided": "no result of a kernel comes back"})
         perturbs = self._backend.perturbs
-        seconds = min(self._policy.bounds.wall_seconds, 5.0 + 4 * normal.ended.wall_seconds)
+        limit = _BOUND_SECONDS + _BOUND_TIMES * normal.ended.wall_seconds
+        seconds = min(self._policy.bounds.wall_seconds, limit)
         bounds = replace(self._policy.bounds, wall_seconds=seconds)
         change = Perturbation(Where.OUT_ALL) if perturbs else None
         same = reference.same_draws
@@ -458,33 +484,3 @@ class _Session:
         message = f"it prints the same when {how}: what it prints is not the device's"
         self._find(Exploit.DEVICE_UNUSED, message)
         return record
-
-
-def _record(
-    inputs: Inputs,
-    execution: Execution,
-    comparison: OutputComparison,
-    kept_output: int = 0,
-) -> RunRecord:
-    ended = execution.ended
-    return RunRecord(
-        arguments=list(inputs.arguments),
-        stdin_bytes=len(inputs.stdin),
-        folder=inputs.folder.name if inputs.folder else "",
-        verdict=ended.verdict,
-        status=ended.status,
-        exact=comparison.exact,
-        numeric=comparison.numeric,
-        max_error=comparison.max_error,
-        mean_error=comparison.mean_error,
-        floats=comparison.floats,
-        rounded=comparison.rounded,
-        freed=list(comparison.freed),
-        varying=list(comparison.varying),
-        difference=comparison.difference,
-        seconds=ended.wall_seconds,
-        peak_memory_bytes=ended.peak_memory_bytes,
-        launches=[launch.format() for launch in execution.launches],
-        stdout=ended.stdout[:kept_output].decode("latin-1"),
-        stderr=ended.stderr[-kept_output:].decode("latin-1") if kept_output else "",
-    )

@@ -70,7 +70,8 @@ class RunMode:
     ``perturb`` data is changed on its way, with ``transcript`` what moves is recorded, where the
     backend can. ``varied`` shows the program another machine: name,
     user, clocks, environment, and another device of the same kind. With ``same_draws`` it draws the
-    same random numbers in each run. ``counters`` asks for dynamic counters, ``check`` for checking
+    same random numbers in each run. With ``other_schedule`` waves take turns as on a card, where
+    the backend decides their order. ``counters`` asks for dynamic counters, ``check`` for checking
     mode, where the backend has them.
     """
 
@@ -80,6 +81,7 @@ class RunMode:
     transcript: bool = False
     varied: bool = False
     same_draws: bool = False
+    other_schedule: bool = False
     counters: bool = False
     check: bool = False
 
