@@ -1,4 +1,4 @@
-"""Snippets can stand in one unit in any order: in headers of a library and in those of a project."""
+"""Snippets stand in one unit in any order: in headers of a library and of a project."""
 
 from __future__ import annotations
 
