@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from cass_ray.translate.diagnostics import diagnostic_of
@@ -818,6 +820,35 @@ def test_atomics_that_cub_brings_are_included() -> None:
     )
     own = "#include <cuda/atomic>\n" + source
     assert translate(own, "a.cuh").source.count("cuda/atomic") == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "headers"),
+    [
+        ("cuda::proclaim_return_type<int>(f);", ["cuda/functional"]),
+        ("auto p = cuda::proclaim_return_type<int>(f); cuda::std::tuple<int> t;",
+         ["cuda/functional", "cuda/std/tuple"]),
+        ("cuda::std::optional<int> o; cuda::std::span<int> s;", ["cuda/std/optional"]),
+        ("cuda::atomic_ref<int> a(x); ::cuda::std::less<int> l;",
+         ["cuda/atomic", "cuda/std/functional"]),
+        ("#include <cuda/std/span>\ncuda::std::span<int> s; cuda::std::pair<int, int> p;",
+         ["cuda/std/utility"]),
+        ("#include <cuda/functional>\nauto p = cuda::proclaim_return_type<int>(f);", []),
+    ],
+)  # fmt: skip
+def test_what_thrust_brings_of_libcudacxx_is_included(source: str, headers: list[str]) -> None:
+    translated = translate("#include <thrust/sort.h>\n" + source + "\n", "a.cuh").source
+    before = set(re.findall("#include <(cuda/[^>]+)>", source))
+    assert set(re.findall("#include <(cuda/[^>]+)>", translated)) == {*before, *headers}
+
+
+@pytest.mark.parametrize(
+    "qualifier", ["__device__ ", "const ", "return ", "inline ", "__host__ __device__ "]
+)
+def test_a_word_before_a_global_name_is_no_namespace(qualifier: str) -> None:
+    source = f"#include <cuda/std/tuple>\n{qualifier}::cuda::std::tuple<int> f();\n"
+    assert "::std::tuple<int>" in translate(source).source
+    assert "cuda::" not in translate(source).source
 
 
 @pytest.mark.parametrize(
