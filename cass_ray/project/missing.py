@@ -29,6 +29,9 @@ _CMAKE_PACKAGE = re.compile(
     re.MULTILINE,
 )
 """In errors: what may be missing is told behind ``-- ``."""
+_NOT_BUILT = re.compile(
+    r"^g?make(?:\[\d+\])?: \*\*\* \[(?:[^\]\n]*: )?(?P<target>[^\]\n]+)\] ", re.MULTILINE
+)
 _PROGRAMS = {
     "cmake": "cmake",
     "ctest": "cmake",
@@ -117,6 +120,12 @@ def cuda_libraries(log: str) -> tuple[str, ...]:
     it; the runtime is none of them."""
     names = (match[match.lastgroup or 0] for match in _CUDA_LIBRARY.finditer(log))
     return tuple(dict.fromkeys(each for each in names if _CUDA_LIBRARIES.match(each.lower())))
+
+
+def targets_left_out(log: str) -> tuple[str, ...]:
+    """Files that make says it could not build, without those that only wait for others."""
+    names = (match["target"].rsplit("/", 1)[-1] for match in _NOT_BUILT.finditer(log))
+    return tuple(dict.fromkeys(name for name in names if name not in {"all", "rule"}))
 
 
 def calls_nvcc(log: str) -> bool:

@@ -27,9 +27,11 @@ _AS_ON_A_CARD = DeviceMode(as_on_a_card=True)
 
 
 class StepOutcome(StrEnum):
-    """How a build or a test ended; ``skipped``: nothing to run, or the step before failed."""
+    """How a build or a test ended; ``skipped``: nothing to run, or the step before failed; ``in
+    part``: some of it was built, and with that the tests pass."""
 
     PASSED = "passed"
+    IN_PART = "in part"
     FAILED = "failed"
     TIME_LIMIT = "time limit"
     MEMORY_LIMIT = "memory limit"
@@ -79,7 +81,9 @@ class Workbench:
         """Run a build command in the tree, which it may change."""
         # Downloads of a build fail as without a network; they don't end CMake by a signal.
         view = replace(self._view(), device_access=True)
-        return run_step(command, self.tree, self._limits, view, self._environment())
+        # make goes on behind what fails: all errors are seen, and what can be built is.
+        variables = {"MAKEFLAGS": "k", **self._environment()}
+        return run_step(command, self.tree, self._limits, view, variables)
 
     def test(self, command: str, record: Path | None = None, *, check: bool = False) -> DeviceStep:
         """Run a test command in the tree; its programs find a device of ``architecture``.
