@@ -90,6 +90,11 @@ _ROOT = re.compile(
 )
 """Where CUDA is, and its libraries."""
 _ROCM_ROOT = "${CMAKE_HIP_COMPILER_ROCM_ROOT}"
+_NUMBERS = "CMAKE_CUDA_ARCHITECTURES"
+_DROPPED = (("set", ["CMAKE_CUDA_COMPILER"]), ("unset", [_NUMBERS]))
+"""ROCm's compiler is found, and the targets are not for the project to take away."""
+_READING = ("LENGTH", "GET", "JOIN", "SUBLIST", "FIND")
+"""What ``list`` does that changes none: Nvidia's numbers are not put to AMD's targets."""
 _PROJECT = re.compile(r"project|enable_language", re.IGNORECASE)
 _USES_HIP = re.compile(
     r"\$\{hip_(?:INCLUDE_DIRS|LIB_INSTALL_DIR)\}|(?<![\w:])(?:hip|roc|hiprtc)::\w+"
@@ -301,8 +306,8 @@ def _command(
     words = body.split()
     if lower == "project":
         return f"{name}({_LANGUAGE.sub(lambda match: match[1] or 'HIP', body)})"
-    if lower == "set" and words[:1] == ["CMAKE_CUDA_COMPILER"]:
-        return ""  # ROCm's compiler is found
+    if (lower, words[:1]) in _DROPPED or (lower == "list" and words[1:2] == [_NUMBERS]):
+        return "" if words[0] not in _READING else whole
     if lower == "enable_language" and "CUDA" in words:
         return f"{name}({body.replace('CUDA', 'HIP')})"
     if lower == "check_language" and "CUDA" in words:
