@@ -45,6 +45,7 @@ from cass_ray.translate.project.cmake_lists import (
 from cass_ray.translate.project.cmake_searches import searches
 from cass_ray.translate.project.makefiles import translate_makefile, translate_script
 from cass_ray.translate.project.nvcc_flags import IN_CMAKE
+from cass_ray.translate.project.nvcc_version import VERSION, in_cmake, in_python
 from cass_ray.translate.project.rocm_libraries import PACKAGES, TARGETS, VARIABLES
 from cass_ray.translate.project.setup_flags import without_nvcc
 from cass_ray.translate.project.setup_places import with_libraries, with_rocm
@@ -101,7 +102,6 @@ _USES_HIP = re.compile(
 )
 _FINDS_HIP = re.compile(r"\bfind_(?:package|dependency)\s*\(\s*hip\b")
 _PLATFORM = "add_compile_definitions(__HIP_PLATFORM_AMD__=1)"
-_VERSION = "11.8"  # as the version macros of translated sources say
 _FIND_CUDA = re.compile(
     r"\b(?:find_package\s*\(\s*|include\s*\(\s*Find)CUDA(?:Toolkit)?\b", re.IGNORECASE
 )
@@ -163,7 +163,7 @@ def _hips_alone(name: str, whole: str) -> str:
 
 def translate_cmake(text: str) -> Translation:
     """CMake's CUDA language becomes its HIP language, CUDA's targets ROCm's."""
-    file = BuildText(text)
+    file = BuildText(text, in_cmake)
     for construct, name in downloads(text):
         file.report(
             construct,
@@ -340,10 +340,10 @@ def _command(
 
 def _versions(names: tuple[str, ...]) -> str:
     """The version that build files ask for."""
-    major, minor = _VERSION.split(".")
+    major, minor = VERSION.split(".")
     values = {"MAJOR": major, "MINOR": minor}
     return "".join(
-        f"\nset({name} {values.get(name.rpartition('_')[2], _VERSION)})"
+        f"\nset({name} {values.get(name.rpartition('_')[2], VERSION)})"
         "  # of which HIP's interfaces are"
         for name in names
     )
@@ -467,7 +467,7 @@ def _language(
 
 def translate_module(text: str) -> Translation:
     """A Python file that compiles an extension of PyTorch when it is loaded: flags, libraries."""
-    file = BuildText(text)
+    file = BuildText(text, in_python)
     if not _LOADS.search(text):
         return file.done()
     for change in (without_nvcc, with_libraries):
@@ -479,7 +479,7 @@ def translate_module(text: str) -> Translation:
 
 def translate_setup(text: str) -> Translation:
     """``setup.py`` of a PyTorch extension: PyTorch for ROCm builds ``CUDAExtension`` with hipcc."""
-    file = BuildText(text)
+    file = BuildText(text, in_python)
     if "CUDAExtension" not in text and "nvcc" not in text:
         return file.done()
     file.substitute(_RUN_NVCC, r"\g<1>hipcc")

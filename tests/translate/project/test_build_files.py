@@ -262,7 +262,11 @@ def test_setup_py_of_python_2_stays() -> None:
     ("source", "expected"),
     [
         ('call(["nvcc"], stdout=DEVNULL)', 'call(["hipcc"], stdout=DEVNULL)'),
-        ("check_output(['nvcc', '--version'])", "check_output(['hipcc', '--version'])"),
+        ("check_output(['nvcc', '--help'])", "check_output(['hipcc', '--help'])"),
+        (
+            "check_output(['nvcc', '--version'])",
+            'check_output(["echo", "Cuda compilation tools, release 11.8, V11.8.89"])',
+        ),
         ('os.popen; shutil.which("nvcc")', 'os.popen; shutil.which("hipcc")'),
         ('flags["nvcc"].append("-O3")', 'flags["nvcc"].append("-O3")'),
         ('append({"nvcc": ["-O3"]})', 'append({"nvcc": ["-O3"]})'),
