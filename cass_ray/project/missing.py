@@ -29,6 +29,8 @@ _CMAKE_PACKAGE = re.compile(
     re.MULTILINE,
 )
 """In errors: what may be missing is told behind ``-- ``."""
+_OF_NEWER_GCC = {"format": 13, "stacktrace": 13, "print": 14, "generator": 14, "mdspan": 15}
+"""Header of the standard library -> the first GCC that has it."""
 _NOT_BUILT = re.compile(
     r"^g?make(?:\[\d+\])?: \*\*\* \[(?:[^\]\n]*: )?(?P<target>[^\]\n]+)\] ", re.MULTILINE
 )
@@ -76,6 +78,12 @@ def what_is_missing(log: str) -> tuple[str, ...]:
         known = header_remedy(header)
         if known:
             lines.append(f"missing header {header}: it is in {known}")
+        elif header in _OF_NEWER_GCC:
+            version = _OF_NEWER_GCC[header]
+            lines.append(
+                f"missing header {header}: it is in the standard library of GCC {version} and"
+                f" later; install g++-{version}, whose headers clang takes"
+            )
     for name in dict.fromkeys(_LIBRARY.findall(log)):
         known = library_remedy(name)
         lines.append(
