@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -22,6 +23,7 @@ RECORD_VARIABLE = "CASS_RECORD"
 """Names the folder of records to launchers (``reference/launcher.c``)."""
 
 _TAIL = 200_000
+_MOST_OUTPUT = 64 << 20
 _DIAGNOSTIC = re.compile(r"[^:\n]+:\d+:\d+: (fatal error|error|warning|note|remark): ")
 _AS_ON_A_CARD = DeviceMode(as_on_a_card=True)
 
@@ -152,7 +154,7 @@ def limits_of(seconds: float, memory_bytes: int) -> Limits:
         memory_bytes=memory_bytes,
         address_space_bytes=None,
         file_bytes=4 << 30,
-        output_bytes=64 << 20,
+        output_bytes=_MOST_OUTPUT,
         processes=512,
         open_files=4096,
     )
@@ -208,7 +210,20 @@ def _outcome(done: Completed) -> StepOutcome:
 
 def _log(done: Completed) -> str:
     text = done.stdout_text + ("\n" if done.stdout else "") + done.stderr_text
+    if end := _end_of(done):
+        text += f"{'' if text.endswith(chr(10)) or not text else chr(10)}{end}\n"
     return printable_text(shortened(text, _TAIL))
+
+
+def _end_of(done: Completed) -> str:
+    """What the shell says of a command in a terminal, or nothing."""
+    match done.outcome:
+        case ProcessOutcome.SIGNAL:
+            return f"ended by signal {done.signal} ({signal.strsignal(done.signal)})"
+        case ProcessOutcome.OUTPUT_LIMIT:
+            return f"ended: it printed more than {_MOST_OUTPUT >> 20} MiB"
+        case _:
+            return ""
 
 
 def shortened(text: str, most: int) -> str:
