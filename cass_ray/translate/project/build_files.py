@@ -23,6 +23,7 @@ from cass_ray.translate.project.cmake_cccl import NAMED, core_library
 from cass_ray.translate.project.cmake_features import (
     downloads,
     fetched,
+    flags_as_text,
     interface_libraries,
     link,
     plain_links,
@@ -158,7 +159,7 @@ def _hips_alone(name: str, whole: str) -> str:
         return whole
     for pattern, new in IN_CMAKE:
         whole = pattern.sub(new, whole)
-    return whole
+    return flags_as_text(whole)
 
 
 def translate_cmake(text: str) -> Translation:
