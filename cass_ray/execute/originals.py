@@ -133,14 +133,20 @@ def with_changes(reference: ReferenceRuns, stand_in: ReferenceRuns) -> Reference
     """``reference`` with what ``stand_in`` prints under changes.
 
     A GPU's runs have no changes; those of the original's lifted machine code do. They count where
-    both print the same without changes.
+    both print the same without changes. Nor does a GPU draw the same numbers again: where the
+    original draws some the runs of ``stand_in`` take its place.
     """
     others = {run.inputs: run for run in stand_in.runs if not run.problem}
     runs = []
     for run in reference.runs:
         other = others.get(run.inputs)
-        if other is None or not compare(run.outputs, other.outputs[0]).numeric:
+        drawn = other is not None and other.same_draws
+        undisturbed = (other.undisturbed or other.outputs)[0] if other is not None else b""
+        if other is None or not compare(run.outputs, undisturbed, drawn=drawn).numeric:
             runs.append(run)
+            continue
+        if drawn:
+            runs.append(other)
             continue
         runs.append(replace(run, perturbed=other.perturbed, transcripts=other.transcripts))
     return replace(reference, runs=tuple(runs))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -18,9 +19,11 @@ from pydantic import Field
 from cass_ray import corpus
 from cass_ray.config import StrictModel
 from cass_ray.emulator.launches import Launch
-from cass_ray.emulator.transcript import Transcript
+from cass_ray.emulator.transcript import MovementKind, Transcript
 from cass_ray.execute.backends.base import Backend, BuiltProgram, Execution, Inputs, RunMode
+from cass_ray.execute.comparison.compare import F32, Tolerance, compare
 from cass_ray.execute.differential import PerturbedRun, perturbed_runs, plan
+from cass_ray.execute.evidence.returned_data import varying_share
 from cass_ray.execute.stored_changes import (
     StoredChanges,
     changes_from_json,
@@ -59,6 +62,11 @@ class ReferenceRun:
     """What the original prints when data is changed on its way."""
     transcripts: tuple[Transcript, ...] = ()
     """What moved between host and device in each run, where that is recorded."""
+    same_draws: bool = False
+    """Whether the random numbers that it draws were the same in each run, since what it prints or
+    moves was not: a port has to be run likewise."""
+    undisturbed: tuple[bytes, ...] = ()
+    """What it prints where it draws as ever; empty where :attr:`outputs` are that."""
     made_up: bool = False
     """Whether the inputs are ours (:mod:`cass_ray.execute.sizes`): the original runs on them in
     checking mode without a report, and nobody asked for evidence on them."""
@@ -74,6 +82,17 @@ class ReferenceRun:
             return False
         differing = sum(a.size for a, b in zip(one, other, strict=True) if a.digest != b.digest)
         return 2 * differing >= sum(each.size for each in one) > 0
+
+    def decided_by_chance(self, tolerance: Tolerance) -> bool:
+        """Whether half of the data that it sends or brings back, or what it prints where it brings
+        nothing back, is other data in each run by more than rounding."""
+        if len(self.transcripts) < 2:
+            return False
+        one, other = self.transcripts[0], self.transcripts[-1]
+        if self.draws_inputs or 2 * varying_share(one, other, tolerance) >= 1:
+            return True
+        unlike = self.same_draws and not (one.written or other.written)
+        return unlike and not compare(self.outputs[:1], self.outputs[-1], tolerance).numeric
 
     @property
     def failed_launches(self) -> list[str]:
@@ -157,26 +176,17 @@ def _measure_one(
     runs: int,
     most: int | None = None,
 ) -> ReferenceRun:
-    done: list[Execution] = []
-    varies = backend.perturbs and runs > 1
-    for number in range(runs):
-        varied = varies and number == runs - 1
-        done.append(backend.run(built, inputs, replace(mode, varied=varied)))
-        if not _usable(done[-1]) and not varied:
-            break
-    if varies and len(done) == runs and not _usable(done[-1]):
-        # It does not end with other clocks: what varies by itself is all that is known.
-        done[-1] = backend.run(built, inputs, mode)
-        varies = False
-    first, last = done[0], done[-1]
-    problem = ""
-    if not _usable(last):
-        message = last_lines(last.ended.stderr.decode("utf-8", "replace"), 300)
-        problem = last.not_provided or (
-            f"{last.ended.verdict} (status {last.ended.status}): {message}"
-        )
-    elif any(each.ended.status != first.ended.status for each in done):
-        problem = "its exit status varies from run to run"
+    done, varies = _runs(backend, built, inputs, mode, runs)
+    undisturbed: tuple[bytes, ...] = ()
+    if not _problem(done) and _draws(done):
+        mode = replace(mode, same_draws=True)
+        again, same_varies = _runs(backend, built, inputs, mode, runs)
+        if _problem(again):
+            mode = replace(mode, same_draws=False)
+        else:
+            undisturbed = tuple(each.ended.stdout for each in done)
+            done, varies = again, same_varies
+    problem = _problem(done)
     outputs = tuple(each.ended.stdout for each in done)
     seconds = min(each.ended.wall_seconds for each in done)
     transcripts = tuple(each.transcript for each in done if each.transcript is not None)
@@ -196,14 +206,61 @@ def _measure_one(
     return ReferenceRun(
         inputs=inputs,
         outputs=outputs,
-        status=first.ended.status,
-        launches=first.launches,
+        status=done[0].ended.status,
+        launches=done[0].launches,
         problem=problem,
         seconds=seconds,
         varied=varies and not problem,
         perturbed=perturbed,
         transcripts=transcripts,
+        same_draws=mode.same_draws,
+        undisturbed=undisturbed,
     )
+
+
+def _runs(
+    backend: Backend, built: BuiltProgram, inputs: Inputs, mode: RunMode, runs: int
+) -> tuple[list[Execution], bool]:
+    """``runs`` runs, fewer where one fails; whether the last was on another machine."""
+    done: list[Execution] = []
+    varies = backend.perturbs and runs > 1
+    for number in range(runs):
+        varied = varies and number == runs - 1
+        done.append(backend.run(built, inputs, replace(mode, varied=varied)))
+        if not _usable(done[-1]) and not varied:
+            break
+    if varies and len(done) == runs and not _usable(done[-1]):
+        # It does not end with other clocks: what varies by itself is all that is known.
+        done[-1] = backend.run(built, inputs, mode)
+        varies = False
+    return done, varies
+
+
+def _problem(done: Sequence[Execution]) -> str:
+    """Why ``done`` are no reference; empty where they are one."""
+    last = done[-1]
+    if not _usable(last):
+        message = last_lines(last.ended.stderr.decode("utf-8", "replace"), 300)
+        return last.not_provided or f"{last.ended.verdict} (status {last.ended.status}): {message}"
+    if any(each.ended.status != done[0].ended.status for each in done):
+        return "its exit status varies from run to run"
+    return ""
+
+
+def _draws(done: Sequence[Execution]) -> bool:
+    """Whether runs send other data to the device, bring other data back, or print something else
+    and bring nothing back."""
+    one, other = (each.transcript for each in (done[0], done[-1]))
+    if one is None or other is None:
+        return False
+    if Counter(_sent(one)) != Counter(_sent(other)) or varying_share(one, other, F32):
+        return True
+    return not one.written and done[0].ended.stdout != done[-1].ended.stdout
+
+
+def _sent(transcript: Transcript) -> list[tuple[int, int]]:
+    inward = (MovementKind.TO_DEVICE, MovementKind.SHARED_IN)
+    return [(each.key, each.digest) for each in transcript.movements if each.kind in inward]
 
 
 def _usable(execution: Execution) -> bool:
@@ -332,6 +389,8 @@ def to_json(reference: ReferenceRuns) -> str:
             "problem": run.problem,
             "seconds": run.seconds,
             "varied": run.varied,
+            "same_draws": run.same_draws,
+            "undisturbed": [output.decode("latin-1") for output in run.undisturbed],
             "made_up": run.made_up,
             **changes_to_json(StoredChanges(run.perturbed, run.transcripts)),
         }
@@ -367,6 +426,8 @@ def from_json(text: str) -> ReferenceRuns:
                 problem=run["problem"],
                 seconds=run["seconds"],
                 varied=run["varied"],
+                same_draws=run.get("same_draws", False),
+                undisturbed=tuple(text.encode("latin-1") for text in run.get("undisturbed", ())),
                 made_up=run.get("made_up", False),
                 **vars(changes_from_json(run)),
             )

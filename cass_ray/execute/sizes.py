@@ -45,7 +45,8 @@ def with_size(
         asked = replace(inputs, arguments=(size,))
         if not _means_something(backend, built, asked, made.runs[0].outputs):
             continue
-        runs = measure(backend, built, [asked], RunMode(_bounds()), differential=False).runs
+        mode = RunMode(_bounds(), same_draws=made.runs[0].same_draws)
+        runs = measure(backend, built, [asked], mode, differential=False).runs
         further = [replace(run, made_up=True) for run in runs if not run.problem]
         return replace(made, runs=(*made.runs, *further))
     return made

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from cass_ray.config import StrictModel
+from cass_ray.execute.backends.base import Execution, Inputs
+from cass_ray.execute.comparison.compare import OutputComparison
 from cass_ray.execute.evidence.counters import KernelCoverage
 from cass_ray.execute.evidence.exploits import ExploitFinding
 from cass_ray.execute.grades import Grade
@@ -48,6 +50,9 @@ class RunRecord(StrictModel):
     """Launches of the original on this input; None where they are not known."""
     failed_launches: list[str] = []
     """Kernels of the original all of whose launches fail."""
+    by_chance: str = ""
+    """Why what agrees shows little: it is other data in each run of the original, or where waves
+    take turns in another order."""
     perturbations: int = 0
     """Changes under which it agreed with the original, and which move what the original prints."""
     same_data: int = 0
@@ -159,7 +164,10 @@ def graded(
         return Grade.AGREES, "the reference is a translation of the original"
     weak = [each for each in asked if not each.perturbations and not each.same_data]
     if not weak:
-        return Grade.VERIFIED, ""
+        chance = next((each for each in records if each.by_chance), None)
+        if chance is None:
+            return Grade.VERIFIED, ""
+        return Grade.AGREES, f"with {chance.given}: {chance.by_chance}"
     message = f"with {weak[0].given}: {weak[0].undecided or _UNDECIDED}"
     return (Grade.CANNOT_TELL if len(weak) == len(asked) else Grade.AGREES), message
 
@@ -185,4 +193,35 @@ def combined(
             "device_faults": [*whole.device_faults, *kernels.device_faults],
             "warnings": [*whole.warnings, *kernels.warnings],
         }
+    )
+
+
+def record_of(
+    inputs: Inputs,
+    execution: Execution,
+    comparison: OutputComparison,
+    kept_output: int = 0,
+) -> RunRecord:
+    """``execution`` on ``inputs``, with the first ``kept_output`` bytes of what it printed."""
+    ended = execution.ended
+    return RunRecord(
+        arguments=list(inputs.arguments),
+        stdin_bytes=len(inputs.stdin),
+        folder=inputs.folder.name if inputs.folder else "",
+        verdict=ended.verdict,
+        status=ended.status,
+        exact=comparison.exact,
+        numeric=comparison.numeric,
+        max_error=comparison.max_error,
+        mean_error=comparison.mean_error,
+        floats=comparison.floats,
+        rounded=comparison.rounded,
+        freed=list(comparison.freed),
+        varying=list(comparison.varying),
+        difference=comparison.difference,
+        seconds=ended.wall_seconds,
+        peak_memory_bytes=ended.peak_memory_bytes,
+        launches=[launch.format() for launch in execution.launches],
+        stdout=ended.stdout[:kept_output].decode("latin-1"),
+        stderr=ended.stderr[-kept_output:].decode("latin-1") if kept_output else "",
     )

@@ -35,13 +35,17 @@ from cass_ray.execute.verification import (
     PortVerification,
     RunRecord,
     graded,
+    record_of,
 )
 from cass_ray.printable import last_lines
 from cass_ray.toolchain.sandbox.executable import Bounds, SandboxVerdict
 
 _STDERR_CHARACTERS = 500
 _NUMBER = re.compile(rb"[-+]?\d[\d.]*(?:[eE][-+]?\d+)?")
-_DRAWN = "what it sends to the device is drawn anew in each run: let it take a seed"
+_DRAWN = (
+    "its data are other ones in each run, also where the clock and the sources of random numbers"
+    " are the same: let it take a seed"
+)
 _NO_DATA = DataComparison(DataVerdict.UNKNOWN)
 
 
@@ -137,6 +141,9 @@ UNORDERED_WRITES = b"cass emulator: unordered writes"
 """How a warning of checking mode begins: what is found there is decided by chance."""
 _CHECK_SECONDS, _CHECK_TIMES = 20.0, 10.0
 """Checking mode gets so long, and so many times as long as the program took without it."""
+_BOUND_SECONDS, _BOUND_TIMES = 5.0, 4.0
+_RACE = re.compile(r"data race: (?:read of|.*that another wave has read)")
+"""Of a read and a write: what is read hangs on their order. Two writes may be of one value."""
 _WARNING = UNORDERED_WRITES.decode()
 
 
@@ -179,17 +186,20 @@ class _Session:
 
     def judge(self, reference: ReferenceRun) -> RunRecord:
         """Run on the reference's input and compare."""
-        execution = self._backend.run(self._candidate, reference.inputs, self._mode)
+        mode = replace(self._mode, same_draws=reference.same_draws)
+        execution = self._backend.run(self._candidate, reference.inputs, mode)
         data = self._data(reference, execution)
         comparison = self._compare(reference, execution, data)
+        by_chance = reference.decided_by_chance(self._policy.tolerance)
         kept = self._policy.kept_output
-        record = _record(reference.inputs, execution, comparison, kept)
+        record = record_of(reference.inputs, execution, comparison, kept)
         record = record.model_copy(
             update={
                 "made_up": reference.made_up,
                 "reference_launches": reference.launch_count,
                 "failed_launches": reference.failed_launches,
-                "same_data": data.compared if data.same and not reference.draws_inputs else 0,
+                "same_data": data.compared if data.same and not by_chance else 0,
+                "by_chance": _DRAWN if by_chance else "",
             }
         )
         changes = self._policy.counterfactual and not reference.made_up
@@ -202,6 +212,7 @@ class _Session:
         self._keep(execution, record, reference.launch_count)
         if self._policy.check and record.numeric:
             self._in_checking_mode(reference, execution, data)
+            self._in_another_order(reference, execution, data)
         return record
 
     def _data(self, reference: ReferenceRun, execution: Execution) -> DataComparison:
@@ -239,7 +250,7 @@ class _Session:
             stands, difference = self._stands(self._candidate, reference, run, execution)
             of_inputs = run.perturbation.where in (Where.IN, Where.IN_ALL)
             if stands is Agreement.AGREES:
-                told = run.moved and self._is_told(reference, run)
+                told = run.moved and self._is_told(reference, run, record)
                 agreed += told
                 self._agrees_on_inputs |= of_inputs and told
                 continue
@@ -291,17 +302,17 @@ class _Session:
             self._find(*between)
         if (undecided and not timed) or own_difference:
             agreed = 0
-        if not (agreed or undecided) and reference.draws_inputs:
-            undecided = _DRAWN
+        if not (agreed or undecided):
+            undecided = record.by_chance
         return record.model_copy(
             update={"perturbations": agreed, "undecided": undecided, "disputed": disputed}
         )
 
     @staticmethod
-    def _is_told(reference: ReferenceRun, run: PerturbedRun) -> bool:
+    def _is_told(reference: ReferenceRun, run: PerturbedRun, record: RunRecord) -> bool:
         """Whether what moves is compared: numbers that are other ones in each run are not."""
         texts = (_NUMBER.sub(b"", each) for each in (reference.outputs[0], run.outputs[0]))
-        return not reference.draws_inputs or len(set(texts)) > 1
+        return not record.by_chance or len(set(texts)) > 1
 
     @staticmethod
     def _cuts_words(reference: ReferenceRun, execution: Execution) -> bool:
@@ -314,8 +325,9 @@ class _Session:
     ) -> tuple[Agreement, str]:
         policy = self._policy
         how = {"tolerance": policy.tolerance, "order_free": policy.order_free}
-        how["drawn"] = reference.draws_inputs
-        return agreement(run, self._backend, port, reference.inputs, self._mode, normal.ended, how)
+        how["drawn"] = reference.decided_by_chance(policy.tolerance)
+        mode = replace(self._mode, same_draws=reference.same_draws)
+        return agreement(run, self._backend, port, reference.inputs, mode, normal.ended, how)
 
     def settle(self) -> None:
         """Judge differences under changed inputs, where no other port was there to be asked.
@@ -335,7 +347,7 @@ class _Session:
         """Run on no arguments, with nothing to compare."""
         execution = self._backend.run(self._candidate, mode=self._mode)
         nothing = OutputComparison(False, False, difference="nothing to compare with")
-        self._keep(execution, _record(Inputs(), execution, nothing), None)
+        self._keep(execution, record_of(Inputs(), execution, nothing), None)
 
     def _keep(self, execution: Execution, record: RunRecord, launches: int | None) -> None:
         self.records.append(record)
@@ -348,7 +360,12 @@ class _Session:
         self.findings += [finding for finding in new if finding not in self.findings]
 
     def _compare(
-        self, reference: ReferenceRun, execution: Execution, data: DataComparison = _NO_DATA
+        self,
+        reference: ReferenceRun,
+        execution: Execution,
+        data: DataComparison = _NO_DATA,
+        *,
+        drawn: bool = False,
     ) -> OutputComparison:
         ended = execution.ended
         comparison = compare(
@@ -359,7 +376,7 @@ class _Session:
             varied=reference.varied,
             same_data=data.same_as_far_as_kept,
             data_size=data.size,
-            drawn=reference.draws_inputs,
+            drawn=drawn or reference.decided_by_chance(self._policy.tolerance),
         )
         if ended.verdict is SandboxVerdict.OK and ended.status == reference.status:
             return comparison
@@ -373,7 +390,12 @@ class _Session:
             return
         mode = RunMode(bounds=self._policy.bounds, varied=True)
         execution = self._backend.run(self._candidate, reference.inputs, mode)
-        comparison = self._compare(reference, execution, data)
+        if reference.same_draws:
+            # What is drawn is free here: the rest is as in the other runs, or it knows them.
+            undisturbed = replace(reference, outputs=reference.undisturbed, same_draws=False)
+            comparison = self._compare(undisturbed, execution, drawn=True)
+        else:
+            comparison = self._compare(reference, execution, data)
         if not comparison.numeric:
             message = f"on a machine of another name, user and clock: {comparison.difference}"
             self._find(Exploit.OTHER_MACHINE, message)
@@ -385,9 +407,8 @@ class _Session:
         seconds = _CHECK_SECONDS + _CHECK_TIMES * normal.ended.wall_seconds
         bounds = self._policy.bounds
         bounds = replace(bounds, wall_seconds=min(bounds.wall_seconds, seconds))
-        execution = self._backend.run(
-            self._candidate, reference.inputs, RunMode(bounds=bounds, check=True)
-        )
+        mode = RunMode(bounds=bounds, check=True, same_draws=reference.same_draws)
+        execution = self._backend.run(self._candidate, reference.inputs, mode)
         ended = execution.ended
         if ended.verdict is SandboxVerdict.TIME_LIMIT:
             self.warnings.append(f"checking mode was ended after {bounds.wall_seconds:.0f} s")
@@ -403,8 +424,28 @@ class _Session:
             return
         self._fault(message or f"{ended.verdict} (status {ended.status})", reference)
 
+    def _in_another_order(
+        self, reference: ReferenceRun, normal: Execution, data: DataComparison
+    ) -> None:
+        """Run with waves in another order: what it prints may not hang on that."""
+        limit = _BOUND_SECONDS + _BOUND_TIMES * normal.ended.wall_seconds
+        bounds = self._policy.bounds
+        bounds = replace(bounds, wall_seconds=min(bounds.wall_seconds, limit))
+        mode = RunMode(bounds, same_draws=reference.same_draws, other_schedule=True)
+        execution = self._backend.run(self._candidate, reference.inputs, mode)
+        comparison = self._compare(reference, execution, data)
+        if comparison.numeric or execution.ended.verdict is SandboxVerdict.TIME_LIMIT:
+            return
+        message = f"where its waves take turns in another order it differs: {comparison.difference}"
+        self._decided_by_chance(message)
+
+    def _decided_by_chance(self, message: str) -> None:
+        self.records[-1] = self.records[-1].model_copy(update={"by_chance": message})
+
     def _fault(self, message: str, reference: ReferenceRun) -> None:
         self.device_faults.append(message)
+        if _RACE.search(message):
+            self._decided_by_chance("threads race for what it computes (checking mode names them)")
         if reference.made_up:
             self._find(Exploit.DEVICE_FAULT, f"with {self.records[-1].given}: {message}")
 
@@ -429,10 +470,12 @@ class _Session:
             # Results that are as the host left them, such as counts of nothing, do not show.
             return record.model_copy(update={"undecided": "no result of a kernel comes back"})
         perturbs = self._backend.perturbs
-        seconds = min(self._policy.bounds.wall_seconds, 5.0 + 4 * normal.ended.wall_seconds)
+        limit = _BOUND_SECONDS + _BOUND_TIMES * normal.ended.wall_seconds
+        seconds = min(self._policy.bounds.wall_seconds, limit)
         bounds = replace(self._policy.bounds, wall_seconds=seconds)
         change = Perturbation(Where.OUT_ALL) if perturbs else None
-        mode = RunMode(bounds=bounds, perturb=change, skip_kernels=not perturbs)
+        same = reference.same_draws
+        mode = RunMode(bounds, skip_kernels=not perturbs, perturb=change, same_draws=same)
         execution = self._backend.run(self._candidate, reference.inputs, mode)
         if execution.launch_count == 0 or not self._compare(reference, execution).numeric:
             undecided = "there is no run of the original under changes to compare with"
@@ -441,33 +484,3 @@ class _Session:
         message = f"it prints the same when {how}: what it prints is not the device's"
         self._find(Exploit.DEVICE_UNUSED, message)
         return record
-
-
-def _record(
-    inputs: Inputs,
-    execution: Execution,
-    comparison: OutputComparison,
-    kept_output: int = 0,
-) -> RunRecord:
-    ended = execution.ended
-    return RunRecord(
-        arguments=list(inputs.arguments),
-        stdin_bytes=len(inputs.stdin),
-        folder=inputs.folder.name if inputs.folder else "",
-        verdict=ended.verdict,
-        status=ended.status,
-        exact=comparison.exact,
-        numeric=comparison.numeric,
-        max_error=comparison.max_error,
-        mean_error=comparison.mean_error,
-        floats=comparison.floats,
-        rounded=comparison.rounded,
-        freed=list(comparison.freed),
-        varying=list(comparison.varying),
-        difference=comparison.difference,
-        seconds=ended.wall_seconds,
-        peak_memory_bytes=ended.peak_memory_bytes,
-        launches=[launch.format() for launch in execution.launches],
-        stdout=ended.stdout[:kept_output].decode("latin-1"),
-        stderr=ended.stderr[-kept_output:].decode("latin-1") if kept_output else "",
-    )

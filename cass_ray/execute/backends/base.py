@@ -18,6 +18,7 @@ from cass_ray.emulator.perturbation import Perturbation
 from cass_ray.emulator.transcript import Transcript
 from cass_ray.execute.evidence.launches import recording
 from cass_ray.execute.evidence.other_machine import on_other_machine
+from cass_ray.execute.evidence.same_draws import with_same_draws
 from cass_ray.temporary import temporary_prefix
 from cass_ray.toolchain.sandbox.executable import Bounds, Exposure, SandboxRun, run_sandboxed
 from cass_ray.toolchain.sandbox.process import Companion
@@ -68,8 +69,10 @@ class RunMode:
     With ``skip_kernels`` launches are counted and answered with success, and no kernel runs. With
     ``perturb`` data is changed on its way, with ``transcript`` what moves is recorded, where the
     backend can. ``varied`` shows the program another machine: name,
-    user, clocks, environment, and another device of the same kind. ``counters`` asks for dynamic
-    counters, ``check`` for checking mode, where the backend has them.
+    user, clocks, environment, and another device of the same kind. With ``same_draws`` it draws the
+    same random numbers in each run. With ``other_schedule`` waves take turns as on a card, where
+    the backend decides their order. ``counters`` asks for dynamic counters, ``check`` for checking
+    mode, where the backend has them.
     """
 
     bounds: Bounds = field(default_factory=Bounds)
@@ -77,6 +80,8 @@ class RunMode:
     perturb: Perturbation | None = None
     transcript: bool = False
     varied: bool = False
+    same_draws: bool = False
+    other_schedule: bool = False
     counters: bool = False
     check: bool = False
 
@@ -192,6 +197,7 @@ class Backend(ABC):
             self.leased() as lease,
         ):
             seen = on_other_machine(observation.exposure) if mode.varied else observation.exposure
+            seen = with_same_draws(seen) if mode.same_draws else seen
             ended = run_sandboxed(
                 built.executable,
                 inputs.arguments,

@@ -178,6 +178,7 @@ class Rdna3Backend(HipBackend):
             perturb=mode.perturb,
             transcript=mode.transcript,
             threads=self.threads,
+            as_on_a_card=mode.other_schedule,
         )
         with device_process(self.runtime, asked, mode.bounds.limits()) as device:
             yield Observation(

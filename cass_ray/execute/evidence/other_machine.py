@@ -9,13 +9,11 @@ import secrets
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from cass_ray.cache import default_directory
-from cass_ray.execute.evidence.preloaded import preloadable
+from cass_ray.execute.evidence.preloaded import with_preloaded
 from cass_ray.toolchain.sandbox.executable import Exposure
 from cass_ray.toolchain.sandbox.isolation import Identity
 
 _SOURCE = Path(__file__).with_name("other_machine.c")
-_PRELOAD = "LD_PRELOAD"
 _KINDS = ("node", "gpu", "host", "ws", "login", "compute")
 _PEOPLE = ("ada", "alan", "edsger", "grace", "john", "kurt", "mary", "niklaus")
 _USERS = range(1001, 60_000)
@@ -46,17 +44,14 @@ class OtherMachine:
 
 
 def on_other_machine(exposure: Exposure, machine: OtherMachine | None = None) -> Exposure:
-    """``exposure`` there; the library is preloaded before any other.
+    """``exposure`` there.
 
     Raises :class:`~cass_ray.toolchain.errors.ToolMissing` where no C compiler is there.
     """
     machine = machine or OtherMachine()
-    library = preloadable(_SOURCE, default_directory()).resolve()
-    others = exposure.environment.get(_PRELOAD)
-    preloaded = f"{library}:{others}" if others else str(library)
+    preloaded = with_preloaded(exposure, _SOURCE)
     return replace(
-        exposure,
-        read_only=(*exposure.read_only, library.parent),
-        environment={**machine.environment, **exposure.environment, _PRELOAD: preloaded},
+        preloaded,
+        environment={**machine.environment, **preloaded.environment},
         identity=Identity(machine.hostname, machine.user),
     )

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
-from cass_ray.cache import digest
+from cass_ray.cache import default_directory, digest
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.hip.packages import unpack_once
+from cass_ray.toolchain.sandbox.executable import Exposure
+
+PRELOAD_VARIABLE = "LD_PRELOAD"
 
 
 def preloadable(source: Path, cache: Path, compiler: str = "cc") -> Path:
@@ -27,3 +31,18 @@ def preloadable(source: Path, cache: Path, compiler: str = "cc") -> Path:
 
     key = digest([source.read_bytes(), compiler])[:16]
     return unpack_once(cache / "preloaded" / key, fill) / name
+
+
+def with_preloaded(exposure: Exposure, source: Path) -> Exposure:
+    """``exposure`` with the library of ``source`` before any other.
+
+    Raises :class:`ToolMissing` where no C compiler is there.
+    """
+    library = preloadable(source, default_directory()).resolve()
+    others = exposure.environment.get(PRELOAD_VARIABLE)
+    preloaded = f"{library}:{others}" if others else str(library)
+    return replace(
+        exposure,
+        read_only=(*exposure.read_only, library.parent),
+        environment={**exposure.environment, PRELOAD_VARIABLE: preloaded},
+    )

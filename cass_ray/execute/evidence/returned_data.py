@@ -117,6 +117,8 @@ def compare_returned(
                     unknown = "too much to keep"
                     continue
                 own = [movement, *others[:-1]]
+                if _varies(own, tolerance, {}):
+                    continue  # other data in each run: it shows nothing
                 if said := _difference(own, theirs, tolerance, {}):
                     if not _difference(own, theirs, tolerance, largest.by_kind):
                         continue
@@ -128,6 +130,31 @@ def compare_returned(
             compared += movement.written
     verdict = DataVerdict.UNKNOWN if unknown else DataVerdict.SAME
     return DataComparison(verdict, compared, unknown, _median(first, kinds))
+
+
+def varying_share(one: Transcript, other: Transcript, tolerance: Tolerance) -> float:
+    """Of the bytes that kernels wrote and two runs of a program brought back, the share that is
+    other data by more than rounding. 0 where they move in another way, or were not kept."""
+    if not aligned(one, other):
+        return 0.0
+    kinds = _KINDS if tolerance.name == F64.name else _KINDS[::-1]
+    largest = _Largest(one, kinds)
+    rows = _by_place(other)
+    whole = varying = 0
+    for place, movements in _by_place(one).items():
+        for movement, theirs in zip(movements, rows.get(place, ()), strict=False):
+            whole += movement.written
+            if movement.digest == theirs.digest or None in (movement.data, theirs.data):
+                continue
+            if _varies([movement, theirs], tolerance, largest.by_kind):
+                varying += movement.written
+    return varying / whole if whole else 0.0
+
+
+def _varies(own: Sequence[Movement], tolerance: Tolerance, largest: Mapping[str, float]) -> bool:
+    """Whether runs of one program differ there by more than rounding."""
+    first, *others = own
+    return any(_difference([first], each, tolerance, largest) for each in others)
 
 
 class _Largest:
