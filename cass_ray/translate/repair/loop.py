@@ -27,7 +27,7 @@ from cass_ray.translate.repair.operators import leave_own_operator, own_operator
 from cass_ray.translate.repair.sides import CANDIDATE, HOST_FROM_DEVICE, give_both_sides
 from cass_ray.translate.repair.standard_headers import add_header, pending
 from cass_ray.translate.repair.template_arguments import name_types
-from cass_ray.translate.repair.variable_arrays import zero_variable_array
+from cass_ray.translate.repair.variable_arrays import take_old_stack_size, zero_variable_array
 from cass_ray.translate.rules import thrust_headers
 from cass_ray.translate.rules.edits import Edits
 from cass_ray.translate.rules.text import SourceText
@@ -444,6 +444,12 @@ def _zero_variable_array(
     return zero_variable_array(text, edits, item.message, item.line, offset)
 
 
+def _take_old_stack_size(
+    text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int
+) -> str:
+    return take_old_stack_size(text, edits, item.message, item.line, offset)
+
+
 def _name_standard_function(
     text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int
 ) -> str:
@@ -455,6 +461,7 @@ _RULES: tuple[Fix, ...] = (
     _name_types,
     _part_literal,
     _list_no_arguments,
+    _take_old_stack_size,
     _zero_variable_array,
     _shift_positive,
     _hide_default,
