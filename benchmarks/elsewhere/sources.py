@@ -40,7 +40,8 @@ _NOT_BUILT = re.compile(
 )
 _MACHINE_CODE = re.compile(r"(\.cubin|_kernel\.sm\d+)\.(c|cc|cpp)$")
 """Cubins as arrays of bytes: builds list them, no unit reads them. They travel empty."""
-_WITH_KERNELS = re.compile(r"\.(cu|cuh|cl)$")
+_WITH_KERNELS = re.compile(r"\.(cu|cuh|cl|h|hpp)$")
+"""Sources, or their headers, that travel out of such folders too."""
 
 
 def sources_of(directory: Path, below: str = "") -> Iterator[tuple[str, bytes]]:

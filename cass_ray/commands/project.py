@@ -24,9 +24,9 @@ from cass_ray.exit_codes import EXIT_FAILED, EXIT_USAGE, fail
 from cass_ray.overwriting import check_outputs, remember
 from cass_ray.printable import printable, printable_text
 from cass_ray.project.patch import PatchError
+from cass_ray.project.port_tree import PortStyle
 from cass_ray.project.porting import (
     PortSettings,
-    PortStyle,
     ProjectError,
     name_of,
     port_project,
@@ -74,8 +74,12 @@ def project(
         typer.Option(metavar="NAME=DIR", help="Sources that the build would download."),
     ] = None,
     style: Annotated[
-        PortStyle, typer.Option(help="hip: sources in HIP; shared: for both vendors' compilers.")
-    ] = PortStyle.HIP,
+        PortStyle | None,
+        typer.Option(
+            help="shared: for both vendors' compilers; hip: for AMD alone."
+            " [default: shared, and hip where that does not build]"
+        ),
+    ] = None,
     reference: Annotated[
         bool,
         typer.Option(

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from cass_ray.cache import default_directory, digest
+from cass_ray.toolchain.hip.libcudacxx import PACKAGE as LIBCUDACXX
+from cass_ray.toolchain.hip.libcudacxx import libcudacxx_for_hip
 from cass_ray.toolchain.hip.packages import unpack_once
 from cass_ray.toolchain.provided.errors import HeadersError
 from cass_ray.toolchain.provided.packages_table import WHEEL, HeaderPackage
@@ -20,7 +22,7 @@ from cass_ray.translate.declared import declared_names
 from cass_ray.translate.project.refusals import RefusingTranslator
 from cass_ray.translate.protocol import Context, Translator
 
-UNIT_RECIPE = "7"
+UNIT_RECIPE = "8"
 """Part of keys of a project's units: raise it when what is given to compilers here changes."""
 _RECIPE = "what has no translation is refused where it is code; all that include cuda.h"
 _TRANSLATED = ("torch",)
@@ -67,6 +69,11 @@ def provided_folders(keys: Iterable[str], translator: Translator | None) -> tupl
             package = package_of_key(key)
             root = store.fetch(package)
         except HeadersError:
+            continue
+        if package.name == LIBCUDACXX:
+            # The Nvidia side has its toolkit's own.
+            of_package = store.include_folders(package) if translator is not None else []
+            folders += [libcudacxx_for_hip(each, store.cache) for each in of_package]
             continue
         if translator is not None:
             if package.name.startswith(_NVIDIA) and package.kind == WHEEL:

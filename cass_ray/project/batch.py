@@ -40,6 +40,7 @@ from cass_ray.project.report_files import write_reports
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.translate.engines.registry import make_translator
+from cass_ray.translate.project.hunks import SharedError
 from cass_ray.translate.protocol import TranslatorError
 
 OUTCOME = "outcome.json"
@@ -185,7 +186,7 @@ def _ported(
         made = port_project(entry.source, wanted, translator, find_amd(), runtime_library(), work)
     except ToolMissing:
         raise
-    except (ProjectError, PatchError, TranslatorError, BuildFailed, OSError) as error:
+    except (ProjectError, PatchError, SharedError, TranslatorError, BuildFailed, OSError) as error:
         return refused.model_copy(update={"why": str(error)})
     write_reports(made, translator, folder)
     return _outcome(made, refused)

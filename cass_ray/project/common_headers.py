@@ -37,9 +37,8 @@ def share_snippets(root: Path) -> list[Path]:
     Nothing is done where text is compiled while a program runs. Headers of projects whose build
     files copy some keep their own text.
     """
-    files = list(source_files(root))
-    texts = {path: text for path in files if (text := _text(path)) is not None}
-    if any(_READ_AS_TEXT.search(text) for text in texts.values()):
+    texts = _texts(root)
+    if _compiles_text(texts):
         return []
     copied = any(_COPIED.search(text) for path, text in texts.items() if configures(path.name))
     wanted = _SOURCES if copied else _FILES
@@ -60,6 +59,19 @@ def share_snippets(root: Path) -> list[Path]:
             texts[path] = texts[path].replace(known[name], f'#include "{header.name}"\n', 1)
             path.write_text(texts[path], "utf-8", newline="")
     return made
+
+
+def compiles_its_text(root: Path) -> bool:
+    """Whether a source below ``root`` compiles text while its program runs."""
+    return _compiles_text(_texts(root))
+
+
+def _compiles_text(texts: dict[Path, str]) -> bool:
+    return any(_READ_AS_TEXT.search(text) for text in texts.values())
+
+
+def _texts(root: Path) -> dict[Path, str]:
+    return {path: text for path in source_files(root) if (text := _text(path)) is not None}
 
 
 def _text(path: Path) -> str | None:

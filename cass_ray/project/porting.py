@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from pathlib import Path
 
 from cass_ray.cache import digest
-from cass_ray.corpus.reading.filetree import SKIPPED_FOLDERS
 from cass_ray.git_command import GitError, run_git
 from cass_ray.project.build_system import (
     BUILD_FOLDER,
@@ -24,11 +21,10 @@ from cass_ray.project.built_by import drop_what_others_built, identity_of
 from cass_ray.project.checking import Violation, check_again
 from cass_ray.project.cloning import write_git
 from cass_ray.project.cmake import newer_cmake
-from cass_ray.project.common_headers import share_snippets
 from cass_ray.project.counted_tests import found_no_tests
 from cass_ray.project.interpreter import python_folders, starts_python, write_interpreter
-from cass_ray.project.nested_includes import lift_out_of_namespaces
 from cass_ray.project.patch import make_patch
+from cass_ray.project.port_tree import PortStyle, write_port
 from cass_ray.project.prefix import tell_dependencies, write_prefix
 from cass_ray.project.pytorch.backend import (
     TorchBackend,
@@ -42,20 +38,24 @@ from cass_ray.project.reference.testing import Reference, reference_of, test_bes
 from cass_ray.project.repairs import Repairs
 from cass_ray.project.report import ProjectResult, TargetResult
 from cass_ray.project.steps import Step, StepOutcome, Workbench
+from cass_ray.project.tree_copies import (
+    copy_links,
+    keep_what_is_in,
+    note_of,
+    own_folder,
+    synchronize,
+)
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.archive.library_root import find_library_root
 from cass_ray.toolchain.archive.library_targets import without_code
 from cass_ray.translate.project import build_files
-from cass_ray.translate.project.shared import share_tree
-from cass_ray.translate.project.switches import VendorSwitch
 from cass_ray.translate.project.tree import (
-    STATE,
+    TreeResult,
     is_source,
     source_files,
     translate_tree,
 )
 from cass_ray.translate.protocol import Translator
-from cass_ray.whole_file import write_whole
 
 _OF_HIP = re.compile(
     r"^[ \t]*#[^\n]*\b__HIP(?:CC|_PLATFORM_AMD|_DEVICE_COMPILE)?__\b", re.MULTILINE
@@ -66,14 +66,6 @@ _SCHEMES = ("https://", "http://", "ssh://", "git://", "git@", "file://")
 
 class ProjectError(RuntimeError):
     """The project cannot be had, or holds nothing to port."""
-
-
-class PortStyle(StrEnum):
-    """What the sources of a port are."""
-
-    HIP = "hip"
-    SHARED = "shared"
-    """CUDA and HIP from one text, see :mod:`cass_ray.translate.project.shared`."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +83,8 @@ class PortSettings:
     """Rounds of repair from what the compiler says; 0: none."""
     dependencies: tuple[tuple[str, Path], ...] = ()
     """Name and folder of what the build would download."""
-    style: PortStyle = PortStyle.HIP
+    style: PortStyle | None = None
+    """None: for both vendors, and for AMD alone where that does not build."""
     reference: bool = True
     """Compare what the project's programs print with what the original prints, lifted."""
 
@@ -114,19 +107,32 @@ def port_project(
     root = checkout(source, work)
     say(f"translating {root}")
     translation = translate_tree(root, work / "hip", translator)
-    _keep_what_is_in(root, work / "hip")
+    keep_what_is_in(root, work / "hip")
     copy_links(root, work / "hip")
-    shared = settings.style is PortStyle.SHARED
-    switch = VendorSwitch()
-    if shared:
-        switch = share_tree(root, work / "hip", work / "shared")
-        copy_links(root, work / "shared")
-    port = work / "port"
-    shutil.rmtree(port, ignore_errors=True)
-    synchronize(work / ("shared" if shared else "hip"), port)
-    if not shared:
-        lift_out_of_namespaces(port)
-        share_snippets(port)
+    result = _ported(source, root, translation, settings, translator, toolchain, runtime, work, say)
+    if settings.style is None and result.shared and not result.built:
+        say("the port for both vendors does not build; now for AMD alone")
+        settings = replace(settings, style=PortStyle.HIP)
+        alone = _ported(
+            source, root, translation, settings, translator, toolchain, runtime, work, say
+        )
+        result = alone if alone.built else result
+    return result
+
+
+def _ported(
+    source: str,
+    root: Path,
+    translation: TreeResult,
+    settings: PortSettings,
+    translator: Translator,
+    toolchain: AmdToolchain,
+    runtime: Path,
+    work: Path,
+    say: Callable[[str], None],
+) -> ProjectResult:
+    tree = write_port(root, work, settings.style, say)
+    port, switch, shared = tree.folder, tree.switch, tree.style is PortStyle.SHARED
     remembered = work / ("repairs-shared.json" if shared else "repairs.json")
     repairs = Repairs(port, remembered, for_both=shared)
     repairs.start()
@@ -157,8 +163,8 @@ def port_project(
         # What an earlier build left would pass for this one's.
         shutil.rmtree(work / "for-cuda" / "tree", ignore_errors=True)
         asked = replace(settings, build=switch.without(settings.build))
-        tree = _original(port, asked, toolchain, runtime, work / "for-cuda")
-        cuda = build_by_nvcc(replace(tree, called="CUDA"), say)
+        original = _original(port, asked, toolchain, runtime, work / "for-cuda")
+        cuda = build_by_nvcc(replace(original, called="CUDA"), say)
     patch = make_patch(root, port)
     return ProjectResult(
         name_of(source),
@@ -184,7 +190,7 @@ def _original(
     """The project ``root``, to be built by nvcc and run below ``work``."""
     dependencies = {name: source.resolve() for name, source in settings.dependencies}
     tree = work / "tree"
-    if not _note_of(tree).exists():
+    if not note_of(tree).exists():
         shutil.rmtree(tree, ignore_errors=True)
     synchronize(root, tree)
     plan = find_plan(tree, settings.build, settings.test, settings.jobs, dependencies)
@@ -361,117 +367,3 @@ def _target(
         say(f"{architecture}: {plan.test} (checking mode, at most {settings.check_seconds:.0f} s)")
         violations = check_again(replace(bench, seconds=settings.check_seconds), plan.test)
     return TargetResult(architecture, build, test, comparison, violations)
-
-
-_LIST = ".cass-files"
-"""Beside a tree: what was brought into it."""
-
-
-def synchronize(source: Path, target: Path) -> list[str]:
-    """Bring the files of ``source`` into ``target``; returns which were written.
-
-    What an earlier call brought and ``source`` no longer has is removed.
-
-    Those that are the same keep their time.
-
-    Files that only ``target`` has stay, for they are what a build made: build systems compile
-    again what changed. Links that a build has put in the place of a file or a folder go: through
-    them files outside of ``target`` would be written.
-    """
-    written = []
-    brought = []
-    for path in source_files(source):
-        name = path.relative_to(source)
-        if name.as_posix() == STATE:
-            continue
-        brought.append(name.as_posix())
-        own_folder(target, name.parent)
-        copy = target / name
-        _make_way(copy)
-        if copy.is_file() and _same(path, copy):
-            continue
-        shutil.copyfile(path, copy)
-        shutil.copymode(path, copy)
-        written.append(name.as_posix())
-    brought += copy_links(source, target)
-    written += _drop_what_is_gone(target, brought)
-    return written
-
-
-def _drop_what_is_gone(target: Path, brought: list[str]) -> list[str]:
-    """Remove files and links that the last list beside ``target`` has and ``brought`` has not."""
-    note = _note_of(target)
-    try:
-        before = set(note.read_text("utf-8", "surrogateescape").split("\0"))
-    except OSError:
-        before = set()
-    gone = sorted(before - set(brought) - {""})
-    root = target.resolve()
-    for name in gone:
-        place = target / name
-        if place.parent.resolve().is_relative_to(root) and (place.is_file() or place.is_symlink()):
-            place.unlink()
-    write_whole(note, "\0".join(brought).encode("utf-8", "surrogateescape"))
-    return gone
-
-
-def _note_of(tree: Path) -> Path:
-    return tree.with_name(f"{tree.name}{_LIST}")
-
-
-def _keep_what_is_in(root: Path, tree: Path) -> None:
-    """Remove files and links of ``tree``, a copy of ``root``, that are none of ``root``."""
-    for folder, folders, names in os.walk(tree):
-        for name in (*folders, *names):
-            place = Path(folder) / name
-            there = root / place.relative_to(tree)
-            is_file = place.is_file() and there.is_file()
-            same = is_file and place.is_symlink() == there.is_symlink()
-            if (name in names or place.is_symlink()) and not same and place != tree / STATE:
-                place.unlink()
-
-
-def copy_links(source: Path, target: Path) -> list[str]:
-    """Make the symbolic links of ``source`` in ``target``: those that stay inside, as they are.
-
-    Returns their names.
-    """
-    root = source.resolve()
-    brought = []
-    for folder, folders, names in os.walk(source):
-        folders[:] = [name for name in folders if name not in SKIPPED_FOLDERS]
-        for name in (*folders, *names):
-            link = Path(folder) / name
-            if not link.is_symlink() or not link.resolve().is_relative_to(root):
-                continue
-            made, to = target / link.relative_to(source), link.readlink()
-            if to.is_absolute():
-                continue
-            brought.append(link.relative_to(source).as_posix())
-            if not made.is_symlink() and not made.exists():
-                own_folder(target, made.parent.relative_to(target))
-                made.symlink_to(to)
-    return brought
-
-
-def own_folder(root: Path, name: Path) -> None:
-    """Make the folder ``name`` below ``root``, no part of which is a link."""
-    folder = root
-    folder.mkdir(parents=True, exist_ok=True)
-    for part in name.parts:
-        folder /= part
-        if folder.is_symlink() or not folder.is_dir():
-            folder.unlink(missing_ok=True)
-        folder.mkdir(exist_ok=True)
-
-
-def _make_way(path: Path) -> None:
-    """Remove what is at ``path`` unless it is a file or nothing."""
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    elif path.is_symlink() or (path.exists() and not path.is_file()):
-        path.unlink()
-
-
-def _same(one: Path, other: Path) -> bool:
-    return one.stat().st_size == other.stat().st_size and one.read_bytes() == other.read_bytes()

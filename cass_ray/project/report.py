@@ -91,6 +91,11 @@ class ProjectResult:
         return by_nvcc and all(target.passed for target in self.targets)
 
     @property
+    def built(self) -> bool:
+        """Whether it builds for each target."""
+        return all(target.build.passed for target in self.targets)
+
+    @property
     def changed_files(self) -> int:
         """How many files the patch changes."""
         return sum(line.startswith("diff --git ") for line in self.patch.splitlines())

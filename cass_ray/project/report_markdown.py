@@ -110,7 +110,7 @@ def _faults(targets: tuple[TargetResult, ...]) -> Iterator[str]:
 
 
 def _command(result: ProjectResult) -> str:
-    words = ["cass", "project", ".", *(["--style", "shared"] if result.shared else [])]
+    words = ["cass", "project", ".", "--style", "shared" if result.shared else "hip"]
     for target in result.targets:
         words += ["--arch", target.architecture]
     for option, command in (("--build", result.plan.build), ("--test", result.plan.test)):

@@ -1,8 +1,8 @@
 """Names that a project's own files declare although they look like CUDA's.
 
-Found in the text as it is, for the whole tree at once: a file is translated knowing them, so that
-``cudaCheck`` of one header is not reported in every file that includes it, and a macro
-``__shfl_down(v, d)`` keeps the two arguments that it is called with.
+Found in the text without its comments and strings, for the whole tree at once: a file is translated
+knowing them, so that ``cudaCheck`` of one header is not reported in every file that includes it,
+and a macro ``__shfl_down(v, d)`` keeps the two arguments that it is called with.
 """
 
 from __future__ import annotations
@@ -18,6 +18,10 @@ _NO_TYPE = (
     r"(?!(?:return|case|goto|new|else|delete|throw|do|define|undef|ifdef|ifndef|if|elif|defined"
     r"|include|pragma|using|and|or|not)\b)"
 )
+_NO_CODE = re.compile(
+    r"""(["'])(?:\\.|(?!\1)[^\\\n]){0,4096}\1|//(?:\\\n|[^\n])*|/\*.*?(?:\*/|\Z)""", re.DOTALL
+)
+"""Strings and comments: "for cudaMalloc3DArray, in elements" declares nothing."""
 _MACRO = re.compile(rf"^[ \t]*#[ \t]*define[ \t]+({_LOOKS_LIKE_CUDA})", re.MULTILINE)
 _CONFIGURED = re.compile(
     r"^[ \t]*#[ \t]*(?:undef|cmakedefine(?:01)?)[ \t]+(CU[A-Z]*_\w+)", re.MULTILINE
@@ -92,7 +96,8 @@ def declared_names(texts: Iterable[str]) -> frozenset[str]:
     members of a namespace ``cuda`` of their own, and what :func:`object_kinds` says.
     """
     found: set[str] = set()
-    for text in texts:
+    for whole in texts:
+        text = _NO_CODE.sub(" ", whole)
         found.update(object_kinds([text]))
         for pattern in (_MACRO, _CONFIGURED, _DECLARATION, _OVERLOAD):
             found.update(pattern.findall(text))

@@ -44,7 +44,12 @@ NOT_SHARED = ("configure_script", "script_of_commands", "setup_py_ctypes", "setu
 
 
 def port(
-    name: str, targets: tuple[str, ...], folder: Path, *, for_both: bool = False
+    name: str,
+    targets: tuple[str, ...],
+    folder: Path,
+    *,
+    style: str = "",
+    beside_cuda: bool = False,
 ) -> dict[str, Any]:
     """Port the canary ``name`` in ``folder`` and compare what its tests print; the report."""
     root, out = folder / name, folder / "out"
@@ -52,7 +57,8 @@ def port(
     settings = CANARIES / name / SETTINGS
     commands = yaml.safe_load(settings.read_text()) if settings.exists() else {}
     arguments = [str(root), "-o", str(out), "--check-seconds", "0"]
-    arguments += ["--style", "shared"] if for_both else ["--no-reference"]
+    arguments += ["--style", style] if style else []
+    arguments += [] if beside_cuda else ["--no-reference"]
     for option, value in commands.items():
         arguments += [f"--{option}", value]
     for target in targets:
@@ -71,7 +77,7 @@ def port(
     subprocess.run(["git", "init", "-q", root], check=True)
     patch = (out / "port.patch").resolve()
     subprocess.run(["git", "-C", root, "apply", "--check", patch], check=True)
-    if for_both:
+    if style == "shared":
         lines = patch.read_text().splitlines()
         assert [line for line in lines if line.startswith("-") and line[1:3] != "--"] == []
     return report
@@ -84,9 +90,14 @@ def test_quick(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.amd
+def test_quick_for_amd_alone(tmp_path: Path) -> None:
+    port("make_c_and_cxx", ("gfx1100",), tmp_path, style="hip")
+
+
+@pytest.mark.amd
 @pytest.mark.nvidia
 def test_quick_for_both_vendors(tmp_path: Path) -> None:
-    report = port("make_c_and_cxx", ("gfx1100",), tmp_path, for_both=True)
+    report = port("make_c_and_cxx", ("gfx1100",), tmp_path, style="shared", beside_cuda=True)
     assert report["cuda"]["outcome"] == "passed"
 
 
@@ -96,7 +107,7 @@ def test_quick_for_both_vendors(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", [name for name in names() if name not in NOT_SHARED])
 def test_for_both_vendors(name: str, tmp_path: Path) -> None:
     """nvcc builds what it built before; what it does not build here has a reason."""
-    report = port(name, ("gfx1100",), tmp_path, for_both=True)
+    report = port(name, ("gfx1100",), tmp_path, style="shared", beside_cuda=True)
     problem = report["targets"][0]["comparison"]["problem"]
     built = report["cuda"] is not None and report["cuda"]["outcome"] == "passed"
     assert built or "does not build with nvcc" in problem
@@ -106,4 +117,4 @@ def test_for_both_vendors(name: str, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", names())
 def test_on_both_wave_widths(name: str, tmp_path: Path) -> None:
-    port(name, ("gfx1100", "gfx942"), tmp_path)
+    port(name, ("gfx1100", "gfx942"), tmp_path, style="hip")

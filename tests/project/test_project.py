@@ -15,8 +15,9 @@ from typer.testing import CliRunner, Result
 from cass_ray.commands.project import app, default_output
 from cass_ray.project.build_system import BuildSystem, find_plan
 from cass_ray.project.patch import make_patch
-from cass_ray.project.porting import knows_hip, synchronize
+from cass_ray.project.porting import knows_hip
 from cass_ray.project.prefix import tell_dependencies
+from cass_ray.project.tree_copies import synchronize
 
 # Three units that share device functions and constant memory: relocatable device code.
 SEPARATE = {

@@ -52,7 +52,8 @@ def test_counts_places_and_the_command_are_there() -> None:
     assert "- 7 uses of CUDA converted, 25 without a translation" in text
     assert text.count("inline PTX has no translation") == 20
     assert "- and 5 more in `report.html`" in text
-    command = "cass project . --arch gfx1100 --arch gfx90a --build 'make -j 2' --test 'make check'"
+    targets = "--arch gfx1100 --arch gfx90a"
+    command = f"cass project . --style hip {targets} --build 'make -j 2' --test 'make check'"
     assert f"```sh\n{command}\n```\n" in text
     assert "Found on the way" not in text
 

@@ -1,6 +1,6 @@
 """Apply the rule of benchmarks/corpus/repositories.md, and build what it takes.
 
-python -m benchmarks.corpus.repositories choose|choose-second|choose-third [--clones DIR]
+python -m benchmarks.corpus.repositories choose|choose-second|…|choose-fifth [--clones DIR]
 python -m benchmarks.corpus.repositories measure [NAME ...] [--clones DIR] [--seconds 1800]
     [--set slots=2] [--out DIR]
 python -m benchmarks.corpus.repositories take ROWS.jsonl ... --clones DIR --built-by COMMIT
@@ -30,6 +30,7 @@ import yaml
 from benchmarks.corpus.repositories.measure import TRIED_ONCE, Results, build
 from benchmarks.corpus.repositories.page import table, table_of_all, table_of_classes
 from benchmarks.corpus.repositories.rule import (
+    LATER_LISTS,
     LIST,
     LISTS,
     Facts,
@@ -49,8 +50,7 @@ from cass_ray.corpus.program import SourceError
 
 _CHOICES: dict[str, Callable[[RepositoryList, Callable[[str], Facts]], RepositoryList]] = {
     "choose": choose,
-    "choose-second": partial(choose_later, name="second"),
-    "choose-third": partial(choose_later, name="third"),
+    **{f"choose-{name}": partial(choose_later, name=name) for name in LATER_LISTS},
 }
 
 

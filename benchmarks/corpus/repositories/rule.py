@@ -26,8 +26,8 @@ from cass_ray.corpus.screening.licenses import PERMISSIVE, license_of_tree
 
 FOLDER = Path(__file__).parent
 LIST = FOLDER / "repositories.yaml"
-LISTS = ("named", "by_rule", "second", "third")
-_LATER = {"second": "by_rule", "third": "second"}
+LISTS = ("named", "by_rule", "second", "third", "fourth", "fifth")
+LATER_LISTS = {"second": "by_rule", "third": "second", "fourth": "third", "fifth": "fourth"}
 """Later lists, with the one that each follows."""
 TAKEN = 60
 LATER = 30
@@ -64,6 +64,10 @@ class RepositoryList(StrictModel):
     """The candidates that fit after the last of ``by_rule``."""
     third: list[Repository] = []
     """The candidates that fit after the last of ``second``."""
+    fourth: list[Repository] = []
+    """The candidates that fit after the last of ``third``."""
+    fifth: list[Repository] = []
+    """The candidates that fit after the last of ``fourth``: all that are left, thirteen."""
     not_had: list[str] = []
     """Candidates before the last one taken of which no clone could be had."""
 
@@ -121,9 +125,9 @@ def choose(listed: RepositoryList, facts_of: Callable[[str], Facts]) -> Reposito
 def choose_later(
     listed: RepositoryList, facts_of: Callable[[str], Facts], name: str
 ) -> RepositoryList:
-    """:func:`choose` for ``second`` or ``third``: the candidates that fit after the list before."""
+    """:func:`choose` for a later list: the candidates that fit after the list before."""
     names = list(candidates([each.repository for each in listed.named]))
-    before: list[Repository] = getattr(listed, _LATER[name])
+    before: list[Repository] = getattr(listed, LATER_LISTS[name])
     last = max(names.index(each.repository) for each in before)
     taken, not_had = _first(names[last + 1 :], LATER, getattr(listed, name), facts_of)
     earlier = [each for each in listed.not_had if each in names[:last]]

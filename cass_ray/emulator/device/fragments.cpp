@@ -27,10 +27,12 @@ std::byte* pointer(std::uintptr_t address) { return reinterpret_cast<std::byte*>
 
 }  // namespace
 
+bool Fragments::shares_block(std::size_t bytes) { return bytes <= block_bytes; }
+
 std::byte* Fragments::allocate(std::size_t bytes) {
   if (bytes > SIZE_MAX - block_bytes) return nullptr;
   const auto size = round_up(std::max<std::size_t>(bytes, 1), page);
-  if (size > block_bytes) return DeviceMemory::instance().allocate(round_up(size, block_bytes));
+  if (!shares_block(size)) return DeviceMemory::instance().allocate(round_up(size, block_bytes));
   std::unique_lock lock(guard_);
   if (size > end_ - next_) {
     lock.unlock();

@@ -13,6 +13,9 @@ namespace cass::device {
 // Thread-safe.
 class Fragments {
  public:
+  // Whether so many bytes are a part of a block, not blocks of their own.
+  static bool shares_block(std::size_t bytes);
+
   // Zero-filled, page-aligned; null when there is no more.
   std::byte* allocate(std::size_t bytes);
 

@@ -20,7 +20,8 @@ namespace {
 using amdgpu::AllocationKind;
 using amdgpu::DeviceMemory;
 
-constexpr std::size_t max_blocks = 30'000;  // a process may have 65,530 mappings
+constexpr std::size_t max_mapped = 30'000;  // a process may have 65,530 mappings
+constexpr std::size_t max_blocks = 4'000'000;
 constexpr std::size_t max_code_objects = 4096;
 constexpr std::uint64_t page = 4096;
 
@@ -110,24 +111,30 @@ bool Session::holds(const Rows& rows, std::uint64_t width, std::uint64_t count) 
          fragments_.may_hold(rows.address, *bytes);
 }
 
+bool Session::has_room(bool mapped) const {
+  return blocks_.size() < max_blocks && (!mapped || mapped_ < max_mapped);
+}
+
 std::uint64_t Session::allocate(MemoryKind kind, std::uint64_t bytes, File& file) {
   const bool shared = kind == MemoryKind::pinned || kind == MemoryKind::managed;
   const std::lock_guard lock(guard_);
-  if (bytes == 0 || blocks_.size() >= max_blocks) return 0;
+  // Checking mode wants an unmapped page behind each.
+  const bool in_blocks = !shared && options_.fragments && !amdgpu::checking();
+  const bool mapped = !in_blocks || !Fragments::shares_block(bytes);
+  if (bytes == 0 || !has_room(mapped)) return 0;
   std::byte* block = nullptr;
   if (shared) {
     if (bytes > options_.shared_bytes - std::min(shared_bytes_, options_.shared_bytes)) return 0;
     file = shared_file(bytes);
     if (file) block = DeviceMemory::instance().map(file.number(), bytes);
   } else {
-    // Checking mode wants an unmapped page behind each.
-    block = options_.fragments && !amdgpu::checking() ? fragments_.allocate(bytes)
-                                                      : DeviceMemory::instance().allocate(bytes);
+    block = in_blocks ? fragments_.allocate(bytes) : DeviceMemory::instance().allocate(bytes);
   }
   if (block == nullptr) return 0;
   if (shared) shared_bytes_ += bytes;
+  mapped_ += mapped;
   const auto address = reinterpret_cast<std::uint64_t>(block);
-  blocks_.emplace(address, Block{bytes, shared, false, next_key(bytes)});
+  blocks_.emplace(address, Block{bytes, shared, false, mapped, next_key(bytes)});
   if (amdgpu::checking()) {
     if (kind == MemoryKind::device) {
       fill_unwritten(block, bytes);
@@ -146,6 +153,7 @@ bool Session::release(std::uint64_t address) {
   amdgpu::unregister_allocation(pointer(address));
   fragments_.release(pointer(address));
   perturbation_.forget(pointer(address), found->second.bytes);
+  mapped_ -= found->second.mapped;
   blocks_.erase(found);
   return true;
 }
@@ -155,7 +163,7 @@ Status Session::share(std::uint64_t address, std::uint64_t bytes, File& file) {
     return Status::refused;
   }
   const std::lock_guard lock(guard_);
-  if (blocks_.size() >= max_blocks ||
+  if (!has_room(true) ||
       bytes > options_.shared_bytes - std::min(shared_bytes_, options_.shared_bytes)) {
     return Status::out_of_memory;
   }
@@ -164,7 +172,8 @@ Status Session::share(std::uint64_t address, std::uint64_t bytes, File& file) {
     return Status::out_of_memory;
   }
   shared_bytes_ += bytes;
-  blocks_.emplace(address, Block{bytes, true, true, next_key(bytes)});
+  ++mapped_;
+  blocks_.emplace(address, Block{bytes, true, true, true, next_key(bytes)});
   amdgpu::register_allocation(pointer(address), bytes, AllocationKind::host_pinned);
   return Status::ok;
 }
@@ -176,6 +185,7 @@ bool Session::unshare(std::uint64_t address) {
   shared_bytes_ -= found->second.bytes;
   amdgpu::unregister_allocation(pointer(address));
   DeviceMemory::instance().unregister_host(address);
+  --mapped_;
   blocks_.erase(found);
   return true;
 }

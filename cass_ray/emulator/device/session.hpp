@@ -64,8 +64,12 @@ class Session {
     std::uint64_t bytes;
     bool shared;
     bool registered;
+    bool mapped;  // by itself, not with others as a part of a block
     std::uint64_t key;  // of places in it
   };
+
+  // Whether one more block may be allocated.
+  bool has_room(bool mapped) const;
 
   // Whether all of it is memory that the program has now.
   bool holds(const Rows& rows, std::uint64_t width, std::uint64_t count) const;
@@ -91,6 +95,7 @@ class Session {
   std::atomic<bool> launched_ = false;
   Fragments fragments_;
   std::uint64_t shared_bytes_ = 0;
+  std::size_t mapped_ = 0;  // of `blocks_`
   std::map<std::uint64_t, std::shared_ptr<amdgpu::CodeObject>> code_objects_;
   std::uint64_t last_code_object_ = 0;
 };

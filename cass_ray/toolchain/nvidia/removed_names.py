@@ -26,6 +26,11 @@ _OF_THRUST = (
 )
 """What a header of Thrust declares that programs name without including it."""
 
+_HEADERS_OF_THRUST = (
+    r"thrust/(?:system/cuda/experimental/pinned_allocator|detail/config/host_device"
+    r"|detail/type_traits/has_trivial_assign)\.h"
+)
+
 _OF_C = (
     r"assert|u?int(?:8|16|32|64)_t|u?intptr_t|mem(?:cpy|set|cmp|move)|str(?:len|n?cmp|n?cpy)|malloc"
     r"|free|exit|ato[if]|s?rand|(?:U?INT|U?LONG|U?CHAR|SHRT)_(?:MAX|MIN)|(?:FLT|DBL)_(?:MAX|MIN|EPSILON)"
@@ -76,6 +81,10 @@ _NEEDED = {
         r"fatal error: nvToolsExt\.h: No such file|could not open source file \"nvToolsExt\.h\""
         r"|cannot open source file \"nvToolsExt\.h\""
     ),
+    "cass_removed_thrust_headers.h": re.compile(
+        rf"(?:fatal error: (?:{_HEADERS_OF_THRUST}): No such"
+        rf"|cannot open source file \"(?:{_HEADERS_OF_THRUST})\")"
+    ),
     "cass_removed_driver.h": re.compile(
         r"error: (?:argument of type [^\n]+ is incompatible with parameter of type"
         r" \"CUctxCreateParams \*\""
@@ -106,5 +115,5 @@ def removed_flags(unit: Unit) -> tuple[str, ...]:
 
 def removed_headers() -> Iterator[bytes]:
     """Content of all headers that a unit may be given, for keys of caches."""
-    for path in sorted(_FOLDER.glob("*.h")):
+    for path in sorted(_FOLDER.rglob("*.h")):
         yield path.read_bytes()

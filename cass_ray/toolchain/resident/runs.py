@@ -8,6 +8,7 @@ limit) is done again in a process of its own, which tells how.
 from __future__ import annotations
 
 import contextlib
+import filecmp
 import functools
 import os
 import shutil
@@ -120,7 +121,7 @@ def _forked(
         if status not in _ENDED_BY_ITSELF or sum(map(len, said)) > limits.output_bytes:
             return None
         if view.writable:
-            _take_new_files(folder, {file.name for file in given}, cwd)
+            _take_over(folder, given, cwd)
     return Completed(
         outcome=ProcessOutcome.EXIT if status else ProcessOutcome.OK,
         returncode=status,
@@ -148,10 +149,17 @@ def _await(tool: ResidentTool, number: int, end: Future[JobEnd], limits: Limits)
     return None
 
 
-def _take_new_files(folder: Path, given: set[str], target: Path) -> None:
+def _take_over(folder: Path, given: Sequence[Path], target: Path) -> None:
+    """Make of ``target``, which has ``given``, what the job made of its copy, ``folder``."""
+    for file in given:
+        copy = folder / file.name
+        if copy.is_symlink() or not copy.is_file():
+            file.unlink()
+        elif filecmp.cmp(file, copy, shallow=False):
+            copy.unlink()
     with os.scandir(folder) as entries:
-        new = [entry for entry in entries if entry.name not in given]
-    for entry in new:
+        left = list(entries)
+    for entry in left:
         if entry.is_file(follow_symlinks=False):
             shutil.move(entry.path, target / entry.name)
 

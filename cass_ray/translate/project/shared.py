@@ -48,16 +48,23 @@ _HEADER_TEXT = """\
 #pragma once
 #if {by_amd}
 #define {macro} 1
+#if defined(__HIP__)
+#include <hip/hip_runtime.h>
+#endif
 {names}#endif
 """
+_RUNTIME = f"#ifdef {MACRO}\n#include <hip/hip_runtime.h>\n#endif\n"
+"""What nvcc includes by itself in files of CUDA, and the header in files of HIP."""
 
 
-def share_tree(original: Path, translated: Path, output: Path) -> VendorSwitch:
+def share_tree(
+    original: Path, translated: Path, output: Path
+) -> tuple[VendorSwitch, tuple[str, ...]]:
     """Write to ``output`` one tree for both vendors; what lay there goes.
 
     ``translated`` is the translation of ``original``. Files that are neither C, C++ or CUDA source
     nor build files of CMake or make are as in ``translated``. Returns what makes the build one for
-    AMD.
+    AMD, and which files of the original are in HIP's form alone.
 
     Raises :class:`~cass_ray.translate.project.hunks.SharedError`.
     """
@@ -66,6 +73,7 @@ def share_tree(original: Path, translated: Path, output: Path) -> VendorSwitch:
     shutil.rmtree(output, ignore_errors=True)
     pairs: dict[str, tuple[str, str]] = {}
     builds: dict[str, tuple[str, str]] = {}
+    lost: list[str] = []
     for path in source_files(translated):
         name = path.relative_to(translated).as_posix()
         if name == STATE:
@@ -77,6 +85,8 @@ def share_tree(original: Path, translated: Path, output: Path) -> VendorSwitch:
             pairs[name] = (_read(before), _read(path))
         elif before.is_file() and is_build_file(name):
             builds[name] = (_read(before), _read(path))
+        elif before.is_file() and before.read_bytes() != path.read_bytes():
+            lost.append(name)
     names = common_names(pairs)
     switch = switch_of(builds)
     for name, (cuda, hip) in (*builds.items(), *pairs.items()):
@@ -91,11 +101,13 @@ def share_tree(original: Path, translated: Path, output: Path) -> VendorSwitch:
                 text = share_file(
                     cuda, hip, names if header else {}, Path(header).as_posix() if header else ""
                 )
+                if name.endswith(".cu"):
+                    text = text.replace(f'{HEADER}"\n{_RUNTIME}', f'{HEADER}"\n', 1)
         except SharedError as error:
             raise SharedError(f"{name}: {error}") from error
         (output / name).write_bytes(text.encode("utf-8", "surrogateescape"))
     (output / HEADER).write_text(header_text(names))
-    return switch
+    return switch, tuple(lost)
 
 
 def header_text(names: Mapping[str, str]) -> str:

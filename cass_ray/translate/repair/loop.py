@@ -15,6 +15,12 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from cass_ray.corpus.parsing.kernels import kernel_definitions
+from cass_ray.translate.repair.attributes import (
+    other_declarations,
+    specialized_template,
+    widen_declaration,
+    widen_specialization,
+)
 from cass_ray.translate.repair.host_math import name_standard_function
 from cass_ray.translate.repair.operators import leave_own_operator, own_operators
 from cass_ray.translate.repair.sides import CANDIDATE, HOST_FROM_DEVICE, give_both_sides
@@ -104,7 +110,9 @@ def at_declarations(items: list[CompilerDiagnostic]) -> list[CompilerDiagnostic]
         for item in items
         for found in CANDIDATE.finditer(item.notes)
     ]
-    places += [each for item in items for each in own_operators(item.message, item.notes)]
+    for item in items:
+        places += own_operators(item.message, item.notes)
+        places += other_declarations(item.message, item.notes)
     return [CompilerDiagnostic(*place, "") for place in dict.fromkeys(places)]
 
 
@@ -294,38 +302,18 @@ def _unify_extremes(text: SourceText, edits: Edits, item: CompilerDiagnostic, of
     return f"give both arguments on line {item.line} one type"
 
 
-_OTHER_SIDES = re.compile(
-    r"^(?P<file>[^:\n]+):(\d+):(\d+): note: candidate template ignored: "
-    r"target attributes do not match",
-    re.MULTILINE,
-)
-_FULL_SPECIALIZATION = re.compile(r"template\s*<\s*>")
-
-
 def _widen_specialization(
     text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int
 ) -> str:
-    """nvcc takes a specialization for other sides than its template's, clang does not: what is for
-    one side alone gets both."""
-    found = _OTHER_SIDES.search(item.notes)
-    if found is None:
-        return ""
-    start = text.code.rfind("template", 0, offset)
-    if start >= 0 and "__host__" in text.code[start:offset] and found["file"] == item.file:
-        offset = _offset(text.text, replace(item, line=int(found[2]), column=int(found[3])))
-        start = text.code.rfind("template", 0, offset)
-    attribute = text.code.find("__device__", start, offset) if start >= 0 else -1
-    if start < 0 or "__host__" in text.code[start:offset]:
-        return ""
-    if attribute < 0:
-        full = _FULL_SPECIALIZATION.match(text.code, start, offset)
-        if full is None or edits.within(text.text, full.end(), full.end()):
-            return ""
-        edits.insert(full.end(), " __host__ __device__")
-        return f"give the specialization on line {item.line} both sides"
-    if not edits.within(text.text, attribute, attribute):  # another specialization's error
-        edits.insert(attribute, "__host__ ")
-    return f"give the specialization on line {item.line} both sides"
+    place = specialized_template(item.notes, item.file)
+    candidate = _offset(text.text, replace(item, line=place[0], column=place[1])) if place else -1
+    return widen_specialization(text, edits, item.notes, item.line, offset, candidate)
+
+
+def _widen_declarations(
+    text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int
+) -> str:
+    return widen_declaration(text, edits, item.message, item.line, offset)
 
 
 def _hide_default(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
@@ -484,6 +472,7 @@ _RULES: tuple[Fix, ...] = (
     _leave_own_atomic,
     _leave_own_operator,
     _widen_specialization,
+    _widen_declarations,
     _give_both_sides,
     _add_keyword,
     _cast_argument,

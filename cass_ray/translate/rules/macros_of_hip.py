@@ -20,6 +20,13 @@ _NAMES = (
 )
 """Those of hip_runtime.h of HIP 6.2 (``clang -dM``) that a program may give to something else; its
 own functions have used them by then."""
+_OWN_INLINE = re.compile(
+    r"^[ \t]*#[ \t]*define[ \t]+inline\b(?!\()(?P<value>(?:\\\r?\n|[^\n])*)"
+    r"(?P<under_it>.*?)(?:^[ \t]*#[ \t]*undef[ \t]+inline\b|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
+_FORCED, _CUDAS_FORCED = "__forceinline__", "__inline__ __attribute__((always_inline))"
+"""HIP's macro says ``inline``, CUDA's (host_defines.h) says what no program redefines."""
 
 
 def free_names(unit: Rewrite) -> None:
@@ -44,6 +51,10 @@ def free_names(unit: Rewrite) -> None:
         defines = any(_DEFINE.search(code, max(0, at - _LOOK_BACK), at) for at in offsets)
         if not defines and any(_is_declared(code, at) for at in offsets):
             _insert(unit, offsets[0], f"#undef {name}")
+    for own in _OWN_INLINE.finditer(code) if _FORCED in unit.words else ():
+        for offset in unit.words[_FORCED]:
+            if own.start("value") <= offset < own.end("under_it"):
+                unit.rename(offset, _FORCED, _CUDAS_FORCED)
 
 
 def _is_declared(code: str, offset: int) -> bool:

@@ -26,8 +26,10 @@ _BRINGS_HIP = re.compile(
 """PyTorch's headers and rocWMMA are written for HIP's own types."""
 _ELABORATED = re.compile(rf"\bstruct\s+(?P<name>{_VECTOR})\b(?!\s*(?:\{{|:(?!:)))(?P<alone>\s*;)?")
 _WHOLE = re.compile(
-    r"\buint3\s+\w+\s*[=({]\s*(?P<name>(?:threadIdx|blockIdx|blockDim|gridDim)\b)(?!\s*\.)"
+    r"(?:\buint3\s+\w+\s*[=({]\s*|(?P<made>\bmake_u?(?:char|short|int|long|longlong|float|double)[1-4]"
+    r"\s*\(\s*))(?P<name>(?:threadIdx|blockIdx|blockDim|gridDim)\b)(?(made)(?=\s*\))|(?!\s*\.))"
 )
+"""As a variable, and for conversions as those of CUDA's ``helper_math.h``."""
 _DEFINITION = re.compile(r"operator\s*(?P<operator>[-+*/%&|^]=|<<=|>>=|[-*/~])\s*\(")
 _PARAMETER = re.compile(
     rf"(?:const\s+)?(?P<type>{_VECTOR})\s*(?:const\s*)?(?P<reference>&?)\s*(?P<name>\w+)\Z"

@@ -31,6 +31,7 @@ FILES = {
     "setup.py": True,
     "docs/example.cu": True,
     "docs/conf.py": False,
+    "docs/notebooks/radar.h": True,
     "data/weights.bin": False,
     "image.png": False,
     "table.txt": False,

@@ -246,6 +246,11 @@ def test_memory_in_fragments_is_zero_and_nobody_elses(run_program: RunProgram) -
     assert done.stdout_text == "0\n", done.stderr_text
 
 
+def test_more_pieces_than_a_process_has_mappings(run_program: RunProgram) -> None:
+    done = run_program("many_parts.hip", options=RunOptions(seconds=60, as_on_a_card=True))
+    assert done.stdout_text == "0\n0\n", done.stderr_text
+
+
 @pytest.mark.parametrize("architecture", ["gfx1100", "gfx90a", "gfx1201"])
 def test_waves_take_turns_as_on_a_card(run_program: RunProgram, architecture: str) -> None:
     options = RunOptions(seconds=60, as_on_a_card=True)

@@ -218,3 +218,41 @@ def test_a_name_that_thrust_never_had_is_an_error(nvidia: NvidiaToolchain, tmp_p
     text = f"#include <thrust/device_vector.h>\nint f() {{ return thrust::no_such(1); }}\n{KERNEL}"
     with pytest.raises(CompileFailure, match="no_such"):
         nvidia.compile(unit(tmp_path, text))
+
+
+PINNED = "thrust/system/cuda/experimental/pinned_allocator.h"
+TRIVIAL = "thrust/detail/type_traits/has_trivial_assign.h"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        f"#include <{PINNED}>\n#include <thrust/host_vector.h>\n"
+        "using A = thrust::system::cuda::experimental::pinned_allocator<float>;\n"
+        "int f() { thrust::host_vector<float, A> v(3); v.push_back(1); return v.size(); }\n",
+        f"#include <thrust/device_vector.h>\n#include <thrust/host_vector.h>\n#include <{PINNED}>\n"
+        "typedef thrust::cuda::experimental::pinned_allocator<int> A;\n"
+        "void f(thrust::device_vector<int>& d) { thrust::host_vector<int, A> v = d; d = v; }\n",
+        f"#include <vector>\n#include <{PINNED}>\n"
+        "void f(std::vector<int, thrust::cuda::experimental::pinned_allocator<int>>& v)"
+        " { v.resize(9); }\n",
+        # Thrust 1.12's documentation of its traits: numbers are trivial, what has a constructor
+        # of its own for assignments is not.
+        f"#include <{TRIVIAL}>\nstruct S {{ S& operator=(const S&); }};\n"
+        "static_assert(thrust::detail::has_trivial_assign<int>::value, \"\");\n"
+        "static_assert(!thrust::detail::has_trivial_assign<S>::value, \"\");\n"
+        "static_assert(!thrust::detail::has_trivial_assign<const int>::value, \"\");\n",
+        "#include <thrust/detail/config/host_device.h>\n__host__ __device__ int f();\n",
+        '#include "thrust/detail/config/host_device.h"\n#include <thrust/tuple.h>\n'
+        "__host__ __device__ int f() { return thrust::get<0>(thrust::make_tuple(1, 2)); }\n",
+    ],
+)  # fmt: skip
+def test_headers_of_older_thrust(nvidia: NvidiaToolchain, tmp_path: Path, source: str) -> None:
+    made = nvidia.compile(unit(tmp_path, source + KERNEL))
+    assert made.flags.endswith("-include cass_removed_thrust_headers.h")
+
+
+def test_a_header_that_thrust_never_had_is_missing(nvidia: NvidiaToolchain, tmp_path: Path) -> None:
+    with pytest.raises(CompileFailure) as failed:
+        nvidia.compile(unit(tmp_path, f"#include <thrust/detail/none.h>\n{KERNEL}"))
+    assert failed.value.reason is Reason.MISSING_HEADER

@@ -16,6 +16,8 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
+from cass_ray.emulator.build import runtime_library
+from cass_ray.toolchain.amd.bundle import MAGIC, unbundle
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.toolchain.resident import runs
 from cass_ray.toolchain.resident.library import preloaded_library
@@ -183,6 +185,58 @@ def test_files_of_a_run_come_back_and_nothing_stays(
     assert (folder / "a.o").read_bytes() == by_fork
     [tool] = pool._tools.values()
     assert list(tool.folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "before", [b"", b"short", b"same size", b"much longer than what comes", None]
+)
+@pytest.mark.parametrize("text", [b"same size", b""])
+def test_a_file_that_is_there_is_written_anew(
+    before: bytes | None, text: bytes, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seen: code for a second target was the first one's, whose object lay in the folder."""
+    seen = forks(monkeypatch)
+    (folder / "a.c").write_bytes(text)
+    if before is not None:
+        (folder / "out").write_bytes(before)
+    command = [CLANG, "-E", "-P", "-x", "c", "a.c", "-o", "out"]
+    assert runs.run(command, cwd=folder, view=View(writable=(folder,))).ok
+    assert seen[0] is not None
+    assert (folder / "out").read_bytes().strip() == text
+    assert {each.name for each in folder.iterdir()} == {"a.c", "out"}
+
+
+def test_a_file_that_a_run_removes_is_gone(folder: Path) -> None:
+    """clang leaves no object where it fails."""
+    left = {}
+    for name, run in (("forked", runs.run), ("alone", process.run)):
+        (folder / "a.s").write_text("no instruction\n")
+        (folder / "a.o").write_bytes(b"of an earlier run")
+        assert not run(ASSEMBLE, cwd=folder, view=View(writable=(folder,))).ok
+        left[name] = {each.name for each in folder.iterdir()}
+    assert left["forked"] == left["alone"]
+
+
+def test_each_target_has_code_of_its_own(folder: Path, pool: runs._Pool) -> None:
+    """Against the machine in each object's header (AMDGPUUsage, EF_AMDGPU_MACH)."""
+    toolchain = find_amd()
+    (folder / "program.hip").write_text(PROGRAMS["plain"])
+    unit = Unit(folder, PurePosixPath("program.hip"))
+    machines = {"gfx1100": 0x41, "gfx90a": 0x3F, "gfx942": 0x4C}
+    texts = {name: toolchain.compile_device(unit, name).device_assembly for name in machines}
+    host = toolchain.compile(unit, "gfx1100").host_assembly
+    first, *others = machines
+    program = toolchain.recombine(
+        host,
+        texts[first],
+        folder / "program",
+        architecture=first,
+        further={name: texts[name] for name in others},
+        runtime_library=runtime_library(),
+    )
+    held = program.read_bytes()
+    objects = unbundle(held[held.index(MAGIC) :])
+    assert {name: objects[name][48] for name in machines} == machines
 
 
 def test_what_may_not_be_written_is_not(folder: Path) -> None:

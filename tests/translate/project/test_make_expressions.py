@@ -123,3 +123,13 @@ def test_linked_device_code_is_linked_once(recipe: str, expected: str) -> None:
     made = translate_makefile(f"{rule}{recipe}\n").source
     assert "hipcc -fgpu-rdc --hip-link -r a.o b.o -o l.o" in " ".join(made.split())
     assert made.splitlines()[-1] == f"\t{expected}"
+
+
+@pytest.mark.parametrize("option", ["-lib", "--lib"])
+def test_a_static_library_by_nvcc(option: str) -> None:
+    """nvcc's ``-lib``; clang makes one of HIP's objects by ``--emit-static-lib``."""
+    made = translate_makefile(f"lib/a.a: a.o\n\tnvcc $< -o $@ -arch=sm_80 {option}\n")
+    assert made.source.splitlines()[-1].split() == [
+        "hipcc", *("$<", "-o", "$@", "--emit-static-lib")
+    ]  # fmt: skip
+    assert not [each for each in made.findings if each.severity == "error"]

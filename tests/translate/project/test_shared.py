@@ -115,6 +115,20 @@ def test_whole_conditions_and_calls(tmp_path: Path, cuda: str, hip: str) -> None
     both(tmp_path, cuda, hip)
 
 
+def test_the_runtime_is_included_once_for_all_files_of_cuda(tmp_path: Path) -> None:
+    cuda, hip, shared = (tmp_path / name for name in ("cuda", "hip", "shared"))
+    cuda.mkdir()
+    kernel = "__global__ void sum(int* out) { out[threadIdx.x]++; }\n"
+    for name in ("one.cu", "two.cu", "three.cuh"):
+        (cuda / name).write_text(kernel)
+    translate_tree(cuda, hip, make_translator())
+    share_tree(cuda, hip, shared)
+    assert (shared / "one.cu").read_text() == f'#include "{HEADER}"\n{kernel}'
+    header = (shared / HEADER).read_text()
+    # A host's compiler that knows the platform, but not HIP, gets the names alone.
+    assert "#if defined(__HIP__)\n#include <hip/hip_runtime.h>\n#endif\n" in header
+
+
 def test_what_a_template_becomes_finds_no_header(tmp_path: Path) -> None:
     cuda, hip, shared = (tmp_path / name for name in ("cuda", "hip", "shared"))
     (cuda / "src").mkdir(parents=True)

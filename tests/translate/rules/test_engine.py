@@ -936,6 +936,20 @@ def test_random_numbers_of_kernels_are_curands(call: str, hip: str) -> None:
         ("struct float4;\nint x;", "\nint x;"),
         ("struct float4 { float x; };", "struct float4 { float x; };"),
         ("uint3 t = threadIdx;", "uint3 t = make_uint3(threadIdx.x, threadIdx.y, threadIdx.z);"),
+        (
+            "p = make_int3(threadIdx);",
+            "p = make_int3(make_uint3(threadIdx.x, threadIdx.y, threadIdx.z));",
+        ),
+        (
+            "f(make_float3( blockIdx ));",
+            "f(make_float3( make_uint3(blockIdx.x, blockIdx.y, blockIdx.z) ));",
+        ),
+        (
+            "make_uint3(blockDim)",
+            "make_uint3(make_uint3(blockDim.x, blockDim.y, blockDim.z))",
+        ),
+        ("make_int2(threadIdx.x, 1)", "make_int2(threadIdx.x, 1)"),
+        ("make_int3(threadIdx, 1)", "make_int3(threadIdx, 1)"),
         ("uint3 t(blockIdx);", "uint3 t(make_uint3(blockIdx.x, blockIdx.y, blockIdx.z));"),
         ("dim3 t = threadIdx;", "dim3 t = threadIdx;"),
     ],

@@ -123,6 +123,32 @@ def test_uses_are_no_declarations(use: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "said",
+    [
+        "// the width for cudaMalloc3DArray, in elements\n",
+        "/* what cudaFree (of HIP) needs;\n   the cudaMemcpy, too */",
+        'puts("failed cudaMalloc, twice");',
+        "char c = '\"'; // int cudaCheck = 1;\nchar d = '\"';",
+        "x = 1; // continued \\\n int cudaCheck = 1;\n",
+        "/* int cudaCheck = 1;",
+    ],
+)
+def test_comments_and_strings_are_no_declarations(said: str) -> None:
+    assert not declared_names([said])
+    assert declared_names([said + "*/\nint cudaOwn = 1;\n"]) == {"cudaOwn"}
+
+
+def test_a_comment_keeps_no_array_from_the_software_that_its_surface_is_of() -> None:
+    source = (
+        "// for cudaMalloc3DArray, in elements\n"
+        "e = cudaMalloc3DArray(&a, &d, x, 2);\ne = cudaCreateSurfaceObject(&s, &r);\n"
+    )
+    both = hip(source, declared=declared_names([source]))
+    assert "cass::malloc_3d_array(&a" in both
+    assert "cass::create_surface_object(&s" in both
+
+
+@pytest.mark.parametrize(
     ("cuda", "translated"),
     [
         (

@@ -66,3 +66,41 @@ def test_they_are_undefined_first(cuda: str, undefined: str) -> None:
 )
 def test_uses_stay(cuda: str) -> None:
     assert _translate(cuda) == cuda
+
+
+INLINE = """\
+# define inline __device__ __forceinline__
+struct field {
+  unsigned v;
+  inline field(unsigned a) : v(a) {}
+  static __device__ __forceinline__ unsigned twice(field f) { return 2 * f.v; }
+  inline operator unsigned() const { return v; }
+};
+# undef inline
+__device__ __forceinline__ unsigned plain(unsigned x) { return x; }
+__global__ void k(unsigned* x) { *x = field::twice(field(*x)) + plain(field(3)); }
+"""
+
+
+@pytest.mark.amd
+def test_a_program_that_redefines_inline_compiles(tmp_path: Path) -> None:
+    """sppark's fields, which CUDA's ``__forceinline__`` does not say ``inline`` in."""
+    (tmp_path / "a.hip").write_text(cass_ray.translate(INLINE).source)
+    made = find_amd().compile(Unit(root=tmp_path, main=PurePosixPath("a.hip")))
+    assert ".amdhsa_kernel _Z1kPj" in made.device_assembly
+
+
+@pytest.mark.parametrize(
+    ("text", "changed"),
+    [
+        ("#define inline __forceinline__\nint f();\n", True),
+        ("#define inline \\\n  __forceinline__\n", True),
+        ("#undef inline\n__forceinline__ int f();\n", False),
+        ("#define inline_ __forceinline__\n", False),
+        ("#define inline(x) __forceinline__ x\n", False),
+        ("#define inline static\n#undef inline\n__forceinline__ int f();\n", False),
+    ],
+)
+def test_where_inline_is_a_macro(text: str, changed: bool) -> None:
+    mended = "__inline__ __attribute__((always_inline))"
+    assert _translate(text) == (text.replace("__forceinline__", mended) if changed else text)

@@ -310,3 +310,34 @@ def test_standard_library() -> None:
         "complex": "-3 4",
         "traits": "1",
     }
+
+
+PINNED = r"""
+#include <cstdio>
+#include <thrust/device_vector.h>
+#include <thrust/host_vector.h>
+#include <thrust/system/cuda/experimental/pinned_allocator.h>
+#include <vector>
+using Pinned = thrust::system::cuda::experimental::pinned_allocator<int>;
+template <typename T>
+using vector = thrust::host_vector<T, thrust::cuda::experimental::pinned_allocator<T>>;
+int main() {
+  vector<int> v(5, 7);
+  v.push_back(1);
+  thrust::device_vector<int> d = v;
+  d[0] = 4;
+  thrust::host_vector<int, Pinned> back = d;
+  std::vector<double, Pinned::rebind<double>::other> w(3, 0.5);
+  cudaPointerAttributes of;
+  cudaPointerGetAttributes(&of, v.data());
+  printf("values: %d %d %d\n", back[0], back[5], static_cast<int>(back.size()));
+  printf("other: %g\n", w[2]);
+  printf("pinned: %d\n", of.type == cudaMemoryTypeHost);
+}
+"""
+
+
+@pytest.mark.slow
+def test_pinned_allocators_of_thrust() -> None:
+    _needs("thrust", "rocprim")
+    assert output_of(PINNED) == {"values": "4 1 6", "other": "0.5", "pinned": "1"}

@@ -7,6 +7,10 @@
 #include <stddef.h>
 #include <type_traits>
 
+#if __has_include(<cuda/std/__atomic/order.h>)  // libcu++ itself: its orders and scopes
+#include <cuda/std/__atomic/order.h>
+#include <cuda/std/__atomic/scopes.h>
+#else
 namespace cuda {
 namespace std {
 enum class memory_order {
@@ -23,6 +27,12 @@ inline constexpr memory_order memory_order_acquire = memory_order::acquire;
 inline constexpr memory_order memory_order_release = memory_order::release;
 inline constexpr memory_order memory_order_acq_rel = memory_order::acq_rel;
 inline constexpr memory_order memory_order_seq_cst = memory_order::seq_cst;
+enum thread_scope {
+  thread_scope_system,
+  thread_scope_device,
+  thread_scope_block,
+  thread_scope_thread = 10
+};
 }  // namespace std
 
 using std::memory_order;
@@ -32,17 +42,28 @@ using std::memory_order_consume;
 using std::memory_order_relaxed;
 using std::memory_order_release;
 using std::memory_order_seq_cst;
+using std::thread_scope;
+using std::thread_scope_block;
+using std::thread_scope_device;
+using std::thread_scope_system;
+using std::thread_scope_thread;
+}  // namespace cuda
+#endif
 
-enum thread_scope {
-  thread_scope_system = __HIP_MEMORY_SCOPE_SYSTEM,
-  thread_scope_device = __HIP_MEMORY_SCOPE_AGENT,
-  thread_scope_block = __HIP_MEMORY_SCOPE_WORKGROUP,
-  thread_scope_thread = __HIP_MEMORY_SCOPE_SINGLETHREAD
-};
-
+namespace cuda {
 namespace detail {
+constexpr int of_hip(thread_scope scope) {
+  return scope == thread_scope_system   ? __HIP_MEMORY_SCOPE_SYSTEM
+         : scope == thread_scope_device ? __HIP_MEMORY_SCOPE_AGENT
+         : scope == thread_scope_block  ? __HIP_MEMORY_SCOPE_WORKGROUP
+                                        : __HIP_MEMORY_SCOPE_SINGLETHREAD;
+}
+
 template <size_t Bytes>
-struct word;
+struct word {
+  static_assert(Bytes == 0, "libcu++ takes a lock for objects of other sizes than 1, 2, 4 and 8 "
+                            "bytes, which lanes of one wavefront cannot do for each other");
+};
 template <>
 struct word<1> {
   using type = unsigned char;
@@ -80,7 +101,7 @@ __host__ __device__ constexpr int failed(memory_order order) {
 
 #define CASS_OF_NUMBERS(NAME)                                                          \
   __host__ __device__ T fetch_##NAME(T value, memory_order order = memory_order_seq_cst) const { \
-    return __hip_atomic_fetch_##NAME(place(), value, static_cast<int>(order), Scope);   \
+    return __hip_atomic_fetch_##NAME(place(), value, static_cast<int>(order), of_hip(Scope));   \
   }
 
 // What `Object`, which knows the place, can do.
@@ -92,21 +113,21 @@ class operations {
   using value_type = T;
 
   __host__ __device__ void store(T value, memory_order order = memory_order_seq_cst) const {
-    __hip_atomic_store(words(), bits(value), static_cast<int>(order), Scope);
+    __hip_atomic_store(words(), bits(value), static_cast<int>(order), of_hip(Scope));
   }
   __host__ __device__ T load(memory_order order = memory_order_seq_cst) const {
-    return value(__hip_atomic_load(words(), static_cast<int>(order), Scope));
+    return value(__hip_atomic_load(words(), static_cast<int>(order), of_hip(Scope)));
   }
   __host__ __device__ operator T() const { return load(); }
   __host__ __device__ T exchange(T given, memory_order order = memory_order_seq_cst) const {
-    return value(__hip_atomic_exchange(words(), bits(given), static_cast<int>(order), Scope));
+    return value(__hip_atomic_exchange(words(), bits(given), static_cast<int>(order), of_hip(Scope)));
   }
   __host__ __device__ bool compare_exchange_strong(T& expected, T desired, memory_order success,
                                                    memory_order failure) const {
     S was = bits(expected);
     const bool done =
         __hip_atomic_compare_exchange_strong(words(), &was, bits(desired), static_cast<int>(success),
-                                             static_cast<int>(failure), Scope);
+                                             static_cast<int>(failure), of_hip(Scope));
     if (!done) expected = value(was);
     return done;
   }

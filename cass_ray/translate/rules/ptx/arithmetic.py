@@ -7,6 +7,7 @@ from cass_ray.translate.rules.ptx.registers import (
     INTEGER,
     TYPES,
     Handler,
+    OtherStatementError,
     RegisterState,
     UnknownInstructionError,
     kind_of,
@@ -74,7 +75,7 @@ def _carry(
     a, b = (state.read(operand, unsigned) for operand in operands[1:])
     if carry_in:
         if not state.sets_carry:
-            raise UnknownInstructionError("a carry from another asm statement")
+            raise OtherStatementError("a carry from another asm statement")
         state.uses_carry = True
     state.sets_carry = state.sets_carry or carry_out
     operator = "+" if name == "add" else "-"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from cass_ray.translate.rules.ptx.registers import (
     TYPES,
     Handler,
+    OtherStatementError,
     RegisterState,
     UnknownInstructionError,
     kind_of,
@@ -51,7 +52,7 @@ def product_with_carry(
     if kind not in {"u32", "s32", "u64", "s64"} or mode not in {"lo", "hi"}:
         raise UnknownInstructionError(f"the modifiers {'.'.join(modifiers)}")
     if carry_in and not state.sets_carry:
-        raise UnknownInstructionError("a carry from another asm statement")
+        raise OtherStatementError("a carry from another asm statement")
     state.uses_carry = state.uses_carry or carry_in
     unsigned, bits = "u" + kind[1:], kind[1:]
     wide = "unsigned __int128" if bits == "64" else "unsigned long long"

@@ -57,6 +57,10 @@ class UnknownInstructionError(Exception):
     """An instruction, a modifier or an operand that has no translation here."""
 
 
+class OtherStatementError(UnknownInstructionError):
+    """A register or the carry comes from another ``asm`` statement."""
+
+
 @dataclass
 class RegisterState:
     """Registers in scope (name -> PTX type and C++ name) and what the C++ needs beside itself."""
@@ -65,6 +69,8 @@ class RegisterState:
     snippets: set[str] = field(default_factory=set)
     uses_carry: bool = False
     sets_carry: bool = False
+    declarations: dict[str, str] = field(default_factory=dict)
+    """C++ name -> its declaration, of registers that the statement declares."""
 
     def read(self, operand: str, kind: str) -> str:
         """The value of ``operand`` as PTX type ``kind``."""
@@ -87,7 +93,7 @@ class RegisterState:
             return operand + ("f" if kind == "f32" else "")
         if operand.startswith("!") and kind == "pred":
             return f"!{self.read(operand[1:], kind)}"
-        raise UnknownInstructionError(f"the operand {operand}")
+        raise _not_declared(operand)
 
     def constant(self, operand: str) -> str:
         """The expression of an operand that the compiler knows (constraint ``n``)."""
@@ -102,7 +108,7 @@ class RegisterState:
         if operand == "_":
             return f"(void)({value});"
         if operand not in self.registers:
-            raise UnknownInstructionError(f"the operand {operand}")
+            raise _not_declared(operand)
         declared, name = self.registers[operand]
         return f"{name} = {_convert(value, kind, declared)};"
 
@@ -127,6 +133,14 @@ class RegisterState:
     def _address(self, match: re.Match[str], kind: str) -> str:
         offset = f" + {match[2]}" if match[2] and match[2] != "0" else ""
         return f"{self.read(match[1], kind)}{offset}"
+
+
+_DECLARED_NAME = re.compile(r"%?[A-Za-z_$][\w$]*\Z")
+
+
+def _not_declared(operand: str) -> UnknownInstructionError:
+    kind = OtherStatementError if _DECLARED_NAME.match(operand) else UnknownInstructionError
+    return kind(f"the operand {operand}")
 
 
 def _convert(value: str, source: str, target: str) -> str:

@@ -13,9 +13,10 @@ import string
 from dataclasses import dataclass
 
 from cass_ray.translate.protocol import Severity
-from cass_ray.translate.rules.ptx import halves, macros
+from cass_ray.translate.rules.ptx import halves, macros, shared_registers
 from cass_ray.translate.rules.ptx.instructions import translate_instruction
 from cass_ray.translate.rules.ptx.registers import TYPES, RegisterState, UnknownInstructionError
+from cass_ray.translate.rules.ptx.shared_registers import Shared
 from cass_ray.translate.rules.regions import DEVICE_WORDS
 from cass_ray.translate.rules.rewrite import Rewrite
 from cass_ray.translate.rules.text import Span
@@ -23,12 +24,16 @@ from cass_ray.translate.rules.text import Span
 _WORDS = ("asm", "__asm", "__asm__")
 _HEAD = re.compile(r"\s*(?:(?:volatile|__volatile__|__volatile)\s*)?\(")
 _GAP = re.compile(r"(?:\s|\\\r?\n|/\*.*?\*/|//[^\n]*)*", re.DOTALL)
-_STRING = re.compile(_GAP.pattern + r'("(?:[^"\\\n]|\\.)*")', re.DOTALL)
+_STRING = re.compile(
+    _GAP.pattern
+    + r'(?:("(?:[^"\\\n]|\\.)*")|R"(?P<mark>[^\s()\\]{0,16})\((?P<raw>.*?)\)(?P=mark)")',
+    re.DOTALL,
+)
 _CONSTRAINT = re.compile(r'\s*+(?:\[\s*+(\w+)\s*+\])?\s*+"([=+]?)&?([rlhfdnbC])"\s*\(')
 _NAMED_CONSTRAINT = re.compile(r"\s*+(?:\[\s*+(\w+)\s*+\])?\s*+([A-Za-z_]\w*)\s*\(")
 _CONSTRAINT_TEXT = re.compile(r"([=+]?)&?([rlhfdnbC])")
 _CONSTRAINTS = {"r": "b32", "l": "b64", "h": "b16", "f": "f32", "d": "f64"}
-_REGISTER = re.compile(r"\.reg\s+\.(\w+)\s+(.+)", re.DOTALL)
+_REGISTER = re.compile(r"\.reg\s*\.(\w+)\s+(.+)", re.DOTALL)
 _NUMBERED = re.compile(r"(.+)<(\d+)>\Z")
 _PREDICATE = re.compile(r"@(!?)\s*([%\w$]+)\s+(.*)", re.DOTALL)
 _INSTRUCTION = re.compile(r"([a-zA-Z][\w.:]*)\s*(.*)", re.DOTALL)
@@ -84,8 +89,13 @@ class PtxStatement:
 
 def translate_assembly(unit: Rewrite) -> None:
     """Translate the ``asm`` statements of the file; report those that have no translation."""
+    together = shared_registers.translate(unit, _WORDS, _in_function)
     for word in _WORDS:
         for offset in unit.words.get(word, ()):
+            if offset in together:
+                unit.edits.replace(offset, *together[offset])
+                unit.converted(offset)
+                continue
             try:
                 statement = _parse(unit, offset + len(word))
                 if statement is None or _HOST_DIRECTIVE.match(statement.template):
@@ -134,6 +144,15 @@ def _statement(unit: Rewrite, offset: int) -> str:
     if parsed is None:
         raise UnknownInstructionError("no statement")
     return _translate(unit, parsed)
+
+
+def _in_function(unit: Rewrite, offset: int, shared: Shared | None) -> tuple[int, str] | None:
+    """The end of the statement behind ``offset`` and the C++ for it, with what is ``shared``; None
+    for what is no statement of PTX."""
+    parsed = _parse(unit, offset)
+    if parsed is None or _HOST_DIRECTIVE.match(parsed.template):
+        return None
+    return parsed.end, _translate(unit, parsed, shared)
 
 
 def _report(unit: Rewrite, offset: int, what: str) -> None:
@@ -198,7 +217,8 @@ def _template(text: str, start: int, end: int) -> str:
     position = start
     while match := _STRING.match(text, position, end):
         try:
-            pieces.append(ast.literal_eval(match[1].replace("\\\r\n", "").replace("\\\n", "")))
+            quoted = (match[1] or '""').replace("\\\r\n", "").replace("\\\n", "")
+            pieces.append(match["raw"] or ast.literal_eval(quoted))
         except (SyntaxError, ValueError) as error:
             raise UnknownInstructionError("a template that is not plain text") from error
         position = match.end()
@@ -261,9 +281,12 @@ def _next_operand(text: str, position: int, end: int) -> int:
     return position
 
 
-def _translate(unit: Rewrite, statement: PtxStatement) -> str:
-    """The C++ for a statement: one assignment where it is one, else a block."""
-    state = RegisterState()
+def _translate(unit: Rewrite, statement: PtxStatement, shared: Shared | None = None) -> str:
+    """The C++ for a statement: one assignment where it is one, else a block.
+
+    What is ``shared`` the function declares.
+    """
+    state = shared.state() if shared else RegisterState()
     template = _COMMENT.sub(" ", statement.template).replace("%%", "%")
     lines: list[str] = []
     for index, operand in enumerate(statement.operands):
@@ -274,12 +297,16 @@ def _translate(unit: Rewrite, statement: PtxStatement) -> str:
             start = f" = {operand.value}" if operand.is_input else ""
             lines.append(f"{TYPES[operand.kind]} {operand.local}{start};")
     body = _body(state, template)
+    if shared is None:
+        body = [*state.declarations.values(), *body]
+    else:
+        shared.take(state)
     unit.snippets |= state.snippets
     pointers = "cvta" in template
     expression = _as_expression(statement.operands, body, pointers)
     if expression:
         return expression
-    if state.sets_carry:
+    if state.sets_carry and shared is None:
         lines.insert(0, "unsigned int cass_carry = 0;")
     stores = [
         f"{operand.expression} = {_stored(operand, operand.local, pointers)};"
@@ -304,7 +331,8 @@ def _body(state: RegisterState, template: str) -> list[str]:
 def _instruction(state: RegisterState, line: str) -> list[str]:
     register = _REGISTER.match(line)
     if register:
-        return _declare(state, register[1], register[2])
+        _declare(state, register[1], register[2])
+        return []
     condition = ""
     predicate = _PREDICATE.match(line)
     if predicate:
@@ -317,11 +345,10 @@ def _instruction(state: RegisterState, line: str) -> list[str]:
     return [f"{condition}{{ {statement} }}" if condition else statement]
 
 
-def _declare(state: RegisterState, kind: str, names: str) -> list[str]:
+def _declare(state: RegisterState, kind: str, names: str) -> None:
     kind = halves.REGISTERS.get(kind, kind)
     if kind not in TYPES:
         raise UnknownInstructionError(f"registers of type {kind}")
-    declarations: list[str] = []
     for name in (item.strip() for item in names.split(",")):
         numbered = _NUMBERED.match(name)
         count = int(numbered[2][:9]) if numbered else 1
@@ -331,8 +358,9 @@ def _declare(state: RegisterState, kind: str, names: str) -> list[str]:
         for item in registers:
             variable = "cass_" + re.sub(r"\W", "_", item)
             state.registers[item] = (kind, variable)
-            declarations.append(f"{TYPES[kind]} {variable} = 0;")
-    return declarations
+            declaration = f"{TYPES[kind]} {variable} = 0;"
+            if state.declarations.setdefault(variable, declaration) != declaration:
+                raise UnknownInstructionError(f"two kinds of registers named {item}")
 
 
 def _split(operands: str) -> list[str]:

@@ -1,0 +1,57 @@
+#ifndef CASS_PINNED_ALLOCATOR
+#define CASS_PINNED_ALLOCATOR
+// What Thrust had until CUDA 12 and rocThrust never had: an allocator of the host's pinned memory.
+#include <thrust/detail/config.h>
+#include <cstddef>
+#include <limits>
+#include <new>
+
+THRUST_NAMESPACE_BEGIN
+namespace system {
+namespace hip {
+namespace experimental {
+template <typename T>
+struct pinned_allocator {
+    using value_type = T;
+    using pointer = T*;
+    using const_pointer = const T*;
+    using reference = T&;
+    using const_reference = const T&;
+    using size_type = std::size_t;
+    using difference_type = std::ptrdiff_t;
+    template <typename U>
+    struct rebind {
+        using other = pinned_allocator<U>;
+    };
+
+    __host__ __device__ pinned_allocator() {}
+    __host__ __device__ pinned_allocator(const pinned_allocator&) {}
+    template <typename U>
+    __host__ __device__ pinned_allocator(const pinned_allocator<U>&) {}
+    __host__ __device__ ~pinned_allocator() {}
+    pinned_allocator& operator=(const pinned_allocator&) = default;
+
+    pointer address(reference r) { return &r; }
+    const_pointer address(const_reference r) { return &r; }
+    pointer allocate(size_type count, const_pointer = nullptr) {
+        void* memory = nullptr;
+        if (count > max_size() ||
+                hipHostMalloc(&memory, count * sizeof(T), hipHostMallocDefault) != hipSuccess)
+            throw std::bad_alloc();
+        return static_cast<pointer>(memory);
+    }
+    void deallocate(pointer memory, size_type) { (void)hipHostFree(memory); }
+    size_type max_size() const { return (std::numeric_limits<size_type>::max)() / sizeof(T); }
+    bool operator==(const pinned_allocator&) const { return true; }
+    bool operator!=(const pinned_allocator&) const { return false; }
+};
+}  // namespace experimental
+}  // namespace hip
+}  // namespace system
+namespace hip {
+namespace experimental {
+using system::hip::experimental::pinned_allocator;
+}  // namespace experimental
+}  // namespace hip
+THRUST_NAMESPACE_END
+#endif
