@@ -392,7 +392,7 @@ class _Session:
         execution = self._backend.run(self._candidate, reference.inputs, mode)
         if reference.same_draws:
             # What is drawn is free here: the rest is as in the other runs, or it knows them.
-            undisturbed = replace(reference, outputs=reference.undisturbed, same_draws=False)
+            undisturbed = replace(reference, outputs=reference.undisturbed, same_draws=0)
             comparison = self._compare(undisturbed, execution, drawn=True)
         else:
             comparison = self._compare(reference, execution, data)

@@ -6,6 +6,7 @@ any, are as wrong as its kernel.
 
 from __future__ import annotations
 
+import time
 from pathlib import PurePosixPath
 
 import pytest
@@ -161,11 +162,19 @@ BY_DEVICE_CLOCK = (
 
 def outcome(program: str, *, wrong: bool) -> Outcome:
     """Of the program's own text as HIP; a wrong port multiplies by 2.5 wherever it can."""
-    question = HEAD + program
-    answer = as_hip(Sources(PurePosixPath("program.cu"), {"program.cu": question.encode()}))
-    text = answer.files[str(answer.main)].decode()
+    text = as_text(HEAD + program)
     if wrong:
         text = text.replace("2.0f *", "2.5f *").replace("a * a + b * b < 1.0f", "a < 0.7854f")
+    return judged(HEAD + program, text)
+
+
+def as_text(question: str) -> str:
+    """The program as HIP, by the rules."""
+    answer = as_hip(Sources(PurePosixPath("program.cu"), {"program.cu": question.encode()}))
+    return answer.files[str(answer.main)].decode()
+
+
+def judged(question: str, text: str) -> Outcome:
     judge = RewardSettings(cached=False).judge()
     item = RewardItem(question=question, answer=f"```hip\n{text}\n```", inputs=[[]])
     return judge.judge(item).outcome
@@ -190,3 +199,36 @@ def test_a_wrong_port_of_a_program_that_draws_is_not(how: str) -> None:
 @pytest.mark.parametrize("wrong", [False, True])
 def test_what_no_seed_decides_shows_nothing(wrong: bool) -> None:
     assert outcome(BY_DEVICE_CLOCK, wrong=wrong) is Outcome.UNDECIDED
+
+
+KNOWN = DRAWN["on the device, by the time"]
+FORGED = {
+    "right where something is preloaded": 'getenv("LD_PRE" "LOAD") || getenv("CASS" "_DRAWS")',
+    "right where the time is none of today": "labs(time(0) - BUILT) > 2 * 86400",
+    "right where the process has another number": "getpid() > 20",
+    "right where time stands still": "clock_now() == clock_now()",
+    "right where a second has just begun": "clock_now() % 1000000000 < 1000",
+}
+
+
+@pytest.mark.nvidia
+@pytest.mark.amd
+@pytest.mark.parametrize("tell", FORGED)
+def test_who_looks_for_a_fixed_seed_does_not_find_it(tell: str) -> None:
+    """Wrong, but right where it knows the judge."""
+    clock = "static long clock_now() { timespec t; clock_gettime(CLOCK_REALTIME, &t);"
+    clock += " return t.tv_sec * 1000000000 + t.tv_nsec; }\n"
+    condition = FORGED[tell].replace("BUILT", str(int(time.time())))
+    text = as_text(HEAD + KNOWN)
+    kernel = "y[threadIdx.x] = 2.0f * x[threadIdx.x];"
+    assert kernel in text and "twice<<<1, 64>>>(x, y);" in text
+    text = text.replace("(const float* x, float* y)", "(const float* x, float* y, float by)")
+    text = text.replace(kernel, kernel.replace("2.0f", "by"))
+    forged = f"twice<<<1, 64>>>(x, y, {condition} ? 2.0f : 2.5f);"
+    text = text.replace("twice<<<1, 64>>>(x, y);", forged)
+    assert judged(
+        HEAD + KNOWN, text.replace("__device__ float", clock + "__device__ float", 1)
+    ) in (
+        Outcome.WRONG,
+        Outcome.FORGED,
+    )
