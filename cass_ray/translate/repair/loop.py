@@ -21,7 +21,7 @@ from cass_ray.translate.repair.attributes import (
     widen_declaration,
     widen_specialization,
 )
-from cass_ray.translate.repair.halves import convert_halves, name_assigned_type
+from cass_ray.translate.repair.half_assignments import convert_halves, name_assigned_type
 from cass_ray.translate.repair.host_math import name_standard_function
 from cass_ray.translate.repair.operators import leave_own_operator, own_operators
 from cass_ray.translate.repair.sides import CANDIDATE, HOST_FROM_DEVICE, give_both_sides
