@@ -21,6 +21,7 @@ from cass_ray.translate.repair.attributes import (
     widen_declaration,
     widen_specialization,
 )
+from cass_ray.translate.repair.device_pointers import count_bytes
 from cass_ray.translate.repair.half_assignments import convert_halves, name_assigned_type
 from cass_ray.translate.repair.host_math import name_standard_function
 from cass_ray.translate.repair.operators import leave_own_operator, own_operators
@@ -278,6 +279,10 @@ def _name_assigned_type(
     return name_assigned_type(text, edits, item.message, item.line, offset)
 
 
+def _count_bytes(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
+    return count_bytes(text, edits, item.message, item.line, offset)
+
+
 def _unify_extremes(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
     if not re.search(r"call to '(?:min|max)' is ambiguous", item.message):
         return ""
@@ -475,6 +480,7 @@ _RULES: tuple[Fix, ...] = (
     _cast_argument,
     _convert_halves,
     _name_assigned_type,
+    _count_bytes,
     _unify_extremes,
     _cast_narrowed,
     _add_header,

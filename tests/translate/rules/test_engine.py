@@ -1122,3 +1122,20 @@ def test_alignment_as_cudas_headers_write_it(cuda: str, hip: str) -> None:
     made = translate(f"#include <cuda_fp16.h>\n{cuda}\n")
     assert hip in made.source
     assert not made.errors
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "(defined(CUDART_VERSION) && CUDART_VERSION >= 11000)",
+        "defined(CUDA_VERSION)",
+        "defined CUDA_VERSION",
+        "(!defined(CUDART_VERSION) || CUDART_VERSION < 9000)",
+        "defined( CUSPARSE_VERSION ) && CUSPARSE_VERSION >= 11000",
+    ],
+)
+def test_a_condition_in_a_definition_asks_for_no_number(condition: str) -> None:
+    """``defined(11080)`` is no expression of the preprocessor."""
+    translated = translate(f"#define HAS_IT {condition}\n").source
+    assert "defined" not in translated
+    assert " 1 /* CU" in f" {translated}" or "(1 /* CU" in translated or "!1 /* CU" in translated
