@@ -149,6 +149,19 @@ DRAWN = {
     ),
     "by a constant": SENT.replace("SEED", "7").replace("SAYS", NUMBERS),
 }
+ADDRESS_SENT = """
+struct Element { float* data; int value; };
+__global__ void next(Element* e) { e->value = e->value * 3 + 1; }
+int main() {
+  Element one = {new float[4], 10}, *d;
+  cudaMalloc(&d, sizeof one);
+  cudaMemcpy(d, &one, sizeof one, cudaMemcpyHostToDevice);
+  next<<<1, 1>>>(d);
+  cudaMemcpy(&one.value, &d->value, sizeof(int), cudaMemcpyDeviceToHost);
+  printf("value %d\\n", one.value);
+}
+"""
+"""What it sends is another address in each run: no number of it is drawn."""
 BY_DEVICE_CLOCK = ON_DEVICE.replace("SEED", "0").replace("draw<<<", "draw_by_clock<<<")
 BY_DEVICE_CLOCK = (
     "__global__ void draw_by_clock(float* x, unsigned) { x[threadIdx.x] = hashed(clock64()); }"
