@@ -85,12 +85,13 @@ class ReferenceRun:
         return 2 * differing >= sum(each.size for each in one) > 0
 
     def decided_by_chance(self, tolerance: Tolerance) -> bool:
-        """Whether half of the data that it sends or brings back, or what it prints where it brings
-        nothing back, is other data in each run by more than rounding."""
+        """Whether half of the data that it brings back, some of them where it sends others, or what
+        it prints where it brings nothing back, are other ones in each run by more than rounding."""
         if len(self.transcripts) < 2:
             return False
         one, other = self.transcripts[0], self.transcripts[-1]
-        if self.draws_inputs or 2 * varying_share(one, other, tolerance) >= 1:
+        share = varying_share(one, other, tolerance)
+        if 2 * share >= 1 or (share and self.draws_inputs):
             return True
         unlike = bool(self.same_draws) and not (one.written or other.written)
         return unlike and not compare(self.outputs[:1], self.outputs[-1], tolerance).numeric

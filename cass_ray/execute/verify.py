@@ -302,7 +302,8 @@ class _Session:
             self._find(*between)
         if (undecided and not timed) or own_difference:
             agreed = 0
-        if not (agreed or undecided):
+        varies = any(each.written for each in reference.transcripts)
+        if not (agreed or undecided) and (varies or any(e.moved for e in reference.perturbed)):
             undecided = record.by_chance
         return record.model_copy(
             update={"perturbations": agreed, "undecided": undecided, "disputed": disputed}

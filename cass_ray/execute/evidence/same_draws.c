@@ -70,7 +70,7 @@ static int gives_seeds(clockid_t clock) {
          clock == CLOCK_PROCESS_CPUTIME_ID;
 }
 
-// The first reading follows from the seed, early in a second; from there on time passes, as
+// The first reading follows from the seed; from there on time passes, as
 // programs measure it. Clocks that count from the start of the machine are as ever.
 int clock_gettime(clockid_t clock, struct timespec* time) {
   static struct timespec first[clocks];
@@ -82,7 +82,7 @@ int clock_gettime(clockid_t clock, struct timespec* time) {
   time_t start = 0;
   if (clock != CLOCK_PROCESS_CPUTIME_ID) {
     start = (time_t)(seed() >> 32);
-    passed += (long long)(mixed(seed() + 1) % 300000000);
+    passed += (long long)(mixed(seed() + 1) % 900000000);
   }
   time->tv_sec = start + passed / nanoseconds;
   time->tv_nsec = passed % nanoseconds;
