@@ -101,8 +101,8 @@ class ProjectResult:
 
     @property
     def built(self) -> bool:
-        """Whether it builds for each target."""
-        return all(target.build.passed for target in self.targets)
+        """Whether it builds for each target, as :attr:`TargetResult.built` says."""
+        return all(target.built for target in self.targets)
 
     @property
     def changed_files(self) -> int:
