@@ -48,7 +48,7 @@ def test_a_port_that_counts_on_32_lanes_is_found_on_64(original: Path) -> None:
 def test_the_rules_translation_is_right_on_both(original: Path) -> None:
     done = CliRunner().invoke(app, [str(original), *BOTH, "--json"])
     assert done.exit_code == 0, done.output
-    evidence = json.loads(done.output)
+    evidence = json.loads(done.stdout)
     assert evidence["passed"]
     assert [each["exact"] for each in evidence["architectures"].values()] == [True, True]
 
@@ -123,7 +123,7 @@ def test_files_and_standard_input(tmp_path: Path) -> None:
     options = ["--with", "'two words' 2", "--inputs", str(given), "--stdin", str(tmp_path / "more")]
     done = CliRunner().invoke(app, [str(original), *options, "--json"])
     assert done.exit_code == 0, done.output
-    evidence = json.loads(done.output)
+    evidence = json.loads(done.stdout)
     assert (evidence["passed"], evidence["reference_kind"]) == (True, "lifted sm_90")
     [run] = evidence["runs"]
     assert (run["arguments"], run["stdin_bytes"], run["folder"]) == (["two words", "2"], 6, "given")
