@@ -161,6 +161,8 @@ def _go_on(
         next_step(f"cass run {port} --check    # reports memory errors and races")
     elif status == EXIT_CANNOT_TELL and kinds == {TRANSLATION}:
         next_step("run this where an Nvidia GPU is: the original runs there")
+    elif any(run.by_chance for each in results.values() for run in each.runs):
+        next_step(f"cass run {port} --check    # reports races; what is drawn needs a seed")
     elif status == EXIT_CANNOT_TELL:
         next_step("give inputs that the program reads: --with ARGUMENTS, --inputs FOLDER")
     elif candidate is not None:

@@ -140,7 +140,7 @@ def with_changes(reference: ReferenceRuns, stand_in: ReferenceRuns) -> Reference
     runs = []
     for run in reference.runs:
         other = others.get(run.inputs)
-        drawn = other is not None and other.same_draws
+        drawn = other is not None and bool(other.same_draws)
         undisturbed = (other.undisturbed or other.outputs)[0] if other is not None else b""
         if other is None or not compare(run.outputs, undisturbed, drawn=drawn).numeric:
             runs.append(run)

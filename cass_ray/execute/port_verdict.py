@@ -40,7 +40,7 @@ def measured_original(
     inputs: Sequence[Inputs],
     mode: RunMode | None = None,
 ) -> ReferenceRuns:
-    """Do as :func:`~cass_ray.execute.originals.measure_original` does; run on a size, too, where
+    """Do as :func:`~cass_ray.execute.originals.measure_original` does; run on sizes, too, where
     the only input has no arguments and the program takes one (:mod:`cass_ray.execute.sizes`)."""
     made = measure_original(original, backends, inputs, mode)
     return with_size(original, made, backends, inputs[0]) if len(inputs) == 1 else made
@@ -78,18 +78,18 @@ def _same_program(one: BuiltProgram, other: BuiltProgram) -> bool:
 
 
 def _on_size_alone(result: PortVerification) -> bool:
-    """Whether a port differs from its original only on the size that we made up."""
-    last = result.runs[-1] if result.runs else None
-    right = last is not None and last.made_up and all(run.numeric for run in result.runs[:-1])
-    return right and (not result.runs[-1].numeric or bool(result.findings))
+    """Whether a port differs from its original only on sizes that we made up."""
+    made_up = [run for run in result.runs if run.made_up]
+    right = bool(made_up) and all(run.numeric for run in result.runs if not run.made_up)
+    return right and (not all(run.numeric for run in made_up) or bool(result.findings))
 
 
 def _disputes(
     port: BuiltProgram | None, reference: ReferenceRuns, backend: Backend, policy: Policy
 ) -> bool:
-    """Whether another port of the original, too, does something else on the size."""
+    """Whether another port of the original, too, does something else on one of the sizes."""
     if port is None:
         return False
-    alone = replace(reference, runs=reference.runs[-1:])
+    alone = replace(reference, runs=tuple(run for run in reference.runs if run.made_up))
     policy = replace(policy, counterfactual=False, counters=False)
     return verify(alone, port, backend, policy).grade is Grade.DIFFERS

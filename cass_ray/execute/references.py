@@ -24,6 +24,7 @@ from cass_ray.execute.backends.base import Backend, BuiltProgram, Execution, Inp
 from cass_ray.execute.comparison.compare import F32, Tolerance, compare
 from cass_ray.execute.differential import PerturbedRun, perturbed_runs, plan
 from cass_ray.execute.evidence.returned_data import varying_share
+from cass_ray.execute.evidence.same_draws import new_seed
 from cass_ray.execute.stored_changes import (
     StoredChanges,
     changes_from_json,
@@ -62,9 +63,9 @@ class ReferenceRun:
     """What the original prints when data is changed on its way."""
     transcripts: tuple[Transcript, ...] = ()
     """What moved between host and device in each run, where that is recorded."""
-    same_draws: bool = False
-    """Whether the random numbers that it draws were the same in each run, since what it prints or
-    moves was not: a port has to be run likewise."""
+    same_draws: int = 0
+    """The seed of its random numbers, where what it prints or moves was other data in each run: a
+    port has to be run likewise. 0: it draws as ever."""
     undisturbed: tuple[bytes, ...] = ()
     """What it prints where it draws as ever; empty where :attr:`outputs` are that."""
     made_up: bool = False
@@ -84,14 +85,15 @@ class ReferenceRun:
         return 2 * differing >= sum(each.size for each in one) > 0
 
     def decided_by_chance(self, tolerance: Tolerance) -> bool:
-        """Whether half of the data that it sends or brings back, or what it prints where it brings
-        nothing back, is other data in each run by more than rounding."""
+        """Whether half of the data that it brings back, some of them where it sends others, or what
+        it prints where it brings nothing back, are other ones in each run by more than rounding."""
         if len(self.transcripts) < 2:
             return False
         one, other = self.transcripts[0], self.transcripts[-1]
-        if self.draws_inputs or 2 * varying_share(one, other, tolerance) >= 1:
+        share = varying_share(one, other, tolerance)
+        if 2 * share >= 1 or (share and self.draws_inputs):
             return True
-        unlike = self.same_draws and not (one.written or other.written)
+        unlike = bool(self.same_draws) and not (one.written or other.written)
         return unlike and not compare(self.outputs[:1], self.outputs[-1], tolerance).numeric
 
     @property
@@ -179,10 +181,10 @@ def _measure_one(
     done, varies = _runs(backend, built, inputs, mode, runs)
     undisturbed: tuple[bytes, ...] = ()
     if not _problem(done) and _draws(done):
-        mode = replace(mode, same_draws=True)
+        mode = replace(mode, same_draws=new_seed())
         again, same_varies = _runs(backend, built, inputs, mode, runs)
         if _problem(again):
-            mode = replace(mode, same_draws=False)
+            mode = replace(mode, same_draws=0)
         else:
             undisturbed = tuple(each.ended.stdout for each in done)
             done, varies = again, same_varies
@@ -426,7 +428,7 @@ def from_json(text: str) -> ReferenceRuns:
                 problem=run["problem"],
                 seconds=run["seconds"],
                 varied=run["varied"],
-                same_draws=run.get("same_draws", False),
+                same_draws=run.get("same_draws", 0),
                 undisturbed=tuple(text.encode("latin-1") for text in run.get("undisturbed", ())),
                 made_up=run.get("made_up", False),
                 **vars(changes_from_json(run)),

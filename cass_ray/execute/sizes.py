@@ -2,9 +2,9 @@
 
 Sizes that programs have by default often fill whole blocks: no thread then stands at the bound that
 a kernel checks, and a port with another bound prints the same. So such a program runs on a size
-that fills none, too. Which sizes a program takes is not known: one counts only if the original
-accepts it, launches kernels, prints something new, and does so in checking mode without a race, an
-access out of bounds or a read of what nobody wrote.
+that fills none, and on the smallest that it takes, too. Which sizes a program takes is not known:
+one counts only if the original accepts it, launches kernels, prints something new, and does so in
+checking mode without a race, an access out of bounds or a read of what nobody wrote.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from cass_ray.execute.targets import build_for
 from cass_ray.execute.verify import UNORDERED_WRITES
 from cass_ray.toolchain.sandbox.executable import Bounds
 
-_SIZES = ("1000", "100", "33")
-"""None is a multiple of 32. An image of 1000 by 1000 is much for a CPU."""
+_SIZES = ("1000", "100", "33"), ("1", "2")
+"""The first of each that the program takes. Of the larger ones none is a multiple of 32; an image
+of 1000 by 1000 is much for a CPU."""
 _SECONDS = 5.0
 """A size on which the original takes longer is passed over."""
 
@@ -30,7 +31,7 @@ _SECONDS = 5.0
 def with_size(
     original: Sources, made: ReferenceRuns, backends: Sequence[Backend], inputs: Inputs
 ) -> ReferenceRuns:
-    """``made`` with a run on a size, where the original takes one; ``inputs`` has no arguments.
+    """``made`` with runs on sizes, where the original takes some; ``inputs`` has no arguments.
 
     ``backends`` are those of which one made ``made``.
     """
@@ -41,14 +42,16 @@ def with_size(
     if not any(argument_positions(text).get(1) is False for text in texts):
         return made
     built = build_for(backend, original)
-    for size in _SIZES:
-        asked = replace(inputs, arguments=(size,))
-        if not _means_something(backend, built, asked, made.runs[0].outputs):
-            continue
-        mode = RunMode(_bounds(), same_draws=made.runs[0].same_draws)
-        runs = measure(backend, built, [asked], mode, differential=False).runs
-        further = [replace(run, made_up=True) for run in runs if not run.problem]
-        return replace(made, runs=(*made.runs, *further))
+    for sizes in _SIZES:
+        for size in sizes:
+            asked = replace(inputs, arguments=(size,))
+            known = [output for run in made.runs for output in run.outputs[:1]]
+            if _means_something(backend, built, asked, known):
+                mode = RunMode(_bounds(), same_draws=made.runs[0].same_draws)
+                runs = measure(backend, built, [asked], mode, differential=False).runs
+                further = [replace(run, made_up=True) for run in runs if not run.problem]
+                made = replace(made, runs=(*made.runs, *further))
+                break
     return made
 
 
@@ -57,7 +60,8 @@ def _means_something(
 ) -> bool:
     done = backend.run(built, inputs, RunMode(_bounds(), check=True))
     clean = done.ended.ok and not done.not_provided and UNORDERED_WRITES not in done.ended.stderr
-    return clean and bool(done.launch_count) and not compare(known, done.ended.stdout).numeric
+    new = not any(compare([each], done.ended.stdout).numeric for each in known)
+    return clean and bool(done.launch_count) and new
 
 
 def _bounds() -> Bounds:

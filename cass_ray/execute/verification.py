@@ -73,7 +73,7 @@ class RunRecord(StrictModel):
         arguments = " ".join(self.arguments) or "no arguments"
         if self.kernel:
             return f"{self.kernel} alone, generated arguments {arguments}"
-        parts = [f"the size {arguments}, which fills no block" if self.made_up else arguments]
+        parts = [f"the size {arguments} of our choice" if self.made_up else arguments]
         if self.stdin_bytes:
             parts.append(f"{self.stdin_bytes} bytes on standard input")
         if self.folder:

@@ -302,7 +302,8 @@ class _Session:
             self._find(*between)
         if (undecided and not timed) or own_difference:
             agreed = 0
-        if not (agreed or undecided):
+        varies = any(each.written for each in reference.transcripts)
+        if not (agreed or undecided) and (varies or any(e.moved for e in reference.perturbed)):
             undecided = record.by_chance
         return record.model_copy(
             update={"perturbations": agreed, "undecided": undecided, "disputed": disputed}
@@ -392,7 +393,7 @@ class _Session:
         execution = self._backend.run(self._candidate, reference.inputs, mode)
         if reference.same_draws:
             # What is drawn is free here: the rest is as in the other runs, or it knows them.
-            undisturbed = replace(reference, outputs=reference.undisturbed, same_draws=False)
+            undisturbed = replace(reference, outputs=reference.undisturbed, same_draws=0)
             comparison = self._compare(undisturbed, execution, drawn=True)
         else:
             comparison = self._compare(reference, execution, data)

@@ -7,30 +7,23 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from cass_ray.architectures import architecture_named
-from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.execute.backends.base import Backend, Inputs, RunMode
 from cass_ray.execute.backends.rdna3 import HipBackend
 from cass_ray.execute.comparison.tolerances import tolerance_for
+from cass_ray.execute.drivers.alone import kernels_alone, with_kernels_alone
 from cass_ray.execute.drivers.driver import ARGUMENT_LISTS
-from cass_ray.execute.drivers.generated import (
-    GeneratedRuns,
-    drivable,
-    generated_runs,
-)
+from cass_ray.execute.drivers.generated import GeneratedRuns
 from cass_ray.execute.drivers.pairs import driven_pair
 from cass_ray.execute.grades import Grade
 from cass_ray.execute.originals import depends_on_card, reference_backends, shown_as
 from cass_ray.execute.port_verdict import JudgedPort, judge_port, measured_original
-from cass_ray.execute.references import ReferenceRuns
 from cass_ray.execute.targets import as_hip, translated_port, usable_targets, wavefronts_on
-from cass_ray.execute.verification import PortVerification, combined
+from cass_ray.execute.verification import PortVerification
 from cass_ray.execute.verify import Policy
-from cass_ray.execute.verify import verify as verify_runs
 from cass_ray.public.gathering import gathered, gathered_port
 from cass_ray.public.renderable import Renderable
 from cass_ray.public.views import Block, Cells, Mark, View
 from cass_ray.toolchain.sandbox.executable import Bounds
-from cass_ray.toolchain.unit import CompileFailure
 
 
 class VerifyResult(Renderable, PortVerification):
@@ -178,7 +171,7 @@ def compare_programs(
     made = measured_original(reference, theirs, inputs, mode)
     generated: GeneratedRuns | str = ""
     if driven is None:
-        generated = _generated(reference, candidate, made, theirs, ours[0])
+        generated = kernels_alone(reference, candidate, made, theirs, ours[0])
     results = {}
     named = zip(architectures or [ours[0].name], ours, strict=True)
     for name, engine in _by_both(named) if how.second_compiler else named:
@@ -196,7 +189,7 @@ def compare_programs(
         if result.grade is Grade.DIFFERS and depends_on_card(reference, made, theirs, engine):
             there = measured_original(reference, shown_as(theirs, engine), inputs, mode)
             result = judge_port(subject, there, engine, policy)
-        results[name] = _with_generated(result, candidate, generated, engine, policy)
+        results[name] = with_kernels_alone(result, candidate, generated, engine, policy)
     return results
 
 
@@ -211,53 +204,3 @@ def _by_both(engines: Iterable[tuple[str, Backend]]) -> Iterator[tuple[str, Back
         if not isinstance(engine, HipBackend):
             raise ValueError(f"the backend {engine.name} is not one of AMD code")
         yield by_second_compiler(name), replace(engine, second_compiler=True)
-
-
-def _generated(
-    original: Sources,
-    port: Sources,
-    made: ReferenceRuns,
-    backends: Sequence[Backend],
-    second: Backend,
-) -> GeneratedRuns | str:
-    """Launches of the kernels that both have, where the original ran; else why there are none."""
-    [backend] = [each for each in backends if each.name == made.backend]
-    if backend.real_gpu or not made.whole:
-        return "none: only the CPU backend says which launches mean something"
-    if not (kernels := drivable(original, port)):
-        return "none: no kernel of both has parameters that can be made up"
-    try:
-        found = generated_runs(original, kernels, made.runs[0].launches or (), backend, second)
-    except CompileFailure as failure:
-        return f"none: {failure.tool}: {failure.diagnostic.strip().partition(chr(10))[0]}"
-    if found.reference.runs:
-        return found
-    return f"none: the original takes no generated arguments{_disputed(found)}"
-
-
-def _disputed(found: GeneratedRuns) -> str:
-    if not found.disputed:
-        return ""
-    names = ", ".join(found.disputed)
-    return f"; left out, because the rules' translation does something else there: {names}"
-
-
-def _with_generated(
-    result: PortVerification,
-    port: Sources,
-    generated: GeneratedRuns | str,
-    engine: Backend,
-    policy: Policy,
-) -> PortVerification:
-    """``result``, and where the program was right its kernels on generated arguments."""
-    if isinstance(generated, str) or not (result.agrees or result.grade is Grade.CANNOT_TELL):
-        said = generated if isinstance(generated, str) else ""
-        return result.model_copy(update={"generated": said})
-    built = engine.build(generated.driven(port))
-    policy = replace(policy, counterfactual=False, counters=False)
-    alone = verify_runs(generated.reference, built, engine, policy)
-    launched = {generated.kernel(run.inputs.arguments) for run in generated.reference.runs}
-    said = f"{len(generated.reference.runs)} launches of {', '.join(sorted(launched))}"
-    said += _disputed(generated)
-    whole = combined(result, alone, generated.kernel)
-    return whole.model_copy(update={"generated": said})

@@ -75,10 +75,10 @@ class Unit:
             *(word for header in self.forced for word in ("-include", header)),
         ]
 
-    def _search_of(self, folder: str) -> tuple[str, ...]:
+    def _search_of(self, folder: PurePosixPath) -> tuple[str, ...]:
         place = self.root / folder
         if any((place / name).is_file() for name in _OF_THE_C_LIBRARY):
-            return ("-idirafter", folder)
+            return ("-idirafter", str(folder))
         return (f"-I{folder}",)
 
     def nvcc_arguments(self) -> list[str]:

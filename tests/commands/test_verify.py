@@ -175,3 +175,28 @@ def test_a_program_without_kernels_is_never_verified(tmp_path: Path) -> None:
     assert done.exit_code == 4, done.output
     assert done.output.startswith("cannot tell (")
     assert "no kernel was launched on either side" in done.output.splitlines()[0]
+
+
+RACE = """
+#include <cstdio>
+__global__ void work(int* p) { p[0] = p[0] + threadIdx.x; }
+int main() {
+  int *p, sum;
+  cudaMalloc(&p, 4);
+  cudaMemset(p, 0, 4);
+  work<<<1, 256>>>(p);
+  cudaMemcpy(&sum, p, 4, cudaMemcpyDeviceToHost);
+  printf("%d\\n", sum);
+}
+"""
+
+
+@pytest.mark.nvidia
+def test_a_race_is_no_port_that_is_verified(tmp_path: Path) -> None:
+    program = tmp_path / "race.cu"
+    program.write_text(RACE)
+    done = CliRunner().invoke(app, [str(program)])
+    assert done.exit_code == 4, done.output
+    assert done.output.startswith("agrees, independence not shown")
+    assert "another order" in done.output
+    assert f"next: cass run {program} --check" in done.output

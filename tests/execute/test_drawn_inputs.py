@@ -1,174 +1,11 @@
-"""A program that draws random numbers draws the same ones beside its port, or shows nothing.
-
-Each variation is judged with its right port and with a wrong one, whose own checks, where it has
-any, are as wrong as its kernel.
-"""
+"""A program that draws random numbers draws the same ones beside its port, or shows nothing."""
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
-
 import pytest
 
-from cass_ray.corpus.reading.source_files import Sources
-from cass_ray.execute.rewards.settings import RewardSettings
-from cass_ray.execute.rewards.verdicts import Outcome, RewardItem
-from cass_ray.execute.targets import as_hip
-
-# Of what is drawn and of the seed; HASH is a generator of a program's own.
-HEAD = """
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
-#include <ctime>
-#include <random>
-#include <unistd.h>
-__device__ float hashed(unsigned seed) {
-  unsigned h = (threadIdx.x + seed) * 2654435761u;
-  h = (h ^ (h >> 16)) * 2246822519u;
-  return ((h ^ (h >> 13)) >> 8) * (1.0f / 16777216.0f);
-}
-__global__ void draw(float* x, unsigned seed) { x[threadIdx.x] = hashed(seed); }
-__global__ void twice(const float* x, float* y) { y[threadIdx.x] = 2.0f * x[threadIdx.x]; }
-"""
-ON_DEVICE = """
-int main() {
-  float *x, *y, host[64];
-  cudaMalloc(&x, sizeof host);
-  cudaMalloc(&y, sizeof host);
-  draw<<<1, 64>>>(x, SEED);
-  twice<<<1, 64>>>(x, y);
-  cudaMemcpy(host, y, sizeof host, cudaMemcpyDeviceToHost);
-  for (int i = 0; i < 8; ++i) printf("%f\\n", host[i]);
-}
-"""
-NANOSECONDS = "(unsigned)std::chrono::system_clock::now().time_since_epoch().count()"
-BY_STATE = """
-__global__ void begin(unsigned* s, unsigned seed) {
-  s[threadIdx.x] = seed ^ threadIdx.x * 747796405u;
-}
-__global__ void count(unsigned* s, int* hits) {
-  unsigned v = s[threadIdx.x];
-  int n = 0;
-  for (int k = 0; k < 50; ++k) {
-    v = v * 1664525u + 1013904223u;
-    float a = (v >> 8) * (1.0f / 16777216.0f);
-    v = v * 1664525u + 1013904223u;
-    float b = (v >> 8) * (1.0f / 16777216.0f);
-    n += a * a + b * b < 1.0f;
-  }
-  s[threadIdx.x] = v;
-  atomicAdd(hits, n);
-}
-int main() {
-  unsigned* s;
-  int *d, hits;
-  cudaMalloc(&s, 1024);
-  cudaMalloc(&d, 4);
-  cudaMemset(d, 0, 4);
-  begin<<<1, 256>>>(s, time(0));
-  count<<<1, 256>>>(s, d);
-  cudaMemcpy(&hits, d, 4, cudaMemcpyDeviceToHost);
-  printf("pi = %f\\n", 4.0 * hits / 12800);
-}
-"""
-PRINTED = """
-__global__ void show(const float* x) {
-  if (threadIdx.x == 0)
-    for (int i = 0; i < 4; ++i) printf("%f\\n", 2.0f * x[i]);
-}
-int main() {
-  float* x;
-  cudaMalloc(&x, 256);
-  draw<<<1, 64>>>(x, time(0));
-  show<<<1, 64>>>(x);
-  cudaDeviceSynchronize();
-}
-"""
-MANAGED = """
-int main() {
-  float *x, *y;
-  cudaMallocManaged(&x, 256);
-  cudaMallocManaged(&y, 256);
-  srand(time(0));
-  for (int i = 0; i < 64; ++i) x[i] = rand() / (float)RAND_MAX;
-  twice<<<1, 64>>>(x, y);
-  cudaDeviceSynchronize();
-  for (int i = 0; i < 8; ++i) printf("%f\\n", y[i]);
-}
-"""
-SENT = """
-int main() {
-  float x[64], y[64], *p, *q;
-  std::mt19937 draw(SEED);
-  std::uniform_real_distribution<float> numbers(0.5f, 1.0f);
-  for (float& each : x) each = numbers(draw);
-  cudaMalloc(&p, sizeof x);
-  cudaMalloc(&q, sizeof y);
-  cudaMemcpy(p, x, sizeof x, cudaMemcpyHostToDevice);
-  twice<<<1, 64>>>(p, q);
-  cudaMemcpy(y, q, sizeof y, cudaMemcpyDeviceToHost);
-  int wrong = 0;
-  for (int i = 0; i < 64; ++i) wrong += y[i] != 2.0f * x[i];
-  SAYS
-}
-"""
-NUMBERS = 'for (int i = 0; i < 5; ++i) printf("%f\\n", y[i]); (void)wrong;'
-VERDICT = 'puts(wrong ? "FAILED" : "PASSED");'
-CURAND = """
-#include <curand_kernel.h>
-__global__ void begin(curandState* s, unsigned seed) {
-  curand_init(seed, threadIdx.x, 0, &s[threadIdx.x]);
-}
-__global__ void next(curandState* s, float* x) { x[threadIdx.x] = curand_uniform(&s[threadIdx.x]); }
-int main() {
-  curandState* s;
-  float *x, *y, host[64];
-  cudaMalloc(&s, 64 * sizeof(curandState));
-  cudaMalloc(&x, sizeof host);
-  cudaMalloc(&y, sizeof host);
-  begin<<<1, 64>>>(s, time(0));
-  next<<<1, 64>>>(s, x);
-  twice<<<1, 64>>>(x, y);
-  cudaMemcpy(host, y, sizeof host, cudaMemcpyDeviceToHost);
-  for (int i = 0; i < 8; ++i) printf("%f\\n", host[i]);
-}
-"""
-
-DRAWN = {
-    "on the device, by the time": ON_DEVICE.replace("SEED", "(unsigned)time(0)"),
-    "on the device, by nanoseconds": ON_DEVICE.replace("SEED", NANOSECONDS),
-    "on the device, by the process": ON_DEVICE.replace("SEED", "getpid() * 31 + time(0)"),
-    "on the device, by a random device": ON_DEVICE.replace("SEED", "std::random_device()()"),
-    "by states in device memory": BY_STATE,
-    "by cuRAND's device functions": CURAND,
-    "printed by a kernel": PRINTED,
-    "on the host, in managed memory": MANAGED,
-    "on the host, sent, numbers printed": SENT.replace("SEED", "std::random_device{}()").replace(
-        "SAYS", NUMBERS
-    ),
-    "on the host, sent, checked by itself": SENT.replace("SEED", "time(0)").replace(
-        "SAYS", VERDICT
-    ),
-    "by a constant": SENT.replace("SEED", "7").replace("SAYS", NUMBERS),
-}
-BY_DEVICE_CLOCK = ON_DEVICE.replace("SEED", "0").replace("draw<<<", "draw_by_clock<<<")
-BY_DEVICE_CLOCK = (
-    "__global__ void draw_by_clock(float* x, unsigned) { x[threadIdx.x] = hashed(clock64()); }"
-    + BY_DEVICE_CLOCK
-)
-
-
-def outcome(program: str, *, wrong: bool) -> Outcome:
-    """Of the program's own text as HIP; a wrong port multiplies by 2.5 wherever it can."""
-    question = HEAD + program
-    answer = as_hip(Sources(PurePosixPath("program.cu"), {"program.cu": question.encode()}))
-    text = answer.files[str(answer.main)].decode()
-    if wrong:
-        text = text.replace("2.0f *", "2.5f *").replace("a * a + b * b < 1.0f", "a < 0.7854f")
-    judge = RewardSettings(cached=False).judge()
-    item = RewardItem(question=question, answer=f"```hip\n{text}\n```", inputs=[[]])
-    return judge.judge(item).outcome
+from cass_ray.execute.rewards.verdicts import Outcome
+from tests.security.forgeries.drawn import ADDRESS_SENT, BY_DEVICE_CLOCK, DRAWN, outcome
 
 
 @pytest.mark.nvidia
@@ -180,13 +17,12 @@ def test_a_right_port_of_a_program_that_draws_is_right(how: str) -> None:
 
 @pytest.mark.nvidia
 @pytest.mark.amd
-@pytest.mark.parametrize("how", DRAWN)
-def test_a_wrong_port_of_a_program_that_draws_is_not(how: str) -> None:
-    assert outcome(DRAWN[how], wrong=True) in (Outcome.WRONG, Outcome.FORGED)
+@pytest.mark.parametrize("wrong", [False, True])
+def test_what_no_seed_decides_shows_nothing(wrong: bool) -> None:
+    assert outcome(BY_DEVICE_CLOCK, wrong=wrong) is Outcome.UNDECIDED
 
 
 @pytest.mark.nvidia
 @pytest.mark.amd
-@pytest.mark.parametrize("wrong", [False, True])
-def test_what_no_seed_decides_shows_nothing(wrong: bool) -> None:
-    assert outcome(BY_DEVICE_CLOCK, wrong=wrong) is Outcome.UNDECIDED
+def test_an_address_is_no_random_number() -> None:
+    assert outcome(ADDRESS_SENT, wrong=False) is Outcome.RIGHT

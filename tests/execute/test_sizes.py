@@ -1,4 +1,4 @@
-"""Without arguments a program that takes a size runs on one that fills no block, too."""
+"""Without arguments a program that takes a size runs on odd ones, too: large and smallest."""
 
 from __future__ import annotations
 
@@ -81,11 +81,31 @@ def test_faults_at_the_bound_are_found(reader: str, fault: str, tmp_path: Path) 
     assert "size 1000" in result.reason
 
 
+SMALL = {
+    "one element is left out": ("if (i < n)", "if (i < n && n > 1)"),
+    "the first thread alone waits": ("if (i < n)", "if (i < n && (i > 0 || n > 33))"),
+    "no block for less than a warp": ("(n + 63) / 64", "(n < 32 ? 0 : (n + 63) / 64)"),
+    "an early end": ("if (n < 1) return 2;", "if (n < 2) return 2;"),
+}
+
+
+@pytest.mark.nvidia
+@pytest.mark.amd
+@pytest.mark.parametrize("fault", SMALL)
+def test_faults_of_the_smallest_size_are_found(fault: str, tmp_path: Path) -> None:
+    port = program().replace(*SMALL[fault])
+    assert port != program()
+    result = judged(tmp_path, program(), port)
+    assert result.grade is Grade.DIFFERS
+    assert "size 1 " in result.reason
+
+
 RIGHT = {
     # by the original: what it takes, and how many inputs there are then
-    "any size": (program(), 2),
-    "a power of two": (program(refusal="if (n & (n - 1)) return 2;"), 1),
-    "at most fifty": (program(refusal="if (n > 50 && n != 256) return 2;"), 2),
+    "any size": (program(), 3),
+    "a power of two": (program(refusal="if (n & (n - 1)) return 2;"), 2),
+    "at most fifty": (program(refusal="if (n > 50 && n != 256) return 2;"), 3),
+    "two elements at least": (program(refusal="if (n < 2) return 2;"), 3),
     "no size": (program("argc > 1 ? 256 : 256"), 1),
     "a size that it ignores": (program("argc > 1 && atoi(argv[1]) < 0 ? 1 : 256"), 1),
     "out of bounds for what is no multiple": (

@@ -16,7 +16,7 @@ from cass_ray.printable import printable
 AREAS = {
     "execution": ("execution", "runs", "executables", "masked_proc"),
     "compilers": ("compilers", "compile_bombs", "names", "trees"),
-    "verifier": ("verifier", "evidence", "device_protocol"),
+    "verifier": ("verifier", "evidence", "device_protocol", "drawn"),
     "readers": ("scanners", "listings", "fuzzers"),
     "archives": ("archives",),
     "git": ("git",),

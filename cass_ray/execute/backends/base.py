@@ -69,10 +69,10 @@ class RunMode:
     With ``skip_kernels`` launches are counted and answered with success, and no kernel runs. With
     ``perturb`` data is changed on its way, with ``transcript`` what moves is recorded, where the
     backend can. ``varied`` shows the program another machine: name,
-    user, clocks, environment, and another device of the same kind. With ``same_draws`` it draws the
-    same random numbers in each run. With ``other_schedule`` waves take turns as on a card, where
-    the backend decides their order. ``counters`` asks for dynamic counters, ``check`` for checking
-    mode, where the backend has them.
+    user, clocks, environment, and another device of the same kind. ``same_draws`` is a seed, not 0,
+    that its random numbers follow from. With ``other_schedule`` waves take turns as on a card,
+    where the backend decides their order. ``counters`` asks for dynamic counters, ``check`` for
+    checking mode, where the backend has them.
     """
 
     bounds: Bounds = field(default_factory=Bounds)
@@ -80,7 +80,7 @@ class RunMode:
     perturb: Perturbation | None = None
     transcript: bool = False
     varied: bool = False
-    same_draws: bool = False
+    same_draws: int = 0
     other_schedule: bool = False
     counters: bool = False
     check: bool = False
@@ -197,7 +197,7 @@ class Backend(ABC):
             self.leased() as lease,
         ):
             seen = on_other_machine(observation.exposure) if mode.varied else observation.exposure
-            seen = with_same_draws(seen) if mode.same_draws else seen
+            seen = with_same_draws(seen, mode.same_draws) if mode.same_draws else seen
             ended = run_sandboxed(
                 built.executable,
                 inputs.arguments,

@@ -11,12 +11,19 @@ from __future__ import annotations
 
 import functools
 import math
-from collections import Counter
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from cass_ray.execute.comparison.runs import common_runs
 from cass_ray.execute.comparison.tokens import Line, OutputToken, OutputTokenKind, lines_of
+from cass_ray.execute.comparison.variation import (
+    WILD_SHARE,
+    Expected,
+    TokenColumn,
+    shape_of,
+    with_variation,
+    with_wild_columns,
+)
 from cass_ray.execute.comparison.volatile import NOTHING, Freedom, freedom
 
 _LISTED = 20
@@ -29,10 +36,6 @@ _ROUNDED_SHARE = 0.02
 _ROUNDED_TOLERANCES = 2.0
 """One unit of the last printed digit is rounding where it is at most so many tolerances."""
 _SPREAD_FACTOR = 10.0
-_WILD_SPREAD = 1e-2
-_WILD_LINES = 8
-_WILD_SHARE = 0.75
-"""So many lines of a column, of those that vary, vary by more: then all that vary do so freely."""
 _RESIDUAL_ROUNDINGS = 64.0
 """A number of at most so many absolute tolerances may be rounding alone."""
 
@@ -85,31 +88,6 @@ class _Tally:
     same_data: bool = False
     rounding: float = 0.0
     """The rounding of the numbers that both outputs were printed from."""
-
-
-@dataclass
-class _Column:
-    """The numbers at one place of all lines of the reference that are alike but for numbers."""
-
-    has_floats: bool = False
-    scale: float = 0.0
-
-    def add(self, token: OutputToken) -> None:
-        self.has_floats |= token.kind is OutputTokenKind.FLOAT
-        if math.isfinite(token.value):
-            self.scale = max(self.scale, abs(token.value))
-
-
-@dataclass(frozen=True)
-class _Expected:
-    """One line of the reference: what is free in it, and how far its floats vary by themselves."""
-
-    text: str
-    tokens: Line
-    free: Freedom = NOTHING
-    varying: frozenset[int] = frozenset()
-    spread: tuple[float, ...] = ()
-    columns: tuple[_Column, ...] = ()
 
 
 class _Difference(Exception):
@@ -218,16 +196,16 @@ class _Template:
         if order_free:
             outputs = [sorted(output, key=_order) for output in outputs]
         first = outputs[0]
-        self._blocks: list[list[_Expected]] = [[_Expected(text, line) for text, line in first]]
+        self._blocks: list[list[Expected]] = [[Expected(text, line) for text, line in first]]
         self._open_start = self._open_end = False
         notes: list[str] = []
         for other in outputs[1:]:
             if [len(line) for _, line in other] == [len(line) for _, line in first]:
-                self._blocks = [_with_variation(self._blocks[0], other)]
+                self._blocks = [with_variation(self._blocks[0], other)]
             else:
                 self._blocks, notes = self._common(first, other)
                 break
-        self._blocks = _with_wild_columns(self._blocks, 0.0 if drawn else _WILD_SHARE)
+        self._blocks = with_wild_columns(self._blocks, 0.0 if drawn else WILD_SHARE)
         self.varying = tuple([*notes, *self._varying_lines()][:_LISTED])
         columns = _columns(outputs)
         self._blocks = [
@@ -239,10 +217,10 @@ class _Template:
 
     def _common(
         self, first: list[tuple[str, Line]], other: list[tuple[str, Line]]
-    ) -> tuple[list[list[_Expected]], list[str]]:
+    ) -> tuple[list[list[Expected]], list[str]]:
         """Blocks of lines that both runs print, and the lines that only one prints."""
         texts = [text for text, _ in first], [text for text, _ in other]
-        blocks: list[list[_Expected]] = []
+        blocks: list[list[Expected]] = []
         notes: list[str] = []
         position = other_position = 0
         for start, other_start, length in [*common_runs(*texts), (len(first), len(other), 0)]:
@@ -252,7 +230,7 @@ class _Template:
             notes += gap
             position, other_position = start + length, other_start + length
             if length:
-                blocks.append([_Expected(*line) for line in first[start:position]])
+                blocks.append([Expected(*line) for line in first[start:position]])
         return blocks, notes
 
     def _varying_lines(self) -> list[str]:
@@ -317,90 +295,30 @@ def _order(item: tuple[str, Line]) -> tuple[list[str], list[float]]:
 
 
 def _with_freedom(
-    line: _Expected, columns: dict[tuple[str, ...], list[_Column]], *, varied: bool
-) -> _Expected:
+    line: Expected, columns: dict[tuple[str, ...], list[TokenColumn]], *, varied: bool
+) -> Expected:
     free = freedom(line.text, line.tokens)
     if varied:
         # What a rule says of single numbers was measured; of a name, that it varies.
         names = free.rest_from is not None and any(each >= free.rest_from for each in line.varying)
         free = Freedom(rest_from=free.rest_from, rule=free.rule) if names else NOTHING
-    own = tuple(columns[_shape(line.tokens)])
-    return _Expected(line.text, line.tokens, free, line.varying, line.spread, own)
+    own = tuple(columns[shape_of(line.tokens)])
+    return Expected(line.text, line.tokens, free, line.varying, line.spread, own)
 
 
-def _shape(line: Line) -> tuple[str, ...]:
-    """A line without its numbers."""
-    return tuple(token.text if token.kind is OutputTokenKind.TEXT else "" for token in line)
-
-
-def _columns(outputs: Sequence[list[tuple[str, Line]]]) -> dict[tuple[str, ...], list[_Column]]:
-    columns: dict[tuple[str, ...], list[_Column]] = {}
+def _columns(outputs: Sequence[list[tuple[str, Line]]]) -> dict[tuple[str, ...], list[TokenColumn]]:
+    columns: dict[tuple[str, ...], list[TokenColumn]] = {}
     for output in outputs:
         for _, line in output:
-            own = columns.setdefault(_shape(line), [_Column() for _ in line])
+            own = columns.setdefault(shape_of(line), [TokenColumn() for _ in line])
             for column, token in zip(own, line, strict=True):
                 if token.kind is not OutputTokenKind.TEXT:
                     column.add(token)
     return columns
 
 
-def _with_variation(block: list[_Expected], other: list[tuple[str, Line]]) -> list[_Expected]:
-    """``block`` with the tokens marked that another run of the reference prints differently."""
-    merged = []
-    for line, (_, tokens) in zip(block, other, strict=True):
-        varying = set(line.varying)
-        spread = list(line.spread or [0.0] * len(tokens))
-        for position, (one, two) in enumerate(zip(line.tokens, tokens, strict=True)):
-            if one.text != two.text:
-                varying.add(position)
-                spread[position] = max(spread[position], _distance(one, two))
-        merged.append(
-            _Expected(line.text, line.tokens, line.free, frozenset(varying), tuple(spread))
-        )
-    return merged
-
-
-def _with_wild_columns(blocks: list[list[_Expected]], share: float) -> list[list[_Expected]]:
-    """``blocks`` with numbers free that vary little by chance alone.
-
-    In a table of times nearly all of a column is another number in each run, and one or the other
-    happens to be nearly the same. ``share`` is how much of a column varies much; 0: all are free.
-    """
-    seen: Counter[tuple[tuple[str, ...], int]] = Counter()
-    wild: Counter[tuple[tuple[str, ...], int]] = Counter()
-    lines = [line for block in blocks for line in block if line.varying]
-    for line in lines:
-        seen.update((_shape(line.tokens), position) for position in line.varying)
-        free = [each for each in line.varying if math.isinf(line.spread[each])]
-        wild.update((_shape(line.tokens), position) for position in free)
-    fewest = _WILD_LINES if share else 0
-    columns = {key for key in seen if wild[key] >= max(fewest, share * seen[key])}
-    if not columns:
-        return blocks
-    return [[_with_wild(line, columns) for line in block] for block in blocks]
-
-
-def _with_wild(line: _Expected, columns: Collection[tuple[tuple[str, ...], int]]) -> _Expected:
-    shape = _shape(line.tokens)
-    free = [each for each in line.varying if (shape, each) in columns]
-    spread = [math.inf if place in free else each for place, each in enumerate(line.spread)]
-    return replace(line, spread=tuple(spread)) if free else line
-
-
-def _distance(one: OutputToken, two: OutputToken) -> float:
-    """How far two runs of the reference are apart; infinite where they are not both floats."""
-    if OutputTokenKind.FLOAT not in (one.kind, two.kind) or OutputTokenKind.TEXT in (
-        one.kind,
-        two.kind,
-    ):
-        return math.inf
-    distance = abs(one.value - two.value)
-    scale = max(abs(one.value), abs(two.value))
-    return distance if distance <= _WILD_SPREAD * scale else math.inf
-
-
 def _match_block(
-    block: list[_Expected],
+    block: list[Expected],
     lines: list[tuple[str, Line]],
     start: int,
     tolerance: Tolerance,
@@ -421,7 +339,7 @@ def _match_block(
             raise _Difference(f"{place} {wanted}: {error}") from None
 
 
-def _match_line(expected: _Expected, tokens: Line, tolerance: Tolerance, tally: _Tally) -> None:
+def _match_line(expected: Expected, tokens: Line, tolerance: Tolerance, tally: _Tally) -> None:
     length = len(expected.tokens)
     if expected.free.rest_from is not None:
         length = min(length, expected.free.rest_from)
@@ -442,7 +360,7 @@ def _match_line(expected: _Expected, tokens: Line, tolerance: Tolerance, tally: 
 def _match_token(
     wanted: OutputToken,
     found: OutputToken,
-    column: _Column,
+    column: TokenColumn,
     tolerance: Tolerance,
     spread: float,
     tally: _Tally,
@@ -470,7 +388,7 @@ def _match_token(
 def _match_float(
     wanted: OutputToken,
     found: OutputToken,
-    column: _Column,
+    column: TokenColumn,
     tolerance: Tolerance,
     spread: float,
     tally: _Tally,

@@ -1,6 +1,6 @@
-// Preloaded into a program's process: what programs draw random numbers from is the same in each
-// run. Clocks start at a constant, process numbers are fixed, and what the kernel, the C library
-// and std::random_device call random follows from a constant.
+// Preloaded into a program's process: what programs draw random numbers from follows from the seed
+// in CASS_DRAWS: the time of day at which clocks start (its upper half), and what the kernel, the C
+// library and std::random_device call random.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/types.h>
 #include <time.h>
@@ -18,20 +19,32 @@
 
 enum { nanoseconds = 1000000000, clocks = 16, source_bytes = 4 << 20 };
 
-static const time_t wall_start = 1770000000;  // seconds
-
-// The program does not see that something is preloaded. What starts it has to hand it on.
-__attribute__((constructor)) static void hide(int count, char** arguments) {
-  if (count > 0 && strcmp(arguments[0], "/cass/program") == 0) unsetenv("LD_PRELOAD");
-}
-
-// SplitMix64.
-static uint64_t drawn(void) {
-  static uint64_t state = 0x5eed;
-  uint64_t z = __atomic_add_fetch(&state, 0x9e3779b97f4a7c15u, __ATOMIC_RELAXED);
+static uint64_t mixed(uint64_t z) {  // SplitMix64
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
   return z ^ (z >> 31);
+}
+
+// Other libraries may ask for the time before `hide` runs.
+static uint64_t seed(void) {
+  static uint64_t known;
+  const char* text = known == 0 ? getenv("CASS_DRAWS") : NULL;
+  if (text != NULL) known = strtoull(text, NULL, 10);
+  return known;
+}
+
+// The program sees nothing of this in its environment. What starts it has to hand it on.
+__attribute__((constructor)) static void hide(int count, char** arguments) {
+  if (count < 1 || strcmp(arguments[0], "/cass/program") != 0) return;
+  seed();
+  unsetenv("LD_PRELOAD");
+  unsetenv("CASS_DRAWS");
+}
+
+static uint64_t drawn(void) {
+  static uint64_t steps;
+  const uint64_t step = __atomic_add_fetch(&steps, 0x9e3779b97f4a7c15u, __ATOMIC_RELAXED);
+  return mixed(seed() + step);
 }
 
 static void fill(void* target, size_t bytes) {
@@ -57,16 +70,20 @@ static int gives_seeds(clockid_t clock) {
          clock == CLOCK_PROCESS_CPUTIME_ID;
 }
 
-// The first reading is a constant; from there on time passes, as programs measure it. Clocks that
-// count from the start of the machine are as ever.
+// The first reading follows from the seed; from there on time passes, as
+// programs measure it. Clocks that count from the start of the machine are as ever.
 int clock_gettime(clockid_t clock, struct timespec* time) {
   static struct timespec first[clocks];
   const int result = real_clock(clock, time);
   if (result != 0 || clock < 0 || clock >= clocks || !gives_seeds(clock)) return result;
   if (first[clock].tv_sec == 0 && first[clock].tv_nsec == 0) first[clock] = *time;
-  const long long passed = (long long)(time->tv_sec - first[clock].tv_sec) * nanoseconds +
-                           (time->tv_nsec - first[clock].tv_nsec);
-  const time_t start = clock == CLOCK_PROCESS_CPUTIME_ID ? 0 : wall_start;
+  long long passed = (long long)(time->tv_sec - first[clock].tv_sec) * nanoseconds +
+                     (time->tv_nsec - first[clock].tv_nsec);
+  time_t start = 0;
+  if (clock != CLOCK_PROCESS_CPUTIME_ID) {
+    start = (time_t)(seed() >> 32);
+    passed += (long long)(mixed(seed() + 1) % 900000000);
+  }
   time->tv_sec = start + passed / nanoseconds;
   time->tv_nsec = passed % nanoseconds;
   return 0;
@@ -113,9 +130,10 @@ int pthread_cond_timedwait(pthread_cond_t* restrict condition, pthread_mutex_t* 
   return function(condition, mutex, &until);
 }
 
-pid_t getpid(void) { return 4242; }
+// In its name space the number of a program's process is always the same.
+pid_t getpid(void) { return (pid_t)syscall(SYS_getpid); }
 
-pid_t getppid(void) { return 4241; }
+pid_t getppid(void) { return (pid_t)syscall(SYS_getppid); }
 
 ssize_t getrandom(void* target, size_t bytes, unsigned flags) {
   (void)flags;

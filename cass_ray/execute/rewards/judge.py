@@ -14,6 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
+from typing import Generic, TypeVar
 
 from cass_ray.cache import ContentCache, digest
 from cass_ray.corpus.reading.source_files import Sources
@@ -21,6 +22,12 @@ from cass_ray.dataset.row import Reason, clip_diagnostic
 from cass_ray.execute.backends.base import Backend, Inputs
 from cass_ray.execute.checks_version import checks_version
 from cass_ray.execute.comparison.tolerances import tolerance_for
+from cass_ray.execute.drivers.alone import (
+    kernels_alone,
+    tells_of_itself_alone,
+    with_kernels_alone,
+)
+from cass_ray.execute.drivers.generated import GeneratedRuns, drivable
 from cass_ray.execute.grades import Grade
 from cass_ray.execute.port_verdict import JudgedPort, judge_port, measured_original
 from cass_ray.execute.references import ReferenceRuns
@@ -52,20 +59,23 @@ _REFERENCES = 4096
 """Questions whose outputs are remembered."""
 
 
-class _Once:
+_Made = TypeVar("_Made")
+
+
+class _Once(Generic[_Made]):
     """Results by key, each made once however many ask for it at the same time."""
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._made: OrderedDict[str, Future[ReferenceRuns]] = OrderedDict()
+        self._made: OrderedDict[str, Future[_Made]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, key: str, make: Callable[[], ReferenceRuns]) -> ReferenceRuns:
+    def get(self, key: str, make: Callable[[], _Made]) -> _Made:
         """What ``make`` gives; what it raises is raised to everyone who waits, and forgotten."""
         with self._lock:
             known = self._made.get(key)
             mine = known is None
-            found: Future[ReferenceRuns] = Future() if known is None else known
+            found: Future[_Made] = Future() if known is None else known
             self._made[key] = found
             self._made.move_to_end(key)
             while len(self._made) > self._most:
@@ -97,7 +107,8 @@ class RewardJudge:
     least: Grade = Grade.VERIFIED
     """The least grade that is right: ``verified``, or ``agrees, independence not shown``."""
     bounds: Bounds = field(default_factory=Bounds)
-    _references: _Once = field(default_factory=lambda: _Once(_REFERENCES))
+    _references: _Once[ReferenceRuns] = field(default_factory=lambda: _Once(_REFERENCES))
+    _alone: _Once[GeneratedRuns | str] = field(default_factory=lambda: _Once(_REFERENCES))
 
     def judge(self, item: RewardItem) -> RewardVerdict:
         """The verdict; raises for nothing that an answer is."""
@@ -167,6 +178,9 @@ class RewardJudge:
         another = translated_port(question, answer, self.backend)
         subject = JudgedPort(built, question.files, answer.files, another)
         result = judge_port(subject, reference, self.backend, policy)
+        if tells_of_itself_alone(result):
+            alone = self._kernels_alone(question, answer, reference)
+            result = with_kernels_alone(result, answer, alone, self.backend, policy)
         by_load = not result.passed and any(run.verdict in _RUN_BY_LOAD for run in result.runs)
         return self._verdict(result, len(item.inputs)), not by_load
 
@@ -175,6 +189,15 @@ class RewardJudge:
         key = digest([item.question, repr(item.inputs)])
         return self._references.get(
             key, lambda: measured_original(question, self.originals, inputs)
+        )
+
+    def _kernels_alone(
+        self, question: Sources, answer: Sources, reference: ReferenceRuns
+    ) -> GeneratedRuns | str:
+        names = [kernel.name for kernel in drivable(question, answer)]
+        return self._alone.get(
+            digest([question.digest, *names]),
+            lambda: kernels_alone(question, answer, reference, self.originals, self.backend),
         )
 
     def _verdict(self, result: PortVerification, inputs: int) -> RewardVerdict:

@@ -2,20 +2,19 @@
 
 Every CUDA program starts with the same two megabytes of runtime header, and reading them is most of
 what cicc does. A :class:`ResidentCicc` is a cicc process that has read them and stops where the
-program's own text starts; for each program it forks (``nvidia_shim/resume.c``). The child does what
+program's own text starts; for each program it forks (``shim/resume.c``). The child does what
 a cicc does that has read both from one file, in half of the CPU time. It runs in the sandbox, which
-shows it the toolchain and its own folder.
+shows it the toolchain and its own folder; a child may write to no other than its job's.
 """
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
 import re
+import secrets
 import select
 import shutil
-import signal
 import subprocess
 import threading
 import weakref
@@ -24,6 +23,7 @@ from pathlib import Path
 
 from cass_ray.toolchain.nvidia.preprocess import STAND_IN, PreprocessedProgram
 from cass_ray.toolchain.nvidia.steps import WORK_FILE_STEM, NvccSteps
+from cass_ray.toolchain.resident.tool import RESIDENT_FOLDER, end_resident
 from cass_ray.toolchain.sandbox import isolation, process
 from cass_ray.toolchain.sandbox.isolation import Mount, View
 from cass_ray.toolchain.sandbox.process import Limits
@@ -31,7 +31,6 @@ from cass_ray.toolchain.unit import result_of
 
 LIBRARY_SOURCE = Path(__file__).parent / "shim" / "resume.c"
 
-_FOLDER = Path("/cass/resident")
 _START_SECONDS = 60.0
 _MOST_FAILURES = 3
 _UNNAMED = re.compile(rb"\bnamespace\s*\{")  # its kernels are named after the program's file
@@ -61,12 +60,12 @@ class ResidentCicc:
 
     def __init__(self, steps: NvccSteps, header: bytes, library: Path, toolchain: View) -> None:
         self.header = header
-        folder = isolation.new_private_folder()
-        self.job_folder = folder / "job"
+        self._folder = folder = isolation.new_private_folder()
+        self.job_folder = folder
         (folder / f"{WORK_FILE_STEM}.cpp1.ii").write_bytes(header)
         view = View(
             read_only=(*toolchain.read_only, library.parent),
-            mounts=(Mount(folder, _FOLDER, writable=True),),
+            mounts=(Mount(folder, RESIDENT_FOLDER, writable=True),),
         )
         preload = [f"LD_PRELOAD={library}", f"CASS_PREFIX=./{WORK_FILE_STEM}.cpp1.ii"]
         command = ["/usr/bin/env", *preload, *steps.first("cicc").command(STAND_IN, Path())]
@@ -82,7 +81,7 @@ class ResidentCicc:
                 pass_fds=filters,
                 start_new_session=True,
             )
-        self.stop = weakref.finalize(self, _end, self._process, folder)
+        self.stop = weakref.finalize(self, end_resident, self._process, folder, os.getpid())
         self.start_cpu_seconds = self._answer(_START_SECONDS).cpu_seconds
 
     def compile(self, text: bytes, limits: Limits) -> ResidentReply:
@@ -90,8 +89,10 @@ class ResidentCicc:
 
         Raises :class:`ResidentStopped` and :class:`ResidentTimeout`.
         """
-        shutil.rmtree(self.job_folder, ignore_errors=True)
-        self.job_folder.mkdir()
+        if self.job_folder != self._folder:
+            shutil.rmtree(self.job_folder, ignore_errors=True)
+        self.job_folder = self._folder / secrets.token_hex(16)  # no earlier job knows it
+        self.job_folder.mkdir(mode=0o700)
         (self.job_folder / "rest.ii").write_bytes(text)
         memory = limits.address_space_bytes or 0
         bounds = f"{math.ceil(limits.cpu_seconds)} {memory} {limits.file_bytes}"
@@ -194,14 +195,3 @@ def _take_files(job: Path, folder: Path) -> bool:
     for file in job.glob(f"{WORK_FILE_STEM}.*"):
         shutil.move(file, folder / file.name)
     return True
-
-
-def _end(resident: subprocess.Popen[bytes], folder: Path) -> None:
-    """Kill the process with its children and remove its folder."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(resident.pid, signal.SIGKILL)
-    resident.wait()
-    for pipe in (resident.stdin, resident.stdout):
-        if pipe is not None:
-            pipe.close()
-    shutil.rmtree(folder, ignore_errors=True)

@@ -27,7 +27,8 @@ from cass_ray.toolchain.sandbox.process import CLEAN_ENVIRONMENT, Limits
 
 LIBRARY_SOURCE = Path(__file__).parent / "shim" / "serve.c"
 
-_FOLDER = Path("/cass/resident")
+RESIDENT_FOLDER = Path("/cass/resident")
+"""Where a resident process sees its folder: ``RESIDENT`` of ``shim/confine.h``."""
 _START_SECONDS = 60.0
 _NAME_BYTES = 16
 _READY = 0
@@ -61,7 +62,7 @@ class ResidentTool:
         self._stopped = False
         shown = View(
             read_only=(*view.read_only, library.parent),
-            mounts=(Mount(self.folder, _FOLDER, writable=True),),
+            mounts=(Mount(self.folder, RESIDENT_FOLDER, writable=True),),
         )
         command = ["/usr/bin/env", f"LD_PRELOAD={library}", program]
         # The sandbox ends with the thread that has started it: that one lives as long as we do.
@@ -71,7 +72,7 @@ class ResidentTool:
         )
         self.thread.start()
         self._process = started.result()
-        self.stop = weakref.finalize(self, _end, self._process, self.folder, os.getpid())
+        self.stop = weakref.finalize(self, end_resident, self._process, self.folder, os.getpid())
         try:
             ready.result(_START_SECONDS)
         except (TimeoutError, ToolStopped) as error:
@@ -166,7 +167,7 @@ class ResidentTool:
             each.set_exception(ToolStopped())
 
 
-def _end(child: subprocess.Popen[bytes], folder: Path, owner: int) -> None:
+def end_resident(child: subprocess.Popen[bytes], folder: Path, owner: int) -> None:
     """Kill the process with its children and remove its folder, in the process that started it."""
     if os.getpid() != owner:
         return

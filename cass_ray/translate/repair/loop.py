@@ -23,13 +23,13 @@ from cass_ray.translate.repair.attributes import (
 )
 from cass_ray.translate.repair.builtin_indices import name_index_types
 from cass_ray.translate.repair.device_pointers import count_bytes
-from cass_ray.translate.repair.halves import convert_halves, name_assigned_type
+from cass_ray.translate.repair.half_assignments import convert_halves, name_assigned_type
 from cass_ray.translate.repair.host_math import name_standard_function
 from cass_ray.translate.repair.operators import leave_own_operator, own_operators
 from cass_ray.translate.repair.sides import CANDIDATE, HOST_FROM_DEVICE, give_both_sides
 from cass_ray.translate.repair.standard_headers import add_header, pending
 from cass_ray.translate.repair.template_arguments import name_types
-from cass_ray.translate.repair.variable_arrays import zero_variable_array
+from cass_ray.translate.repair.variable_arrays import take_old_stack_size, zero_variable_array
 from cass_ray.translate.rules import thrust_headers
 from cass_ray.translate.rules.edits import Edits
 from cass_ray.translate.rules.text import SourceText
@@ -454,6 +454,12 @@ def _zero_variable_array(
     return zero_variable_array(text, edits, item.message, item.line, offset)
 
 
+def _take_old_stack_size(
+    text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int
+) -> str:
+    return take_old_stack_size(text, edits, item.message, item.line, offset)
+
+
 def _name_standard_function(
     text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int
 ) -> str:
@@ -465,6 +471,7 @@ _RULES: tuple[Fix, ...] = (
     _name_types,
     _part_literal,
     _list_no_arguments,
+    _take_old_stack_size,
     _zero_variable_array,
     _shift_positive,
     _hide_default,

@@ -275,7 +275,7 @@ def test_in_a_column_of_times_one_that_varies_little_by_chance_is_free(
         (b"x 1.0\ny 99.5\nn 7 PASSED\n", True, True),
         (b"x 1.0\ny 99.5\nn 7 PASSED\n", False, False),  # 2.001 and 2.002: rounding
         (b"x 5.5\ny 2.001\nn 7 PASSED\n", False, True),
-        (b"x 1.0\ny 99.5\nn 8 PASSED\n", True, False),  # the same in both runs
+        (b"x 1.0\ny 99.5\nn 8 PASSED\n", True, False),  # no number of that line varies
         (b"x 1.0\ny 99.5\nn 7 FAILED\n", True, False),
         (b"x 1.0\nn 7 PASSED\n", True, False),
     ],
@@ -285,3 +285,11 @@ def test_what_varies_is_free_where_runs_draw_their_inputs(
 ) -> None:
     runs = [b"x 3.25\ny 2.001\nn 7 PASSED\n", b"x 0.5\ny 2.002\nn 7 PASSED\n"]
     assert compare(runs, printed, varied=True, drawn=drawn).numeric is agrees
+
+
+def test_drawn_numbers_that_are_the_same_by_chance_are_free() -> None:
+    runs = [b"[0, 2, 1]\n[1, 1, 0]\nwrong 0\n", b"[0, 1, 1]\n[1, 1, 0]\nwrong 0\n"]
+    printed = b"[2, 2, 2]\n[0, 0, 2]\nwrong 0\n"
+    assert compare(runs, printed, varied=True, drawn=True).numeric
+    assert not compare(runs, printed, varied=True).numeric
+    assert not compare(runs, printed.replace(b"g 0", b"g 1"), varied=True, drawn=True).numeric

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cass_ray.execute.evidence.other_machine import on_other_machine
-from cass_ray.execute.evidence.same_draws import with_same_draws
+from cass_ray.execute.evidence.same_draws import new_seed, with_same_draws
 from cass_ray.toolchain.sandbox.executable import Exposure, problem, run_sandboxed
 
 pytestmark = pytest.mark.skipif(bool(problem()), reason="no sandbox here")
@@ -24,6 +24,7 @@ SOURCES = {
     "the kernel": "kernel_word()",
     "the C library": "library_word()",
 }
+SEED = 1795000000 << 32 | 53
 PROGRAM = r"""
 #include <chrono>
 #include <cstdio>
@@ -53,7 +54,8 @@ static unsigned library_word() {
 }
 int main() {
 LINES
-  std::printf("%s\n", std::getenv("LD_PRELOAD") ? "preloaded" : "nothing preloaded");
+  const bool seen = std::getenv("LD_PRELOAD") || std::getenv("CASS_DRAWS");
+  std::printf("%s\n", seen ? "preloaded" : "nothing preloaded");
 }
 """
 
@@ -80,11 +82,18 @@ def drawn(program: Path, exposure: Exposure) -> dict[str, str]:
 
 
 def test_every_source_gives_the_same_again(program: Path) -> None:
-    first = drawn(program, with_same_draws(Exposure()))
-    assert first == drawn(program, with_same_draws(Exposure()))
-    assert first == drawn(program, with_same_draws(on_other_machine(Exposure())))
+    first = drawn(program, with_same_draws(Exposure(), SEED))
+    assert first == drawn(program, with_same_draws(Exposure(), SEED))
+    assert first == drawn(program, with_same_draws(on_other_machine(Exposure()), SEED))
     assert len(set(first.values())) == len(SOURCES)
     assert "0" not in first.values()
+    assert int(first["the time in nanoseconds"]) // 1_000_000_000 == SEED >> 32
+
+
+def test_another_seed_gives_others(program: Path) -> None:
+    seeds = [new_seed() for _ in range(2)]
+    one, other = (drawn(program, with_same_draws(Exposure(), seed)) for seed in seeds)
+    assert [name for name in SOURCES if one[name] == other[name]] == ["the process"]
 
 
 def test_without_that_they_differ(program: Path) -> None:

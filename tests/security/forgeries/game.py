@@ -89,9 +89,12 @@ WHOLE = Part(0, 1)
 class Player:
     """Tricks on one program."""
 
-    def __init__(self, subject: RightPort, lifted: Backend, engine: Backend) -> None:
+    def __init__(
+        self, subject: RightPort, lifted: Backend, engine: Backend, *, check: bool = False
+    ) -> None:
         self.subject = subject
         self._engine = engine
+        self._check = check
         made = attempt(subject.original, lifted, subject.inputs, RunMode(_BOUNDS))
         self.problem = made if isinstance(made, str) else ""
         self._reference = made if isinstance(made, ReferenceRuns) else None
@@ -121,7 +124,9 @@ class Player:
         except CompileFailure as failure:
             said = failure.diagnostic[-300:]
             return Move(subject.name, name, "not built", False, False, said)
-        policy = Policy(subject.tolerance, _BOUNDS, order_free=subject.order_free)
+        policy = Policy(
+            subject.tolerance, _BOUNDS, order_free=subject.order_free, check=self._check
+        )
         another = translated_port(subject.original, sources, self._engine)
         judged = JudgedPort(built, subject.original.files, sources.files, another)
         result = judge_port(judged, self._reference, self._engine, policy)
@@ -189,12 +194,14 @@ def play(
     known: Sequence[Move] = (),
     each: int = 0,
     part: Part = WHOLE,
+    *,
+    check: bool = False,
 ) -> Iterator[Move]:
     """The honest port of each program, then tricks on it, without what is ``known``.
 
     ``each`` tricks on one program, the next ones on the next; 0: all of them. Programs whose
     original cannot be lifted have no moves but one that says so. Of programs that are not in
-    ``part`` there is nothing.
+    ``part`` there is nothing. ``check``: in checking mode and with waves in another order, too.
     """
     lifted, engine = make_backend("lifted", threads=1), make_backend("rdna3", threads=1)
     for number, subject in enumerate(subjects):
@@ -206,7 +213,7 @@ def play(
         if NO_REFERENCE in done or (HONEST in done and not left):
             continue
         try:
-            player = Player(subject, lifted, engine)
+            player = Player(subject, lifted, engine, check=check)
             if player.problem:
                 yield Move(subject.name, NO_REFERENCE, "none", False, False, player.problem[:300])
                 continue
@@ -272,6 +279,7 @@ def main() -> int:
     parser.add_argument("--only", action="append", choices=list(TRICKS))
     parser.add_argument("--honest", choices=list(ORIGINS), help="Right ports alone, from there.")
     parser.add_argument("--folder", type=Path, help="With CUDA programs, for --honest folder.")
+    parser.add_argument("--check", action="store_true", help="Races and order, as cass verify.")
     parser.add_argument("--part", type=Part.parse, default=WHOLE, metavar="K/N")
     parser.add_argument("--journal", type=Path)
     chosen = parser.parse_args()
@@ -281,7 +289,8 @@ def main() -> int:
     if chosen.honest:
         subjects = islice(ORIGINS[chosen.honest](chosen.folder), 0, None, chosen.every or 1)
     moves = journal_of(chosen.journal)
-    for move in play(subjects, tricks, chosen.seed, moves[:], chosen.each, chosen.part):
+    game = (subjects, tricks, chosen.seed, moves[:], chosen.each, chosen.part)
+    for move in play(*game, check=chosen.check):
         moves.append(move)
         if move.wrong or not move.played:
             print(f"{move.task}: {move.trick}: {move.grade}: {move.reason}", flush=True)

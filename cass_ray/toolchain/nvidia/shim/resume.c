@@ -18,8 +18,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "confine.h"
+
 #define REST "rest.ii"
-#define START_FAILURE 126
 
 struct input {
     char *data;
@@ -70,6 +71,7 @@ static void enter(struct input *input, const char *folder, unsigned long cpu, un
     limit(RLIMIT_CPU, cpu, cpu + 1);
     limit(RLIMIT_AS, memory, memory);
     limit(RLIMIT_FSIZE, file_bytes, file_bytes);
+    confine();
     input->resumed = 1;
 }
 

@@ -1,0 +1,81 @@
+"""The kernels of a program without inputs, launched beside it on generated arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from cass_ray.corpus.reading.source_files import Sources
+from cass_ray.execute.backends.base import Backend
+from cass_ray.execute.drivers.generated import GeneratedRuns, drivable, generated_runs
+from cass_ray.execute.grades import Grade
+from cass_ray.execute.references import ReferenceRuns
+from cass_ray.execute.verification import PortVerification, combined
+from cass_ray.execute.verify import Policy, verify
+from cass_ray.toolchain.unit import CompileFailure
+
+_FEW_BYTES = 8
+
+
+def tells_of_itself_alone(result: PortVerification) -> bool:
+    """Whether a program that is right brings back a count or a flag at most.
+
+    It may check its results on the device: a port whose check is as wrong as its kernel says the
+    same, whatever is changed.
+    """
+    asked = [run for run in result.runs if not run.made_up]
+    return result.passed and all(run.same_data <= _FEW_BYTES for run in asked)
+
+
+def kernels_alone(
+    original: Sources,
+    port: Sources,
+    made: ReferenceRuns,
+    backends: Sequence[Backend],
+    second: Backend,
+) -> GeneratedRuns | str:
+    """Launches of the kernels that both have, where the original ran; else why there are none.
+
+    ``made`` are its runs on one of ``backends``; ``second`` is that of
+    :func:`~cass_ray.execute.drivers.generated.generated_runs`.
+    """
+    [backend] = [each for each in backends if each.name == made.backend]
+    if backend.real_gpu or not made.whole:
+        return "none: only the CPU backend says which launches mean something"
+    if not (kernels := drivable(original, port)):
+        return "none: no kernel of both has parameters that can be made up"
+    try:
+        found = generated_runs(original, kernels, made.runs[0].launches or (), backend, second)
+    except CompileFailure as failure:
+        return f"none: {failure.tool}: {failure.diagnostic.strip().partition(chr(10))[0]}"
+    if found.reference.runs:
+        return found
+    return f"none: the original takes no generated arguments{_disputed(found)}"
+
+
+def _disputed(found: GeneratedRuns) -> str:
+    if not found.disputed:
+        return ""
+    names = ", ".join(found.disputed)
+    return f"; left out, because the rules' translation does something else there: {names}"
+
+
+def with_kernels_alone(
+    result: PortVerification,
+    port: Sources,
+    generated: GeneratedRuns | str,
+    engine: Backend,
+    policy: Policy,
+) -> PortVerification:
+    """``result``, and where the program was right its kernels on generated arguments."""
+    if isinstance(generated, str) or not (result.agrees or result.grade is Grade.CANNOT_TELL):
+        said = generated if isinstance(generated, str) else ""
+        return result.model_copy(update={"generated": said})
+    built = engine.build(generated.driven(port))
+    policy = replace(policy, counterfactual=False, counters=False)
+    alone = verify(generated.reference, built, engine, policy)
+    launched = {generated.kernel(run.inputs.arguments) for run in generated.reference.runs}
+    said = f"{len(generated.reference.runs)} launches of {', '.join(sorted(launched))}"
+    said += _disputed(generated)
+    whole = combined(result, alone, generated.kernel)
+    return whole.model_copy(update={"generated": said})
