@@ -34,6 +34,8 @@ _BLAS = "nvidia-cublas"
 """Has cuBLASLt, whose counterpart few HIP roots have."""
 _NO_HALF = re.compile(r"^((?:__)?)CUDA_NO_HALF(?![a-z])")
 """Begins macros that keep operators, conversions and the name ``half`` out of half's header."""
+_THRUST_ON_CUDA = "THRUST_DEVICE_SYSTEM_CUDA"
+"""What CMake's ``thrust_create_target`` has every unit define."""
 _OF_NVIDIAS_PLATFORM = frozenset({"__HIP_PLATFORM_NVCC__", "__HIP_PLATFORM_NVIDIA__"})
 _OF_CUDA = re.compile(
     r"\bcuda[A-Z]\w+|cuda_runtime|\bcu(?:blas|sparse|solver|fft|rand|dnn)|cub::|<cub/"
@@ -94,7 +96,7 @@ def unit_definitions(row: Mapping[str, Any], *, translated: bool) -> tuple[str, 
     if not translated:
         return (*definitions, *_REMOVED) if row.get("configured") else definitions
     renamed = tuple(
-        _NO_HALF.sub(r"\1HIP_NO_HALF", each)
+        _NO_HALF.sub(r"\1HIP_NO_HALF", each).replace(_THRUST_ON_CUDA, "THRUST_DEVICE_SYSTEM_HIP")
         for each in definitions
         if each.partition("=")[0] not in _OF_NVIDIAS_PLATFORM
     )

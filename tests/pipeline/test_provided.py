@@ -90,6 +90,22 @@ def test_hips_headers_are_not_nvidias_on_the_amd_side(name: str, stays: bool) ->
 @pytest.mark.parametrize(
     ("cuda", "hip"),
     [
+        ("THRUST_DEVICE_SYSTEM=THRUST_DEVICE_SYSTEM_CUDA",
+         "THRUST_DEVICE_SYSTEM=THRUST_DEVICE_SYSTEM_HIP"),
+        ("THRUST_DEVICE_SYSTEM=THRUST_DEVICE_SYSTEM_OMP",
+         "THRUST_DEVICE_SYSTEM=THRUST_DEVICE_SYSTEM_OMP"),
+        ("THRUST_HOST_SYSTEM=THRUST_HOST_SYSTEM_CPP", "THRUST_HOST_SYSTEM=THRUST_HOST_SYSTEM_CPP"),
+    ],
+)  # fmt: skip
+def test_the_system_of_thrust_is_hip_on_the_amd_side(cuda: str, hip: str) -> None:
+    row = {"definitions": [cuda], "configured": "recorded"}
+    assert provided.unit_definitions(row, translated=True) == (hip,)
+    assert cuda in provided.unit_definitions(row, translated=False)
+
+
+@pytest.mark.parametrize(
+    ("cuda", "hip"),
+    [
         ("CUDA_NO_HALF", "HIP_NO_HALF"),
         ("CUDA_NO_HALF=1", "HIP_NO_HALF=1"),
         ("__CUDA_NO_HALF_OPERATORS__", "__HIP_NO_HALF_OPERATORS__"),

@@ -25,6 +25,8 @@ _OF_CMAKE = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(rf"(?<![\w-])({_NAME})(?:=(\w+))?(?![\w=])")
+_GENERATOR_CONDITION = re.compile(r"\$<[A-Z_]+:[^<>]*>")
+"""``$<COMPILE_LANGUAGE:CUDA>`` names a language."""
 _NEGATED = re.compile(r"^(?:NO|NOT|DISABLE|WITHOUT)_|_(?:NO|NOT|DISABLE|WITHOUT)_")
 _NO_MACROS = frozenset({"0", "ON", "OFF", "TRUE", "FALSE", "YES", "NO"})
 """CUDA off; values of CMake's options, which a build file gives to another build."""
@@ -67,7 +69,7 @@ def cuda_switches(texts: Iterable[str]) -> tuple[str, ...]:
     for text in texts:
         matches = [*_GIVEN.finditer(text)]
         for call in _OF_CMAKE.finditer(text):
-            matches += _WORD.finditer(call[1])
+            matches += _WORD.finditer(_GENERATOR_CONDITION.sub("", call[1]))
         for macro, value in (match.groups("") for match in matches):
             if not _NEGATED.search(macro) and value.upper() not in _NO_MACROS:
                 found.setdefault(macro, f"{macro}={value}" if value else macro)

@@ -18,6 +18,7 @@ _OVERLOADS = {
     "cass_half_log.h": re.compile(r"no viable conversion from 'const half' to '__hip_bfloat16'"),
     "cass_half_promotion.h": re.compile(r"__clang_hip_cmath\.h:\d+:\d+: error: call to '__test'"),
     "cass_bfloat16_shuffles.h": re.compile(r"error: call to '__shfl(?:_up|_down|_xor)?' is ambig"),
+    "cass_stacks.h": re.compile(r"note: non-constexpr function 'sysconf' cannot be used"),
     "cass_host_math.h": re.compile(
         rf"reference to __device__ function '{_BOTH_SIDES}' in __host__ "
         rf"|error: no matching function for call to '{_BOTH_SIDES}'"

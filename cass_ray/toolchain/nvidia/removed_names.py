@@ -78,8 +78,13 @@ _NEEDED = {
         r"error: identifier \"CUFFT_(?:INCOMPLETE_PARAMETER_LIST|PARSE_ERROR|LICENSE_ERROR)\""
     ),
     "cass_removed_nvtx.h": re.compile(
-        r"fatal error: nvToolsExt\.h: No such file|could not open source file \"nvToolsExt\.h\""
-        r"|cannot open source file \"nvToolsExt\.h\""
+        r"fatal error: nvToolsExt\w{0,6}\.h: No such file"
+        r"|could not open source file \"nvToolsExt\w{0,6}\.h\""
+        r"|cannot open source file \"nvToolsExt\w{0,6}\.h\""
+    ),
+    "cass_removed_stacks.h": re.compile(
+        r"cannot call non-constexpr function \"sysconf\""
+        r"|call to non-['‘]constexpr['’] function ['‘]long int sysconf\(int\)"
     ),
     "cass_removed_thrust_headers.h": re.compile(
         rf"(?:fatal error: (?:{_HEADERS_OF_THRUST}): No such"

@@ -21,6 +21,7 @@ from cass_ray.translate.repair.attributes import (
     widen_declaration,
     widen_specialization,
 )
+from cass_ray.translate.repair.builtin_indices import name_index_types
 from cass_ray.translate.repair.device_pointers import count_bytes
 from cass_ray.translate.repair.half_assignments import convert_halves, name_assigned_type
 from cass_ray.translate.repair.host_math import name_standard_function
@@ -283,6 +284,10 @@ def _count_bytes(text: SourceText, edits: Edits, item: CompilerDiagnostic, offse
     return count_bytes(text, edits, item.message, item.line, offset)
 
 
+def _name_index_types(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
+    return name_index_types(text, edits, item.message, item.notes, item.line, offset)
+
+
 def _unify_extremes(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
     if not re.search(r"call to '(?:min|max)' is ambiguous", item.message):
         return ""
@@ -481,6 +486,7 @@ _RULES: tuple[Fix, ...] = (
     _convert_halves,
     _name_assigned_type,
     _count_bytes,
+    _name_index_types,
     _unify_extremes,
     _cast_narrowed,
     _add_header,

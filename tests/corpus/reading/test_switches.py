@@ -30,6 +30,13 @@ from tests.corpus.reading.test_other_repositories import tree
         ("CMakeLists_dot_txt", "option(USE_CUDA x ON)\nif(HAVE_CUDA)\nendif()\n", ()),
         ("Makefile", "F = -DNO_CUDA -DDISABLE_GPU -DMY_NO_CUDA\n", ()),
         ("Makefile", "F = -DCUDA_ARCH=80 -DGPU_ID=1 -DHAVE_CUDA_TORCH\n", ()),
+        (
+            "CMakeLists_dot_txt",
+            "add_compile_definitions($<$<COMPILE_LANGUAGE:CUDA>:_SILENCE>)\n"
+            "target_compile_definitions(t PRIVATE $<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:A=1>\n"
+            " $<$<BOOL:USE_CUDA>:B>)\nadd_definitions($<$<CONFIG:GPU>:C>)\n",
+            (),
+        ),
         ("README_dot_md", "-DHAVE_CUDA\n", ()),
         ("run_dot_sh", "cmake -DHAVE_CUDA=1 .\n", ()),
     ],

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
 from cass_ray.dataset.row import Reason
+from cass_ray.toolchain.locate import find_amd
 from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
-from cass_ray.toolchain.unit import CompileFailure
+from cass_ray.toolchain.unit import CompileFailure, Unit
 from tests.toolchain.nvidia.test_texture_references import nvidia, unit
 
 __all__ = ["nvidia"]
@@ -256,3 +257,41 @@ def test_a_header_that_thrust_never_had_is_missing(nvidia: NvidiaToolchain, tmp_
     with pytest.raises(CompileFailure) as failed:
         nvidia.compile(unit(tmp_path, f"#include <thrust/detail/none.h>\n{KERNEL}"))
     assert failed.value.reason is Reason.MISSING_HEADER
+
+
+@pytest.mark.parametrize("name", ["nvToolsExtCudaRt", "nvToolsExtCuda", "nvToolsExtSync"])
+def test_further_headers_of_nvtx_2(nvidia: NvidiaToolchain, tmp_path: Path, name: str) -> None:
+    (tmp_path / "given" / "nvtx3").mkdir(parents=True)
+    (tmp_path / "given" / "nvtx3" / f"{name}.h").write_text("// where the toolkit has none\n")
+    source = f"#include <{name}.h>\n"
+    given = replace(unit(tmp_path, source + KERNEL), system_directories=(tmp_path / "given",))
+    assert nvidia.compile(given).flags.endswith("-include cass_removed_nvtx.h")
+
+
+# As Catch's single header has them; glibc 2.34 made both numbers calls of sysconf.
+STACKS = [
+    "#include <signal.h>\nstatic constexpr unsigned long s = 32768 >= MINSIGSTKSZ ? 32768 :"
+    " MINSIGSTKSZ;\n",
+    "#include <csignal>\nstruct H { static constexpr unsigned long s = SIGSTKSZ; char c[s]; };\n",
+    "#include <signal.h>\n#include <unistd.h>\nconstexpr long s = SIGSTKSZ > MINSIGSTKSZ;\n",
+    "#include <vector>\n#include <signal.h>\nenum { size = SIGSTKSZ };\nconstexpr long s = size;\n",
+    "#include <signal.h>\ntemplate <long N> struct S { static const long s = N; };\n"
+    "constexpr long s = S<MINSIGSTKSZ>::s;\n",
+]
+
+
+@pytest.mark.parametrize("source", STACKS)
+def test_sizes_of_signal_stacks_are_constants(
+    nvidia: NvidiaToolchain, tmp_path: Path, source: str
+) -> None:
+    text = "#define _GNU_SOURCE 1\n" + source
+    made = nvidia.compile(unit(tmp_path, text + KERNEL))
+    assert made.flags.endswith("-include cass_removed_stacks.h")
+
+
+@pytest.mark.amd
+@pytest.mark.parametrize("source", STACKS)
+def test_sizes_of_signal_stacks_are_constants_on_the_amd_side(tmp_path: Path, source: str) -> None:
+    (tmp_path / "a.hip").write_text(source + KERNEL)
+    made = find_amd().compile(Unit(tmp_path, PurePosixPath("a.hip")))
+    assert "-include cass_stacks.h" in made.flags
