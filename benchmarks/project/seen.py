@@ -136,8 +136,8 @@ def _verdict(report: dict[str, Any] | None, errors: str) -> tuple[Verdict, str]:
     if report is None:
         return "refused", errors
     [target] = report["targets"]
-    if target["build"]["outcome"] != "passed":
+    if target["build"]["outcome"] not in {"passed", "in part"}:
         return "failed", target["build"]["log"]
     if target["test"]["outcome"] != "passed":
         return "built", target["test"]["log"]
-    return "passed", ""
+    return "passed", "built in part" if target["build"]["outcome"] == "in part" else ""

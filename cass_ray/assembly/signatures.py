@@ -49,6 +49,8 @@ _VENDOR = re.compile(
 
 _LIBRARY = re.compile(
     r"(?:void )?(?:(?:hip)?cub|thrust|rocprim|rocthrust|cuda::std)::"
+    # in a namespace of the program's (CUB_WRAPPED_NAMESPACE, THRUST_CUB_WRAPPED_NAMESPACE)
+    r"|(?:void )?(?:\w+::)+(?:cub::CUB_\d|thrust::THRUST_\d)"
     r"|__cuda_|__internal_|__ockl_|__ocml_"
 )
 

@@ -219,6 +219,6 @@ def _compared(target: TargetResult) -> None:
 
 
 def _log(target: TargetResult) -> None:
-    step = target.test if target.build.passed else target.build
+    step = target.test if target.built else target.build
     if not step.passed and step.log:
         typer.echo("\n".join(step.log.splitlines()[-_LOG_LINES:]), err=True)

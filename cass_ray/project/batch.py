@@ -140,7 +140,7 @@ class ProjectOutcome(StrictModel):
         something other than the original."""
         if not self.targets:
             return "refused"
-        if any(target.build != "passed" for target in self.targets):
+        if any(target.build not in {"passed", "in part"} for target in self.targets):
             return "failed"
         right = all(target.test == "passed" and not target.differs for target in self.targets)
         return "passed" if right else "built"

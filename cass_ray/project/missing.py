@@ -29,6 +29,11 @@ _CMAKE_PACKAGE = re.compile(
     re.MULTILINE,
 )
 """In errors: what may be missing is told behind ``-- ``."""
+_OF_NEWER_GCC = {"format": 13, "stacktrace": 13, "print": 14, "generator": 14, "mdspan": 15}
+"""Header of the standard library -> the first GCC that has it."""
+_NOT_BUILT = re.compile(
+    r"^g?make(?:\[\d+\])?: \*\*\* \[(?:[^\]\n]*: )?(?P<target>[^\]\n]+)\] ", re.MULTILINE
+)
 _PROGRAMS = {
     "cmake": "cmake",
     "ctest": "cmake",
@@ -73,6 +78,12 @@ def what_is_missing(log: str) -> tuple[str, ...]:
         known = header_remedy(header)
         if known:
             lines.append(f"missing header {header}: it is in {known}")
+        elif header in _OF_NEWER_GCC:
+            version = _OF_NEWER_GCC[header]
+            lines.append(
+                f"missing header {header}: it is in the standard library of GCC {version} and"
+                f" later; install g++-{version}, whose headers clang takes"
+            )
     for name in dict.fromkeys(_LIBRARY.findall(log)):
         known = library_remedy(name)
         lines.append(
@@ -117,6 +128,12 @@ def cuda_libraries(log: str) -> tuple[str, ...]:
     it; the runtime is none of them."""
     names = (match[match.lastgroup or 0] for match in _CUDA_LIBRARY.finditer(log))
     return tuple(dict.fromkeys(each for each in names if _CUDA_LIBRARIES.match(each.lower())))
+
+
+def targets_left_out(log: str) -> tuple[str, ...]:
+    """Files that make says it could not build, without those that only wait for others."""
+    names = (match["target"].rsplit("/", 1)[-1] for match in _NOT_BUILT.finditer(log))
+    return tuple(dict.fromkeys(name for name in names if name not in {"all", "rule"}))
 
 
 def calls_nvcc(log: str) -> bool:

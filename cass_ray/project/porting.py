@@ -6,6 +6,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from cass_ray.cache import digest
@@ -22,6 +23,7 @@ from cass_ray.project.checking import Violation, check_again
 from cass_ray.project.cloning import write_git
 from cass_ray.project.cmake import newer_cmake
 from cass_ray.project.counted_tests import found_no_tests
+from cass_ray.project.in_part import tested_in_part
 from cass_ray.project.interpreter import python_folders, starts_python, write_interpreter
 from cass_ray.project.patch import make_patch
 from cass_ray.project.port_tree import PortStyle, write_port
@@ -37,7 +39,7 @@ from cass_ray.project.reference.recording import launcher, put_back
 from cass_ray.project.reference.testing import Reference, reference_of, test_beside
 from cass_ray.project.repairs import Repairs
 from cass_ray.project.report import ProjectResult, TargetResult
-from cass_ray.project.steps import Step, StepOutcome, Workbench
+from cass_ray.project.steps import StepOutcome, Workbench
 from cass_ray.project.tree_copies import (
     copy_links,
     keep_what_is_in,
@@ -314,6 +316,7 @@ def _target(
     libraries = find_library_root(toolchain.cache)
     if drop_what_others_built(folder, tree, identity_of(toolchain, libraries)):
         say(f"{architecture}: built anew, for the tools have changed")
+    is_new = not tree.exists()
     changed = synchronize(work / "port", tree)
     if any(build_files.configures(name) for name in changed):
         # Defaults of options that other build files gave.
@@ -358,7 +361,8 @@ def _target(
     build = repairs.build(tree, lambda: bench.build(plan.build), settings.repairs)
     say(f"{architecture}: build {build.outcome.value}, {build.seconds:.0f} s")
     if not build.passed:
-        return TargetResult(architecture, build, Step(plan.test, StepOutcome.SKIPPED))
+        anew = None if is_new and not repairs.made else partial(_start_anew, work / "port", tree)
+        return tested_in_part(bench, plan, build, anew)
     test, comparison = test_beside(bench, plan, reference, say)
     if test.passed and found_no_tests(test.log):
         test = replace(test, outcome=StepOutcome.SKIPPED)
@@ -367,3 +371,9 @@ def _target(
         say(f"{architecture}: {plan.test} (checking mode, at most {settings.check_seconds:.0f} s)")
         violations = check_again(replace(bench, seconds=settings.check_seconds), plan.test)
     return TargetResult(architecture, build, test, comparison, violations)
+
+
+def _start_anew(port: Path, tree: Path) -> None:
+    shutil.rmtree(tree)
+    synchronize(port, tree)
+    put_back(tree, launcher())

@@ -10,7 +10,7 @@ from typing import Any
 from cass_ray.project.build_system import BuildPlan
 from cass_ray.project.checking import Violation
 from cass_ray.project.counted_tests import found_no_tests
-from cass_ray.project.missing import calls_nvcc, what_is_missing
+from cass_ray.project.missing import calls_nvcc, targets_left_out, what_is_missing
 from cass_ray.project.reference.comparing import ProjectComparison
 from cass_ray.project.repairs import FileRepair
 from cass_ray.project.steps import Step, StepOutcome
@@ -25,6 +25,7 @@ tr + tr { border-top: 1px solid #ccc } pre { background: #f4f4f4; padding: 1rem;
 .error, .failed, .differs { color: #a00 } .passed, .exact, .numeric { color: #060 }
 """
 _LOG_LINES = 120
+_MOST_LEFT_OUT = 8
 
 
 @dataclass(frozen=True)
@@ -44,13 +45,21 @@ class TargetResult:
         """Whether it builds, its tests, where there are any, pass, and no run of its programs
         prints something other than the original."""
         tested = self.test.passed or not self.test.command
-        return self.build.passed and tested and not self.differs
+        return self.built and tested and not self.differs
+
+    @property
+    def built(self) -> bool:
+        """Whether it builds, or in part and its tests pass."""
+        return self.build.passed or self.build.outcome is StepOutcome.IN_PART
 
     @property
     def advice(self) -> tuple[str, ...]:
         """What to install for a step that failed, and what the patch does not hold."""
         failed = next((step for step in (self.build, self.test) if not step.passed), None)
         lines = what_is_missing(failed.log) if failed is not None else ()
+        if self.build.outcome is StepOutcome.IN_PART:
+            names = ", ".join(targets_left_out(self.build.log)[:_MOST_LEFT_OUT])
+            lines += (f"the tests pass, but not all of the project was built: {names}",)
         if self.build.passed and found_no_tests(self.test.log):
             lines += ("the command for tests found no tests: give one that does, by --test",)
         if calls_nvcc(self.build.log) or calls_nvcc(self.test.log):
@@ -92,8 +101,8 @@ class ProjectResult:
 
     @property
     def built(self) -> bool:
-        """Whether it builds for each target."""
-        return all(target.build.passed for target in self.targets)
+        """Whether it builds for each target, as :attr:`TargetResult.built` says."""
+        return all(target.built for target in self.targets)
 
     @property
     def changed_files(self) -> int:
@@ -277,7 +286,7 @@ def places(tree: TreeResult) -> str:
 
 
 def _log(target: TargetResult) -> str:
-    return _end_of(target.architecture, target.test if target.build.passed else target.build)
+    return _end_of(target.architecture, target.test if target.built else target.build)
 
 
 def _cuda_log(result: ProjectResult) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -22,14 +23,17 @@ RECORD_VARIABLE = "CASS_RECORD"
 """Names the folder of records to launchers (``reference/launcher.c``)."""
 
 _TAIL = 200_000
+_MOST_OUTPUT = 64 << 20
 _DIAGNOSTIC = re.compile(r"[^:\n]+:\d+:\d+: (fatal error|error|warning|note|remark): ")
 _AS_ON_A_CARD = DeviceMode(as_on_a_card=True)
 
 
 class StepOutcome(StrEnum):
-    """How a build or a test ended; ``skipped``: nothing to run, or the step before failed."""
+    """How a build or a test ended; ``skipped``: nothing to run, or the step before failed; ``in
+    part``: some of it was built, and with that the tests pass."""
 
     PASSED = "passed"
+    IN_PART = "in part"
     FAILED = "failed"
     TIME_LIMIT = "time limit"
     MEMORY_LIMIT = "memory limit"
@@ -79,7 +83,9 @@ class Workbench:
         """Run a build command in the tree, which it may change."""
         # Downloads of a build fail as without a network; they don't end CMake by a signal.
         view = replace(self._view(), device_access=True)
-        return run_step(command, self.tree, self._limits, view, self._environment())
+        # make goes on behind what fails: all errors are seen, and what can be built is.
+        variables = {"MAKEFLAGS": "k", **self._environment()}
+        return run_step(command, self.tree, self._limits, view, variables)
 
     def test(self, command: str, record: Path | None = None, *, check: bool = False) -> DeviceStep:
         """Run a test command in the tree; its programs find a device of ``architecture``.
@@ -148,7 +154,7 @@ def limits_of(seconds: float, memory_bytes: int) -> Limits:
         memory_bytes=memory_bytes,
         address_space_bytes=None,
         file_bytes=4 << 30,
-        output_bytes=64 << 20,
+        output_bytes=_MOST_OUTPUT,
         processes=512,
         open_files=4096,
     )
@@ -204,7 +210,20 @@ def _outcome(done: Completed) -> StepOutcome:
 
 def _log(done: Completed) -> str:
     text = done.stdout_text + ("\n" if done.stdout else "") + done.stderr_text
+    if end := _end_of(done):
+        text += f"{'' if text.endswith(chr(10)) or not text else chr(10)}{end}\n"
     return printable_text(shortened(text, _TAIL))
+
+
+def _end_of(done: Completed) -> str:
+    """What the shell says of a command in a terminal, or nothing."""
+    match done.outcome:
+        case ProcessOutcome.SIGNAL:
+            return f"ended by signal {done.signal} ({signal.strsignal(done.signal)})"
+        case ProcessOutcome.OUTPUT_LIMIT:
+            return f"ended: it printed more than {_MOST_OUTPUT >> 20} MiB"
+        case _:
+            return ""
 
 
 def shortened(text: str, most: int) -> str:

@@ -6,7 +6,7 @@ import posixpath
 import re
 import shlex
 import signal
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from cass_ray.dataset.row import Reason, clip_diagnostic
@@ -62,14 +62,24 @@ class Unit:
         return (*self.system_directories, *self.before_toolchain)
 
     def preprocessor_arguments(self) -> list[str]:
-        """``-I``, ``-D`` and ``-include`` arguments for a compiler that runs in ``root``."""
+        """``-I``, ``-D`` and ``-include`` arguments for a compiler that runs in ``root``.
+
+        A folder with a header of the C library's name (``common/math.h``) is behind the system's:
+        the toolkit's own ``<math.h>`` is not the tree's, which a file beside it finds.
+        """
         return [
-            *(f"-I{directory}" for directory in self.include_directories),
+            *(word for folder in self.include_directories for word in self._search_of(folder)),
             *(f"-I{directory}" for directory in self.before_toolchain),
             *(f"-D{definition}" for definition in self.definitions),
             *(word for folder in self.system_directories for word in ("-idirafter", str(folder))),
             *(word for header in self.forced for word in ("-include", header)),
         ]
+
+    def _search_of(self, folder: PurePosixPath) -> tuple[str, ...]:
+        place = self.root / folder
+        if any((place / name).is_file() for name in _OF_THE_C_LIBRARY):
+            return ("-idirafter", str(folder))
+        return (f"-I{folder}",)
 
     def nvcc_arguments(self) -> list[str]:
         """:meth:`preprocessor_arguments` for nvcc's driver.
@@ -77,12 +87,22 @@ class Unit:
         It knows no ``-idirafter`` and hands it to the host compiler, whose preprocessor is the one
         that reads the sources.
         """
-        result = replace(self, system_directories=()).preprocessor_arguments()
-        for folder in self.system_directories:
-            # nvcc divides the word at commas, and a shell reads what is left.
-            escaped = shlex.quote(str(folder)).replace(",", "\\,")
-            result += ["-Xcompiler", "-idirafter", "-Xcompiler", escaped]
+        result: list[str] = []
+        words = iter(self.preprocessor_arguments())
+        for word in words:
+            if word == "-idirafter":
+                # nvcc divides the word at commas, and a shell reads what is left.
+                escaped = shlex.quote(next(words)).replace(",", "\\,")
+                result += ["-Xcompiler", word, "-Xcompiler", escaped]
+            else:
+                result.append(word)
         return result
+
+
+_OF_THE_C_LIBRARY = (
+    *("assert.h", "ctype.h", "errno.h", "float.h", "limits.h", "math.h", "memory.h", "setjmp.h"),
+    *("signal.h", "stdarg.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "time.h"),
+)
 
 
 class CompileFailure(Exception):

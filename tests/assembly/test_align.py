@@ -105,6 +105,24 @@ def test_a_kernel_on_one_side_is_a_difference_and_a_library_kernel_is_none() -> 
     assert not align_names(["_Z1av", library], ["_Z1av"]).kernels_differ
 
 
+@pytest.mark.parametrize(
+    ("name", "of_a_library"),
+    [
+        # as nvcc 13 names them where CUB_WRAPPED_NAMESPACE and THRUST_CUB_WRAPPED_NAMESPACE are set
+        ("_ZN6kaolin3cub17CUB_300001_SM_8006detail11EmptyKernelIvEEvv", True),
+        ("_ZN14at_cuda_detail3cub17CUB_300001_SM_8006detail11EmptyKernelIvEEvv", True),
+        ("_ZN1a1b6thrust23THRUST_300001_SM_800_NS8cuda_cub4core13_kernel_agentEv", True),
+        ("_ZN4mine3cub4scanEv", False),  # a namespace of that name of the program's own
+        ("_ZN4mine6thrust4pushEv", False),
+        ("_Z4pushIN1a3cub17CUB_300001_SM_8004PairEEvT_", False),  # of the program, with its type
+    ],
+)
+def test_a_library_in_a_namespace_of_the_program(name: str, of_a_library: bool) -> None:
+    alignment = align_names(["_Z1av", name], ["_Z1av"])
+    assert alignment.library_nvidia == ([name] if of_a_library else [])
+    assert alignment.only_nvidia == ([] if of_a_library else [name])
+
+
 def test_overloads_keep_distinct_names() -> None:
     names = ["_Z3addPii", "_Z3addPfi"]
     assert align_names(names, names).common == ["add(int*, int)", "add(float*, int)"]

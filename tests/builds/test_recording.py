@@ -210,6 +210,22 @@ setup(
         "from wheel.bdist_wheel import bdist_wheel\nclass B(bdist_wheel): pass",
         "extension = make()\nimport no_such.module\nraise SystemExit('needs a GPU')",
         "import asyncio, multiprocessing, shutil, sysconfig",
+        "import torch\nassert torch.ones(2, 2).cuda().min().item() == 2, 'needs CUDA 10'",
+        "from no_such import count\nif count() < 1: raise SystemExit('needs a GPU')",
+        "import torch\nn = torch.cuda.current_device() + len(torch.cuda.mem_get_info(0)[0])",
+        "import torch\nif not torch.backends.cuda.is_built():\n    make = lambda: None",
+        "from distutils.version import LooseVersion\nimport torch\n"
+        "if LooseVersion(torch.__version__) < LooseVersion('1.5'): make = lambda: None",
+        "from packaging.version import parse\nimport torch\n"
+        "if not parse('9.2') < parse(torch.version.cuda) < parse('100'): make = lambda: None",
+        "import distutils.command.clean\nclass C(distutils.command.clean.clean): pass",
+        "from torch.utils import cpp_extension\nmake_of = cpp_extension.CUDAExtension\n"
+        "make = lambda: make_of('x', ['a.cu'], extra_compile_args={'nvcc': ['-std=c++20']})",
+        "import os\nif os.getenv('BUILD_CUDA', '0') != '1': make = lambda: None",
+        "import os\nif os.environ.get('X_KEEP_CUDA_BUILD', 'FALSE') == 'TRUE': kept = make\n"
+        "make = lambda: kept()",
+        "import sys\nif '--cuda_ext' not in sys.argv: make = lambda: None",
+        "import os\nif os.environ.get('SKIP_CUDA_BUILD', '0') == '1': make = lambda: None",
     ],
 )
 def test_setup_scripts_that_ask_more_of_this_machine(

@@ -16,6 +16,8 @@ from cass_ray.project.missing import calls_nvcc, cuda_libraries, what_is_missing
          "missing header omp.h: it is in Debian's libomp-19-dev"),
         ("a.c:2:10: fatal error: mpi.h: No such file or directory\n",
          "missing header mpi.h: it is in Debian's libopenmpi-dev"),
+        ("a.cu:4:10: fatal error: 'format' file not found\n",
+         "missing header format: it is in the standard library of GCC 13 and later"),
         ("ld.lld: error: unable to find library -lomp\n", "missing library omp: it is in Debian's"),
         ("ld: cannot find -lomp: No such file or directory\n", "missing library omp: it is in"),
         ("/usr/bin/ld: cannot find -lmine\n",

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from cass_ray.project.steps import shortened
+from pathlib import Path
+
+import pytest
+
+from cass_ray.project.steps import StepOutcome, limits_of, run_step, shortened
+from cass_ray.toolchain.sandbox.isolation import View
 from cass_ray.translate.repair.loop import diagnostics
 
 ERROR = """a.cu:3:5: error: no member named 'x'
@@ -29,3 +34,18 @@ def test_short_output_stays_and_errors_leave_room() -> None:
     many = shortened(ERROR * 100 + WARNING * 1000, 5000)
     assert len(many) <= 5000
     assert many.count("error:") - 2500 // len(ERROR) in {0, 1}  # the last one in part
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("exec sh -c 'kill -SEGV $$'", "ended by signal 11 (Segmentation fault)\n"),
+        ("printf begun; kill -ABRT $$", "begun\nended by signal 6 (Aborted)\n"),
+        ("yes | head -c 80000000", "ended: it printed more than 64 MiB\n"),
+        ("echo no >&2; exit 3", "no\n"),
+    ],
+)
+def test_how_a_command_ended_is_said(command: str, said: str, tmp_path: Path) -> None:
+    step = run_step(command, tmp_path, limits_of(60, 1 << 30), View(writable=(tmp_path,)), {})
+    assert step.outcome is StepOutcome.FAILED
+    assert step.log.endswith(said)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -101,3 +102,19 @@ def test_a_signal_from_outside_is_no_crash(number: int, expected: Reason) -> Non
     failure = classify(completed, UNIT)
     assert failure.reason is expected
     assert failure.diagnostic == f"ended by signal {number}, without a message"
+
+
+@pytest.mark.parametrize("name", ["math.h", "string.h", "time.h", "limits.h", "assert.h"])
+def test_a_header_of_the_c_librarys_name_is_not_the_trees(name: str, tmp_path: Path) -> None:
+    """But for a file beside it: gcc's manual, "Directory Options", of ``-idirafter``."""
+    (tmp_path / "common").mkdir()
+    (tmp_path / "common" / name).write_text("#define OF_THE_TREE 1\n")
+    (tmp_path / "common" / "other.h").write_text(f'#include "{name}"\n')
+    text = f"#include <{name}>\n#ifdef OF_THE_TREE\n#error this is not the library\n#endif\n"
+    text += "#include <other.h>\nint x = OF_THE_TREE;\n"
+    (tmp_path / "a.cc").write_text(text)
+    unit = Unit(tmp_path, PurePosixPath("a.cc"), include_directories=("common",))
+    command = ["g++", *unit.preprocessor_arguments(), "-fsyntax-only", "a.cc"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert unit.nvcc_arguments() == ["-Xcompiler", "-idirafter", "-Xcompiler", "common"]

@@ -33,7 +33,7 @@ def normalize(source: str) -> str:
             line.clear()
 
     for kind, written, start in significant_tokens(source):
-        text = _on_its_line(kind, written)
+        text = _on_its_line(kind, written) if kind is TokenKind.UNTERMINATED else written
         if kind is TokenKind.NEWLINE:
             _drop_last_backslashes(line)
             if in_directive:
@@ -47,7 +47,7 @@ def normalize(source: str) -> str:
         line_start = False
         if kind is TokenKind.INCLUDE:
             line.append(_normalize_include(text))
-        elif _opens_macro_parameters(line, in_directive, text, start == previous_end):
+        elif in_directive and _opens_macro_parameters(line, text, start == previous_end):
             line[-1] += text
         else:
             line.append(text)
@@ -114,11 +114,10 @@ def _normalize_include(text: str) -> str:
     return f"#{directive[1:].strip()} <{header}"
 
 
-def _opens_macro_parameters(line: list[str], in_directive: bool, text: str, adjacent: bool) -> bool:
+def _opens_macro_parameters(line: list[str], text: str, adjacent: bool) -> bool:
     """Whether ``text`` is the ``(`` of ``#define NAME(``: a space before it would change it."""
     return (
-        in_directive
-        and adjacent
+        adjacent
         and text == "("
         and len(line) == 3
         and line[1] == "define"

@@ -189,7 +189,7 @@ class ProgramReader:
             header_packages=tuple(x.key for x in self._units.packages(closure.unresolved)),
             dependencies=tuple(self._units.dependencies.sources_of(closure.files)),
             lacks=tuple(self._units.dependencies.lacking(closure.unresolved, directories)),
-            part_of="" if command else self._included.get(path, ""),
+            part_of=self._included.get(path, ""),
             configured=self._units.configured(path),
             header_kernels=sum(header.kernels for header in headers),
             forbidden_includes=closure.forbidden,

@@ -85,6 +85,8 @@ class TreeUnits:
     it is newer than C++17. CMake 3.25 gives nvcc no option for C++20."""
     compiler_decides: bool = False
     """Whether what has device code is left to the compiler, not to a look at the text."""
+    _unavailable: dict[str, str] = field(default_factory=dict)
+    """Packages that could not be fetched, which are asked for once a tree, with the reason."""
 
     def command(self, path: str) -> UnitCommand | None:
         """How the file at ``path`` is compiled, where that is known."""
@@ -116,10 +118,12 @@ class TreeUnits:
         What cannot be fetched is left out: the compiler will say which header is missing.
         """
         wanted = self._wanted(headers)
-        problems = _store().fetch_all(wanted)
+        new = [package for package in wanted if package.name not in self._unavailable]
+        problems = _store().fetch_all(new)
         for name, problem in problems.items():
             _LOG.warning("headers of %s: %s", name, problem)
-        return [package for package in wanted if package.name not in problems]
+        self._unavailable.update(problems)
+        return [package for package in new if package.name not in problems]
 
     def _wanted(self, headers: Iterable[str]) -> list[HeaderPackage]:
         if self.settings.headers == "none":

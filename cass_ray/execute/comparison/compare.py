@@ -18,8 +18,8 @@ from cass_ray.execute.comparison.runs import common_runs
 from cass_ray.execute.comparison.tokens import Line, OutputToken, OutputTokenKind, lines_of
 from cass_ray.execute.comparison.variation import (
     WILD_SHARE,
-    Column,
     Expected,
+    TokenColumn,
     shape_of,
     with_variation,
     with_wild_columns,
@@ -295,7 +295,7 @@ def _order(item: tuple[str, Line]) -> tuple[list[str], list[float]]:
 
 
 def _with_freedom(
-    line: Expected, columns: dict[tuple[str, ...], list[Column]], *, varied: bool
+    line: Expected, columns: dict[tuple[str, ...], list[TokenColumn]], *, varied: bool
 ) -> Expected:
     free = freedom(line.text, line.tokens)
     if varied:
@@ -306,11 +306,11 @@ def _with_freedom(
     return Expected(line.text, line.tokens, free, line.varying, line.spread, own)
 
 
-def _columns(outputs: Sequence[list[tuple[str, Line]]]) -> dict[tuple[str, ...], list[Column]]:
-    columns: dict[tuple[str, ...], list[Column]] = {}
+def _columns(outputs: Sequence[list[tuple[str, Line]]]) -> dict[tuple[str, ...], list[TokenColumn]]:
+    columns: dict[tuple[str, ...], list[TokenColumn]] = {}
     for output in outputs:
         for _, line in output:
-            own = columns.setdefault(shape_of(line), [Column() for _ in line])
+            own = columns.setdefault(shape_of(line), [TokenColumn() for _ in line])
             for column, token in zip(own, line, strict=True):
                 if token.kind is not OutputTokenKind.TEXT:
                     column.add(token)
@@ -360,7 +360,7 @@ def _match_line(expected: Expected, tokens: Line, tolerance: Tolerance, tally: _
 def _match_token(
     wanted: OutputToken,
     found: OutputToken,
-    column: Column,
+    column: TokenColumn,
     tolerance: Tolerance,
     spread: float,
     tally: _Tally,
@@ -388,7 +388,7 @@ def _match_token(
 def _match_float(
     wanted: OutputToken,
     found: OutputToken,
-    column: Column,
+    column: TokenColumn,
     tolerance: Tolerance,
     spread: float,
     tally: _Tally,

@@ -17,7 +17,7 @@ WILD_SHARE = 0.75
 
 
 @dataclass
-class Column:
+class TokenColumn:
     """The numbers at one place of all lines of the reference that are alike but for numbers."""
 
     has_floats: bool = False
@@ -38,7 +38,7 @@ class Expected:
     free: Freedom = NOTHING
     varying: frozenset[int] = frozenset()
     spread: tuple[float, ...] = ()
-    columns: tuple[Column, ...] = ()
+    columns: tuple[TokenColumn, ...] = ()
 
 
 def shape_of(line: Line) -> tuple[str, ...]:

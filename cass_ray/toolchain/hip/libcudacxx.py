@@ -60,7 +60,9 @@ _EDITS: tuple[tuple[str, str, str], ...] = (
     ("cuda/__bit/bitmask.h", "NV_IS_DEVICE", "NV_NO_TARGET"),
     ("cuda/__bit/bitfield.h", "NV_IS_DEVICE", "NV_NO_TARGET"),
     ("cuda/__bit/bit_reverse.h", "NV_IS_DEVICE", "NV_NO_TARGET"),
-    # Functions of the device in C++.
+    # Functions of the device in C++, and HIP's own.
+    ("cuda/std/__cccl/assert.h", "#    if !_CCCL_CUDA_COMPILER(CLANG)\n_CCCL_HOST_DEVICE\n",
+     "#    if !defined(__HIP__) && !_CCCL_CUDA_COMPILER(CLANG)\n_CCCL_HOST_DEVICE\n"),
     ("cuda/std/cstring", f"#if {_CUDA_COMPILER}", f"{_FOR_HIP}{_CUDA_COMPILER}"),
     ("cuda/std/__cstdlib/malloc.h", f"#if {_CUDA_COMPILER} &&", f"{_FOR_HIP}{_CUDA_COMPILER} &&"),
     # Nothing on AMD devices does the same.

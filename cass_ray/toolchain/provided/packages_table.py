@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import yaml
@@ -96,6 +96,7 @@ def packages() -> dict[str, HeaderPackage]:
     }
 
 
+@lru_cache(maxsize=1 << 16)
 def package_of_header(header: str) -> HeaderPackage | None:
     """The package that has ``header``, as an ``#include`` names it; the rule is in the table."""
     best: tuple[int, HeaderPackage | None] = (0, None)

@@ -23,6 +23,7 @@ from cass_ray.translate.project.cmake_cccl import NAMED, core_library
 from cass_ray.translate.project.cmake_features import (
     downloads,
     fetched,
+    flags_as_text,
     interface_libraries,
     link,
     plain_links,
@@ -45,6 +46,7 @@ from cass_ray.translate.project.cmake_lists import (
 from cass_ray.translate.project.cmake_searches import searches
 from cass_ray.translate.project.makefiles import translate_makefile, translate_script
 from cass_ray.translate.project.nvcc_flags import IN_CMAKE
+from cass_ray.translate.project.nvcc_version import VERSION, in_cmake, in_python
 from cass_ray.translate.project.rocm_libraries import PACKAGES, TARGETS, VARIABLES
 from cass_ray.translate.project.setup_flags import without_nvcc
 from cass_ray.translate.project.setup_places import with_libraries, with_rocm
@@ -90,13 +92,17 @@ _ROOT = re.compile(
 )
 """Where CUDA is, and its libraries."""
 _ROCM_ROOT = "${CMAKE_HIP_COMPILER_ROCM_ROOT}"
+_NUMBERS = "CMAKE_CUDA_ARCHITECTURES"
+_DROPPED = (("set", ["CMAKE_CUDA_COMPILER"]), ("unset", [_NUMBERS]))
+"""ROCm's compiler is found, and the targets are not for the project to take away."""
+_READING = ("LENGTH", "GET", "JOIN", "SUBLIST", "FIND")
+"""What ``list`` does that changes none: Nvidia's numbers are not put to AMD's targets."""
 _PROJECT = re.compile(r"project|enable_language", re.IGNORECASE)
 _USES_HIP = re.compile(
     r"\$\{hip_(?:INCLUDE_DIRS|LIB_INSTALL_DIR)\}|(?<![\w:])(?:hip|roc|hiprtc)::\w+"
 )
 _FINDS_HIP = re.compile(r"\bfind_(?:package|dependency)\s*\(\s*hip\b")
 _PLATFORM = "add_compile_definitions(__HIP_PLATFORM_AMD__=1)"
-_VERSION = "11.8"  # as the version macros of translated sources say
 _FIND_CUDA = re.compile(
     r"\b(?:find_package\s*\(\s*|include\s*\(\s*Find)CUDA(?:Toolkit)?\b", re.IGNORECASE
 )
@@ -153,12 +159,12 @@ def _hips_alone(name: str, whole: str) -> str:
         return whole
     for pattern, new in IN_CMAKE:
         whole = pattern.sub(new, whole)
-    return whole
+    return flags_as_text(whole)
 
 
 def translate_cmake(text: str) -> Translation:
     """CMake's CUDA language becomes its HIP language, CUDA's targets ROCm's."""
-    file = BuildText(text)
+    file = BuildText(text, in_cmake)
     for construct, name in downloads(text):
         file.report(
             construct,
@@ -301,8 +307,8 @@ def _command(
     words = body.split()
     if lower == "project":
         return f"{name}({_LANGUAGE.sub(lambda match: match[1] or 'HIP', body)})"
-    if lower == "set" and words[:1] == ["CMAKE_CUDA_COMPILER"]:
-        return ""  # ROCm's compiler is found
+    if (lower, words[:1]) in _DROPPED or (lower == "list" and words[1:2] == [_NUMBERS]):
+        return "" if words[0] not in _READING else whole
     if lower == "enable_language" and "CUDA" in words:
         return f"{name}({body.replace('CUDA', 'HIP')})"
     if lower == "check_language" and "CUDA" in words:
@@ -335,10 +341,10 @@ def _command(
 
 def _versions(names: tuple[str, ...]) -> str:
     """The version that build files ask for."""
-    major, minor = _VERSION.split(".")
+    major, minor = VERSION.split(".")
     values = {"MAJOR": major, "MINOR": minor}
     return "".join(
-        f"\nset({name} {values.get(name.rpartition('_')[2], _VERSION)})"
+        f"\nset({name} {values.get(name.rpartition('_')[2], VERSION)})"
         "  # of which HIP's interfaces are"
         for name in names
     )
@@ -462,7 +468,7 @@ def _language(
 
 def translate_module(text: str) -> Translation:
     """A Python file that compiles an extension of PyTorch when it is loaded: flags, libraries."""
-    file = BuildText(text)
+    file = BuildText(text, in_python)
     if not _LOADS.search(text):
         return file.done()
     for change in (without_nvcc, with_libraries):
@@ -474,7 +480,7 @@ def translate_module(text: str) -> Translation:
 
 def translate_setup(text: str) -> Translation:
     """``setup.py`` of a PyTorch extension: PyTorch for ROCm builds ``CUDAExtension`` with hipcc."""
-    file = BuildText(text)
+    file = BuildText(text, in_python)
     if "CUDAExtension" not in text and "nvcc" not in text:
         return file.done()
     file.substitute(_RUN_NVCC, r"\g<1>hipcc")

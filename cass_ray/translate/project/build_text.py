@@ -31,11 +31,11 @@ SPARED_BY_LANGUAGE = (SPARED[0], "$<$<COMPILE_LANGUAGE:HIP>:-Wno-error>")
 
 
 class BuildText:
-    """A build file being rewritten, counting what was changed."""
+    """A build file being rewritten, counting what was changed; ``told`` is what comes first."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, told: Callable[[str], str] = str) -> None:
         self.original = text
-        self.text = text
+        self.text = told(text)
         self.converted = 0
         self.findings: list[Finding] = []
 

@@ -24,6 +24,12 @@ _LINKS = re.compile(
     re.IGNORECASE,
 )
 _LIBRARY = re.compile(r"(?<![\w:.$/{}<>-])(?:-l)?(\w+)(?![\w:./}>-])")
+_LIST_OF_FLAGS = re.compile(
+    r"list\s*\(\s*APPEND\s+(?P<name>CMAKE_HIP_FLAGS\w*)"
+    r"(?P<flags>(?:\s+(?:\"(?:[^\"\\]|\\.)*\"|[^\s\"]+(?=\s|\))))*+)\s*\)",
+    re.IGNORECASE,
+)
+_ARGUMENT = re.compile(r'"((?:[^"\\]|\\.)*)"|([^\s"]+)')
 _OWN = re.compile(r"\badd_(?:library|executable)\s*\(\s*(\w+)", re.IGNORECASE)
 _COMMENT = re.compile(r"#[^\n]*")
 
@@ -90,6 +96,19 @@ def separable_compilation(command: str, body: str, headers: frozenset[str] = fro
         for target in targets_of(command, words)
         if target not in headers
     )
+
+
+def flags_as_text(command: str) -> str:
+    """``list(APPEND CMAKE_HIP_FLAGS …)`` with the flags behind blanks, as the variable is text.
+
+    That of CUDA is empty where projects append to it, so that theirs is its one element; HIP's has
+    flags of the machine before.
+    """
+    found = _LIST_OF_FLAGS.fullmatch(command)
+    if found is None:
+        return command
+    flags = " ".join(one or two for one, two in _ARGUMENT.findall(found["flags"]) if one or two)
+    return f'string(APPEND {found["name"]} " {flags}")'
 
 
 def targets_of(command: str, words: list[str]) -> list[str]:

@@ -84,15 +84,27 @@ def find_cuda_command(name: str, body: str, flags: Words) -> str | None:
     return _set_flags(name, words)
 
 
+_FOUND = re.compile(r"\bfind_package\s*\(\s*CUDA\b|\binclude\s*\(\s*FindCUDA\b", re.IGNORECASE)
+_KEEPS_HOST_FLAGS = re.compile(
+    r"\bset\s*\(\s*CUDA_PROPAGATE_HOST_FLAGS\s+(?:OFF|FALSE|NO|0)\b", re.IGNORECASE
+)
+_OPENMP = re.compile(r"\$\{OpenMP_CXX_FLAGS\}|-fopenmp\b")
+
+
 def for_hosts(text: str) -> Callable[[str, str], str]:
     """Compile options of FindCUDA's targets in ``text`` are for what is not HIP.
 
-    The module compiles ``.cu`` files by commands of its own, which no target's options reach.
+    The module compiles ``.cu`` files by commands of its own, which no target's options reach. Flags
+    of C++ it hands to nvcc's host compiler, and links with them: of these OpenMP's are HIP's too.
     """
     targets = set(_ADDED.findall(text))
+    hands_on = _FOUND.search(text) is not None and not _KEEPS_HOST_FLAGS.search(text)
 
     def change(name: str, whole: str) -> str:
         words = _WORD.findall(_COMMENT.sub("", whole[whole.index("(") + 1 : -1]))
+        parallel = _OPENMP.search(whole) if hands_on and words[:1] == ["CMAKE_CXX_FLAGS"] else None
+        if parallel and name.lower() == "set":
+            return f'{whole}\nset(CMAKE_HIP_FLAGS "${{CMAKE_HIP_FLAGS}} {parallel[0]}")'
         if name.lower() != "target_compile_options" or words[0] not in targets:
             return whole
         if "COMPILE_LANG" in whole:

@@ -23,6 +23,7 @@ from cass_ray.translate.project.nvcc_flags import (
     LEFT,
     NAMED_ARCHITECTURE,
 )
+from cass_ray.translate.project.nvcc_version import in_shell
 from cass_ray.translate.project.rocm_libraries import LIBRARIES
 from cass_ray.translate.protocol import Severity, Translation
 
@@ -63,7 +64,7 @@ def translate_makefile(text: str) -> Translation:
     hipcc knows where ROCm is. A file that names CUDA's folders, or has the caller name them, does
     so for the host's compiler and linker: they get ROCm's, and with it what hipcc would have added.
     """
-    file = BuildText(text)
+    file = BuildText(text, in_shell)
     if not _OF_CUDA.search(text):
         return file.done()
     file.substitute(HOST_RULE, compile_for_host)
@@ -92,7 +93,7 @@ def translate_makefile(text: str) -> Translation:
 def translate_script(text: str) -> Translation:
     """A script of the shell, or what Autoconf makes one of: hipcc where it looks for nvcc or calls
     it."""
-    file = BuildText(text)
+    file = BuildText(text, in_shell)
     if not _CALLS_NVCC.search(text):
         return file.done()
     file.substitute(r"(?:\$\{?\w*CUDA\w*\}?|/usr/local/cuda[\w.-]*)/bin/nvcc\b", "hipcc")

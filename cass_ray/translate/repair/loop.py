@@ -21,12 +21,14 @@ from cass_ray.translate.repair.attributes import (
     widen_declaration,
     widen_specialization,
 )
+from cass_ray.translate.repair.device_pointers import count_bytes
+from cass_ray.translate.repair.half_assignments import convert_halves, name_assigned_type
 from cass_ray.translate.repair.host_math import name_standard_function
 from cass_ray.translate.repair.operators import leave_own_operator, own_operators
 from cass_ray.translate.repair.sides import CANDIDATE, HOST_FROM_DEVICE, give_both_sides
 from cass_ray.translate.repair.standard_headers import add_header, pending
 from cass_ray.translate.repair.template_arguments import name_types
-from cass_ray.translate.repair.variable_arrays import zero_variable_array
+from cass_ray.translate.repair.variable_arrays import take_old_stack_size, zero_variable_array
 from cass_ray.translate.rules import thrust_headers
 from cass_ray.translate.rules.edits import Edits
 from cass_ray.translate.rules.text import SourceText
@@ -50,11 +52,6 @@ _NO_CONVERSION = re.compile(
     r"no known conversion from '[^'\n]{0,999}'(?: \(aka [^)\n]{0,999}\))? to "
     r"'(?P<type>const void \*|void \*\*)'(?: \(aka [^)\n]{0,999}\))? "
     r"for (?P<number>\d{1,3})(?:st|nd|rd|th) argument"
-)
-_HALVES = r"'(?:const )?(?:__half|half|__hip_bfloat16)'(?: \(aka '[^'\n]{0,99}'\))?"
-_BETWEEN_HALVES = re.compile(
-    rf"ambiguous conversion for (?:C-style|functional-style|static_cast) ?(?:cast)? ?from {_HALVES}"
-    rf" to {_HALVES}|conversion from {_HALVES} to .{{0,99}} is ambiguous"
 )
 
 
@@ -273,19 +270,17 @@ def _cast_narrowed(text: SourceText, edits: Edits, item: CompilerDiagnostic, off
 
 
 def _convert_halves(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
-    """Between half and bfloat16 through float, which holds both: one rounding."""
-    if not _BETWEEN_HALVES.search(item.message):
-        return ""
-    opening = offset if text.code[offset : offset + 1] == "(" else text.code.find("(", offset)
-    closing = text.closing(opening) if opening >= 0 else -1
-    if closing < 0:
-        return ""
-    if opening == offset:
-        edits.insert(closing + 1, "(float)")
-    else:
-        edits.insert(opening + 1, "static_cast<float>(")
-        edits.insert(closing, ")")
-    return f"convert through float on line {item.line}"
+    return convert_halves(text, edits, item.message, item.line, offset)
+
+
+def _name_assigned_type(
+    text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int
+) -> str:
+    return name_assigned_type(text, edits, item.message, item.line, offset)
+
+
+def _count_bytes(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
+    return count_bytes(text, edits, item.message, item.line, offset)
 
 
 def _unify_extremes(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
@@ -454,6 +449,12 @@ def _zero_variable_array(
     return zero_variable_array(text, edits, item.message, item.line, offset)
 
 
+def _take_old_stack_size(
+    text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int
+) -> str:
+    return take_old_stack_size(text, edits, item.message, item.line, offset)
+
+
 def _name_standard_function(
     text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int
 ) -> str:
@@ -465,6 +466,7 @@ _RULES: tuple[Fix, ...] = (
     _name_types,
     _part_literal,
     _list_no_arguments,
+    _take_old_stack_size,
     _zero_variable_array,
     _shift_positive,
     _hide_default,
@@ -477,6 +479,8 @@ _RULES: tuple[Fix, ...] = (
     _add_keyword,
     _cast_argument,
     _convert_halves,
+    _name_assigned_type,
+    _count_bytes,
     _unify_extremes,
     _cast_narrowed,
     _add_header,

@@ -31,3 +31,27 @@ def zero_variable_array(
         edits.insert(found.end(), f" __builtin_memset({name}, 0, sizeof({name}));")
         return f"set the array on line {line} to zeros behind its declaration"
     return ""
+
+
+_NO_CONSTANT = re.compile(
+    r"must be initialized by a constant expression|variable length array"
+    r"|call to non-.constexpr. function|is not an integral constant-expression"
+)
+"""Clang's words and GCC's."""
+_STACK_SIZE = re.compile(r"\b(?P<least>MIN)?SIGSTKSZ\b")
+_LEAST, _USUAL = 2048, 8192
+"""Of x86 and Arm before glibc 2.34 (``bits/sigstack.h``)."""
+
+
+def take_old_stack_size(
+    text: SourceText, edits: Edits, message: str, line: int, offset: int
+) -> str:
+    """``SIGSTKSZ`` is no constant since glibc 2.34; headers of test frameworks are older."""
+    start = text.code.rfind("\n", 0, offset) + 1
+    end = text.code.find(";", offset)
+    found = list(_STACK_SIZE.finditer(text.code, start, max(start, end)))
+    if not _NO_CONSTANT.search(message) or not found:
+        return ""
+    for each in found:
+        edits.replace(each.start(), each.end(), str(_LEAST if each["least"] else _USUAL))
+    return f"take the size of a signal's stack on line {line} as glibc had it"

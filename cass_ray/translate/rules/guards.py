@@ -283,7 +283,7 @@ def _rewrite_version(unit: Rewrite, offset: int, macro: str, value: str) -> None
         unit.converted(offset)
         return
     defined = _DEFINED.search(code, max(0, offset - 16), offset)
-    if directive in {"if", "elif"} and defined:
+    if directive in {"if", "elif", "define"} and defined:
         end = offset + len(macro)
         if "(" in defined.group():
             end = code.find(")", end) + 1 or end

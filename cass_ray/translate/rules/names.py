@@ -338,6 +338,10 @@ def _is_called(code: str, offset: int, word: str) -> bool:
     return code[end : end + _LOOK_BACK].lstrip().startswith("(")
 
 
+_OF_PLAIN_NAMES = "special_values"
+"""``sincospi`` and others of C's kind, which are arguments of a program's macros as well."""
+
+
 def rename_device_functions(unit: Rewrite) -> None:
     """Device functions that HIP lacks: another name, or a snippet that does the same."""
     if unit.is_hip:
@@ -357,6 +361,12 @@ def rename_device_functions(unit: Rewrite) -> None:
                 continue
             if word in _LACKED_BY_HOSTS and (
                 offset in unit.device or not _is_called(unit.source.code, offset, word)
+            ):
+                continue
+            if (
+                found.snippet == _OF_PLAIN_NAMES
+                and not word.startswith("_")
+                and not _is_called(unit.source.code, offset, word)
             ):
                 continue
             if _drop_own_scope(unit, offset) or not (

@@ -54,7 +54,8 @@ _SUPPORTED = re.compile(
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([^>\n]*)", re.MULTILINE)
 STANDARD_FOLDER = "cuda/std/"
 _NAMES = re.compile(r"\s*::\s*(\w+)(?:\s*::\s*(\w+))?")
-_QUALIFIER = re.compile(r"\w\s*::\s*\Z")
+_QUALIFIER = re.compile(r"\w::\s*\Z")
+"""A space before ``::cuda`` qualifies nothing: ``__device__ ::cuda::std::tuple<int>``."""
 _NAMESPACE = re.compile(r"\bnamespace\s+\Z")
 _BODY = re.compile(r"\s*\{")
 

@@ -17,7 +17,10 @@ from cass_ray.translate.rules.standard_library import (
 )
 
 _ATOMICS = re.compile(r"atomic|memory_order|thread_scope")
-_BRING_ATOMICS = ("cub/", "thrust/")
+_BRING_LIBCUXX = ("cub/", "thrust/")
+_NOT_OF_ITS_OWN = {f"{STANDARD_FOLDER}algorithm"}
+"""CUDA 13.0 has no such header: others bring its names."""
+_OF_FUNCTIONAL = {"proclaim_return_type", "proclaim_copyable_arguments"}
 
 
 def take_std_names(unit: Rewrite) -> None:
@@ -26,7 +29,7 @@ def take_std_names(unit: Rewrite) -> None:
     Headers of the host's library that nothing in the file includes are included.
     """
     if unit.standard_library is not None or not is_plain(unit):
-        _include_atomics(unit)
+        _include_brought(unit)
         return
     wanted = set()
     for offset, names in uses(unit):
@@ -47,11 +50,20 @@ def take_std_names(unit: Rewrite) -> None:
         insert_after_runtime(unit, "".join(lines))
 
 
-def _include_atomics(unit: Rewrite) -> None:
-    """Include ``cuda/atomic`` where CUB's or Thrust's headers bring it: AMD's bring none of it."""
+def _include_brought(unit: Rewrite) -> None:
+    """Include what CUB's and Thrust's headers bring of libcu++: AMD's bring none of it."""
     there = included(unit)
     of_libcuxx = any(path.startswith("cuda/") for path in there)
-    if unit.is_hip or of_libcuxx or not any(path.startswith(_BRING_ATOMICS) for path in there):
+    if unit.is_hip or not any(path.startswith(_BRING_LIBCUXX) for path in there):
         return
-    if any(_ATOMICS.match(names[1]) for _, names in uses(unit)):
-        insert_after_runtime(unit, f"#include <cuda/atomic>{unit.source.newline}")
+    wanted = set()
+    for _, names in uses(unit):
+        if _ATOMICS.match(names[1]):
+            wanted |= set() if of_libcuxx else {"cuda/atomic"}
+        elif is_of_functional(names) or names[1] in _OF_FUNCTIONAL:
+            wanted.add("cuda/std/functional" if names[1] == "std" else "cuda/functional")
+        elif names[1] == "std" and (header := tables.standard_names().get(names[2] or "")):
+            wanted |= {STANDARD_FOLDER + header} - _NOT_OF_ITS_OWN
+    if missing := sorted(wanted - there):
+        lines = (f"#include <{path}>{unit.source.newline}" for path in missing)
+        insert_after_runtime(unit, "".join(lines))

@@ -84,6 +84,24 @@ def test_device_code_by_cmake_is_c_plus_plus_17_at_least() -> None:
     assert 'set(CMAKE_HIP_FLAGS "${CMAKE_HIP_FLAGS} -O2 -std=c++17")' in made
 
 
+@pytest.mark.parametrize(
+    ("line", "left"),
+    [
+        ("list(APPEND CMAKE_CUDA_ARCHITECTURES 70 75)", ""),
+        ("LIST(PREPEND CMAKE_CUDA_ARCHITECTURES ${arch})", ""),
+        ("list(REMOVE_ITEM CMAKE_CUDA_ARCHITECTURES 52)", ""),
+        ("unset(CMAKE_CUDA_ARCHITECTURES)", ""),
+        ("unset(CMAKE_CUDA_ARCHITECTURES CACHE)", ""),
+        ('list(JOIN CMAKE_CUDA_ARCHITECTURES "," a)', 'list(JOIN CMAKE_HIP_ARCHITECTURES "," a)'),
+        ("list(APPEND NUMBERS 70)", "list(APPEND NUMBERS 70)"),
+    ],
+)
+def test_targets_are_not_for_the_project_to_change(line: str, left: str) -> None:
+    """CMake 4 refuses a target whose ``HIP_ARCHITECTURES`` is empty, clang a target ``70``."""
+    made = translate_cmake(f"project(x CUDA)\n{line}\nadd_executable(x x.cu)\n").source
+    assert made.splitlines()[1] == left
+
+
 def test_cmake_without_cuda_stays() -> None:
     source = "project(x LANGUAGES CXX)\nadd_executable(x a.cpp) # -lineinfo\n"
     assert translate_cmake(source).source == source
@@ -244,7 +262,11 @@ def test_setup_py_of_python_2_stays() -> None:
     ("source", "expected"),
     [
         ('call(["nvcc"], stdout=DEVNULL)', 'call(["hipcc"], stdout=DEVNULL)'),
-        ("check_output(['nvcc', '--version'])", "check_output(['hipcc', '--version'])"),
+        ("check_output(['nvcc', '--help'])", "check_output(['hipcc', '--help'])"),
+        (
+            "check_output(['nvcc', '--version'])",
+            'check_output(["echo", "Cuda compilation tools, release 11.8, V11.8.89"])',
+        ),
         ('os.popen; shutil.which("nvcc")', 'os.popen; shutil.which("hipcc")'),
         ('flags["nvcc"].append("-O3")', 'flags["nvcc"].append("-O3")'),
         ('append({"nvcc": ["-O3"]})', 'append({"nvcc": ["-O3"]})'),

@@ -264,3 +264,25 @@ def test_what_programs_of_a_build_fetch_is_named(command: str, address: str) -> 
     assert len(named) == bool(address)
     assert all(f"downloads {address}," in item.message for item in named)
     assert all(diagnostic_of(item).code == "CASS1017" for item in named)
+
+
+@pytest.mark.parametrize(
+    ("command", "made"),
+    [
+        ('list(APPEND CMAKE_CUDA_FLAGS "-cudart static")', 'string(APPEND CMAKE_HIP_FLAGS " ")'),
+        ("list(APPEND CMAKE_CUDA_FLAGS -O3)", 'string(APPEND CMAKE_HIP_FLAGS " -O3")'),
+        (
+            'list( APPEND CMAKE_CUDA_FLAGS "-O3 -lineinfo" "-DX=${X}")',
+            'string(APPEND CMAKE_HIP_FLAGS " -O3 -gline-tables-only -DX=${X}")',
+        ),
+        (
+            "list(APPEND CMAKE_CUDA_FLAGS_RELEASE\n  --use_fast_math\n  -DN)",
+            'string(APPEND CMAKE_HIP_FLAGS_RELEASE " -fgpu-approx-transcendentals -DN")',
+        ),
+        ("list(APPEND MY_FLAGS -O3)", "list(APPEND MY_FLAGS -O3)"),
+        ('list(APPEND CMAKE_CUDA_FLAGS -DX="y")', 'list(APPEND CMAKE_HIP_FLAGS -DX="y")'),
+    ],
+)
+def test_flags_that_are_appended_as_to_a_list(command: str, made: str) -> None:
+    source = translate_cmake(f"project(x CUDA)\n{command}\n").source
+    assert source == f"project(x HIP)\n{made}\n"

@@ -191,3 +191,28 @@ def test_options_of_a_target_are_for_the_hosts_files(options: str, expected: str
     assert f"target_compile_options(a {expected})" in translate_cmake(text).source
     other = text.replace("options(a", "options(other")
     assert "NOT:$<COMPILE_LANGUAGE:HIP>" not in translate_cmake(other).source
+
+
+FLAGS = 'set(CMAKE_CXX_FLAGS "${CMAKE_CXX_FLAGS} ${OpenMP_CXX_FLAGS}")\n'
+
+
+@pytest.mark.parametrize(
+    ("before", "flags", "added"),
+    [
+        ("find_package(CUDA 8.0)\n", FLAGS, "${OpenMP_CXX_FLAGS}"),
+        (
+            "include(FindCUDA)\n",
+            'SET(CMAKE_CXX_FLAGS "${CMAKE_CXX_FLAGS} -O3 -fopenmp")\n',
+            "-fopenmp",
+        ),
+        ("find_package(CUDA)\nset(CUDA_PROPAGATE_HOST_FLAGS OFF)\n", FLAGS, ""),
+        ("find_package(CUDAToolkit)\n", FLAGS, ""),
+        ("find_package(CUDA)\n", 'set(CMAKE_C_FLAGS "${OpenMP_C_FLAGS}")\n', ""),
+        ("find_package(CUDA)\n", 'set(CMAKE_CXX_FLAGS "${CMAKE_CXX_FLAGS} -O3")\n', ""),
+    ],
+)
+def test_flags_of_openmp_that_the_module_hands_on(before: str, flags: str, added: str) -> None:
+    made = translate_cmake(f"{before}{flags}cuda_add_executable(a a.cu)\n").source
+    line = f'set(CMAKE_HIP_FLAGS "${{CMAKE_HIP_FLAGS}} {added}")\n'
+    assert made.count("CMAKE_HIP_FLAGS") == (2 if added else 0)
+    assert (f"{flags}{line}" in made) == bool(added)

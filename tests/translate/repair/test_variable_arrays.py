@@ -37,3 +37,42 @@ def test_zeros(source: str, size: str, name: str, declaration: str) -> None:
 )
 def test_other_values_stay(source: str) -> None:
     assert _mended(source, "n") == source
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "said", "made"),
+    [
+        # Catch 2 before 2.13.5
+        (
+            "static constexpr std::size_t sigStackSize = 32768 >= MINSIGSTKSZ ? 1 : MINSIGSTKSZ;",
+            30,
+            "constexpr variable 'sigStackSize' must be initialized by a constant expression",
+            "static constexpr std::size_t sigStackSize = 32768 >= 2048 ? 1 : 2048;",
+        ),
+        # doctest before 2.4.7
+        (
+            "char FatalConditionHandler::altStackMem[4 * SIGSTKSZ] = {};",
+            41,
+            "variable length array declaration not allowed at file scope",
+            "char FatalConditionHandler::altStackMem[4 * 8192] = {};",
+        ),
+        (
+            "static char altStackMem[SIGSTKSZ];",
+            25,
+            "variable length array declaration cannot have 'static' storage duration",
+            "static char altStackMem[8192];",
+        ),
+        (
+            "char FatalConditionHandler::altStackMem[SIGSTKSZ] = {};",
+            6,
+            "size of array 'altStackMem' is not an integral constant-expression",
+            "char FatalConditionHandler::altStackMem[8192] = {};",
+        ),
+        ("char a[n]; int b = SIGSTKSZ;", 8, "variable length array declaration not allowed", ""),
+        ("int b = SIGSTKSZ + x;", 20, "use of undeclared identifier 'x'", ""),
+    ],
+)
+def test_stacks_of_signals_before_glibc_2_34(line: str, column: int, said: str, made: str) -> None:
+    source = f"// SIGSTKSZ\n{line}\n"
+    log = f"catch.hpp:2:{column}: error: {said}\n"
+    assert apply_fixes(source, diagnostics(log))[0] == (f"// SIGSTKSZ\n{made or line}\n")

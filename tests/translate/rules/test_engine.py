@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from cass_ray.translate.diagnostics import diagnostic_of
@@ -821,6 +823,35 @@ def test_atomics_that_cub_brings_are_included() -> None:
 
 
 @pytest.mark.parametrize(
+    ("source", "headers"),
+    [
+        ("cuda::proclaim_return_type<int>(f);", ["cuda/functional"]),
+        ("auto p = cuda::proclaim_return_type<int>(f); cuda::std::tuple<int> t;",
+         ["cuda/functional", "cuda/std/tuple"]),
+        ("cuda::std::optional<int> o; cuda::std::span<int> s;", ["cuda/std/optional"]),
+        ("cuda::atomic_ref<int> a(x); ::cuda::std::less<int> l;",
+         ["cuda/atomic", "cuda/std/functional"]),
+        ("#include <cuda/std/span>\ncuda::std::span<int> s; cuda::std::pair<int, int> p;",
+         ["cuda/std/utility"]),
+        ("#include <cuda/functional>\nauto p = cuda::proclaim_return_type<int>(f);", []),
+    ],
+)  # fmt: skip
+def test_what_thrust_brings_of_libcudacxx_is_included(source: str, headers: list[str]) -> None:
+    translated = translate("#include <thrust/sort.h>\n" + source + "\n", "a.cuh").source
+    before = set(re.findall("#include <(cuda/[^>]+)>", source))
+    assert set(re.findall("#include <(cuda/[^>]+)>", translated)) == {*before, *headers}
+
+
+@pytest.mark.parametrize(
+    "qualifier", ["__device__ ", "const ", "return ", "inline ", "__host__ __device__ "]
+)
+def test_a_word_before_a_global_name_is_no_namespace(qualifier: str) -> None:
+    source = f"#include <cuda/std/tuple>\n{qualifier}::cuda::std::tuple<int> f();\n"
+    assert "::std::tuple<int>" in translate(source).source
+    assert "cuda::" not in translate(source).source
+
+
+@pytest.mark.parametrize(
     "header",
     ["cuda/std/barrier", "cuda/std/latch", "cuda/semaphore", "cuda/latch", "cuda/ptx"],
 )
@@ -1091,3 +1122,20 @@ def test_alignment_as_cudas_headers_write_it(cuda: str, hip: str) -> None:
     made = translate(f"#include <cuda_fp16.h>\n{cuda}\n")
     assert hip in made.source
     assert not made.errors
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "(defined(CUDART_VERSION) && CUDART_VERSION >= 11000)",
+        "defined(CUDA_VERSION)",
+        "defined CUDA_VERSION",
+        "(!defined(CUDART_VERSION) || CUDART_VERSION < 9000)",
+        "defined( CUSPARSE_VERSION ) && CUSPARSE_VERSION >= 11000",
+    ],
+)
+def test_a_condition_in_a_definition_asks_for_no_number(condition: str) -> None:
+    """``defined(11080)`` is no expression of the preprocessor."""
+    translated = translate(f"#define HAS_IT {condition}\n").source
+    assert "defined" not in translated
+    assert " 1 /* CU" in f" {translated}" or "(1 /* CU" in translated or "!1 /* CU" in translated

@@ -431,3 +431,22 @@ def test_what_quiets_nvcc_is_dropped(word: str) -> None:
     made = ENGINE.translate(source, filename="a.cuh")
     assert word not in made.source
     assert not made.findings
+
+
+@pytest.mark.parametrize(
+    ("cuda", "last"),
+    [
+        ("MAX_ULP(sincospi, 1, 2);", "MAX_ULP(sincospi, 1, 2);"),
+        ("_(aten, tgamma)", "_(aten, tgamma)"),
+        ('table["x"] = info::remquo::value;', 'table["x"] = info::remquo::value;'),
+        ("enum { ilogb, other };", "enum { ilogb, other };"),
+        ("sincospi (x, &s, &c);", "cass::sincospi (x, &s, &c);"),
+        (
+            "__device__ double f(double x) { return tgamma(x); }",
+            "__device__ double f(double x) { return cass::tgamma(x); }",
+        ),
+        ("y = __saturatef(x);", "y = cass::saturatef(x);"),
+    ],
+)
+def test_functions_of_plain_names_are_those_that_are_called(cuda: str, last: str) -> None:
+    assert hip(f"{cuda}\n").splitlines()[-1] == last

@@ -25,10 +25,10 @@ __host__ __device__ inline __hip_bfloat162 low2bfloat162(__hip_bfloat162 pair) {
     return pair;
 }
 }  // namespace cass
-#define CASS_BFLOAT16(bits) cass::ushort_as_bfloat16(static_cast<unsigned short>(bits))
-#define CASS_INF_BF16 CASS_BFLOAT16(0x7f80)
-#define CASS_MAX_NORMAL_BF16 CASS_BFLOAT16(0x7f7f)
-#define CASS_MIN_DENORM_BF16 CASS_BFLOAT16(0x0001)
-#define CASS_NAN_BF16 CASS_BFLOAT16(0x7fff)
-#define CASS_NEG_ZERO_BF16 CASS_BFLOAT16(0x8000)
+#define CASS_BFLOAT16_OF(bits) cass::ushort_as_bfloat16(static_cast<unsigned short>(bits))
+#define CASS_INF_BF16 CASS_BFLOAT16_OF(0x7f80)
+#define CASS_MAX_NORMAL_BF16 CASS_BFLOAT16_OF(0x7f7f)
+#define CASS_MIN_DENORM_BF16 CASS_BFLOAT16_OF(0x0001)
+#define CASS_NAN_BF16 CASS_BFLOAT16_OF(0x7fff)
+#define CASS_NEG_ZERO_BF16 CASS_BFLOAT16_OF(0x8000)
 #endif

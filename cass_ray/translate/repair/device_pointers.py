@@ -1,0 +1,31 @@
+"""Arithmetic on the driver's device pointers, which are numbers in CUDA and ``void*`` in HIP."""
+
+from __future__ import annotations
+
+import re
+
+from cass_ray.translate.rules.edits import Edits
+from cass_ray.translate.rules.text import SourceText
+
+_MESSAGE = "arithmetic on a pointer to void"
+_OPERAND = re.compile(
+    r"(?:[A-Za-z_]\w*(?:\s*(?:\.|->|::)\s*)?|\[[^\[\]\n]{0,80}\]|\([^()\n]{0,80}\))+\s*\Z"
+)
+_LONGEST = 200
+
+
+def count_bytes(text: SourceText, edits: Edits, message: str, line: int, offset: int) -> str:
+    """Name bytes as what the pointer before the operator at ``offset`` points to."""
+    operator = text.code[offset : offset + 2]
+    if _MESSAGE not in message or operator[:1] not in ("+", "-"):
+        return ""
+    begin = max(text.code.rfind("\n", 0, offset) + 1, offset - _LONGEST)
+    operand = _OPERAND.search(text.code, begin, offset)
+    if operand is None:
+        return ""
+    end = operand.start() + len(operand.group().rstrip())
+    changes = operator in ("+=", "-=", "++", "--")
+    cast = "reinterpret_cast<char*&>(" if changes else "static_cast<char*>("
+    edits.insert(operand.start(), cast)
+    edits.insert(end, ")")
+    return f"count bytes behind a device pointer on line {line}"

@@ -1,0 +1,35 @@
+"""The driver's device pointers count bytes, as CUDA's numbers do."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from cass_ray.pipeline.stages.repaired import compile_repaired
+from cass_ray.toolchain.locate import find_amd
+from cass_ray.toolchain.unit import Unit
+
+SOURCE = "#include <hip/hip_runtime.h>\nstruct M { hipDeviceptr_t base; hipDeviceptr_t all[2]; };\n"
+SOURCE += "__global__ void k(int* p) { *p = 1; }\n"
+
+
+@pytest.mark.amd
+@pytest.mark.parametrize(
+    ("statement", "mended"),
+    [
+        ("hipMemMap(m.base + n, n, 0, {}, 0);",
+         "hipMemMap(static_cast<char*>(m.base) + n, n, 0, {}, 0);"),
+        ("hipDeviceptr_t p = m.all[1] + 4 * n;",
+         "hipDeviceptr_t p = static_cast<char*>(m.all[1]) + 4 * n;"),
+        ("m.base += n;", "reinterpret_cast<char*&>(m.base) += n;"),
+        ("q->base = q->base - n;", "q->base = static_cast<char*>(q->base) - n;"),
+        ("hipMemcpyHtoD(f() + n, q, n);", "hipMemcpyHtoD(static_cast<char*>(f()) + n, q, n);"),
+    ],
+)  # fmt: skip
+def test_bytes_are_counted(statement: str, mended: str, tmp_path: Path) -> None:
+    text = f"{SOURCE}hipDeviceptr_t f();\nvoid g(M m, M* q, size_t n) {{ {statement} }}\n"
+    (tmp_path / "a.hip").write_text(text)
+    unit = Unit(tmp_path, PurePosixPath("a.hip"))
+    _, source = compile_repaired(unit, find_amd().compile)
+    assert source == text.replace(statement, mended)
