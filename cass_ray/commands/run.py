@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -36,6 +37,7 @@ from cass_ray.commands.waiting import waiting
 from cass_ray.corpus.reading.source_files import CUDA_SUFFIXES, Sources, gather
 from cass_ray.emulator.build import BuildFailed, runtime_library
 from cass_ray.emulator.execution import RunOptions, build, execute
+from cass_ray.emulator.report_lines import with_source_lines
 from cass_ray.exit_codes import EXIT_FAILED
 from cass_ray.toolchain.archive.library_targets import without_code
 from cass_ray.toolchain.locate import find_amd
@@ -136,6 +138,7 @@ def run(
                 further=tuple(dict.fromkeys(devices[1:])),
                 device_assembly=file.read_text() if host is not None else None,
                 optimization=f"-O{optimization}",
+                line_tables=check,
             )
             options = RunOptions(
                 seconds=seconds,
@@ -150,6 +153,11 @@ def run(
             )
             with within_time(seconds, "cass run"):
                 completed = execute(executable, arguments or [], library, options)
+            if check:
+                report = with_source_lines(
+                    completed.stderr, executable.read_bytes(), devices[0], sources
+                )
+                completed = replace(completed, stderr=report)
         status = finish(completed, ",".join(devices)) or status
     raise typer.Exit(status)
 

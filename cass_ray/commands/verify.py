@@ -112,7 +112,8 @@ def verify_port(
     Exit codes: 0 verified, 1 differs or one does not compile, 2 usage, 3 a tool is missing, 4 they
     agree without evidence, or nothing can be told.
     """
-    with exit_codes(), waiting("compiling and running both sides", slow_seconds=SLOW_SECONDS):
+    what = "compiling and running both sides"
+    with exit_codes(), waiting(what, slow_seconds=SLOW_SECONDS) as say:
         if candidate and arguments and not (candidate.suffix or candidate.exists()):
             raise typer.BadParameter(left_over([str(candidate)], arguments))
         programs = existing(reference), existing(candidate) if candidate else None
@@ -128,6 +129,7 @@ def verify_port(
             bounds=bounds_of(memory, file_size),
             in_projects=True,
             second_compiler=second_compiler,
+            say=say,
         )
         results = compare_programs(*programs, how, list(dict.fromkeys(arch or [])))
     typer.echo(_as_json(results) if as_json else _report(results))

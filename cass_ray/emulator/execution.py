@@ -96,11 +96,13 @@ def build(
     further: Sequence[str] = (),
     device_assembly: str | None = None,
     optimization: str = DEFAULT_OPTIMIZATION,
+    line_tables: bool = False,
 ) -> Path:
     """The executable of ``sources``, from the cache if it has been built before.
 
     It holds code for ``architecture`` and the ``further`` ones. ``device_assembly`` replaces the
-    compiler's, which is for ``architecture``.
+    compiler's, which is for ``architecture``. With ``line_tables`` reports of kernels name lines of
+    the source; the code is the same.
 
     Raises:
         CompileFailure: the sources or the assembly do not compile.
@@ -113,6 +115,7 @@ def build(
             ",".join((architecture, *further)),
             optimization,
             device_assembly or "",
+            *(["line tables"] if line_tables else []),
         ]
     )
     with (
@@ -125,7 +128,9 @@ def build(
         unit = sources.write(root)
         targets = tuple(dict.fromkeys((architecture, *further)))
         try:
-            output = toolchain.compile(unit, architecture, optimization=optimization)
+            output = toolchain.compile(
+                unit, architecture, optimization=optimization, line_tables=line_tables
+            )
         except CompileFailure as failure:
             if failure.reason is not Reason.NO_DEVICE_CODE or device_assembly is not None:
                 raise

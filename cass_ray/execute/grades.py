@@ -12,8 +12,8 @@ class Grade(StrEnum):
     """It agrees with a reference that no translation of ours made, on every input, and goes on
     agreeing when inputs, results or device memory are changed on both sides."""
     AGREES = "agrees, independence not shown"
-    """Outputs agree; that they come from the port's kernels is not shown, or the reference is a
-    translation."""
+    """Outputs agree; that they come from the port's kernels is not shown, chance decides them, or
+    the reference is a translation."""
     CANNOT_TELL = "cannot tell"
     """There is no reference, nothing was launched, or nothing that is printed or copied back
     depends on the device."""

@@ -21,7 +21,7 @@ from cass_ray.config import StrictModel
 from cass_ray.emulator.launches import Launch
 from cass_ray.emulator.transcript import MovementKind, Transcript
 from cass_ray.execute.backends.base import Backend, BuiltProgram, Execution, Inputs, RunMode
-from cass_ray.execute.comparison.compare import F32, Tolerance, compare
+from cass_ray.execute.comparison.compare import F32
 from cass_ray.execute.differential import PerturbedRun, perturbed_runs, plan
 from cass_ray.execute.evidence.returned_data import varying_share
 from cass_ray.execute.evidence.same_draws import new_seed
@@ -83,18 +83,6 @@ class ReferenceRun:
             return False
         differing = sum(a.size for a, b in zip(one, other, strict=True) if a.digest != b.digest)
         return 2 * differing >= sum(each.size for each in one) > 0
-
-    def decided_by_chance(self, tolerance: Tolerance) -> bool:
-        """Whether half of the data that it brings back, some of them where it sends others, or what
-        it prints where it brings nothing back, are other ones in each run by more than rounding."""
-        if len(self.transcripts) < 2:
-            return False
-        one, other = self.transcripts[0], self.transcripts[-1]
-        share = varying_share(one, other, tolerance)
-        if 2 * share >= 1 or (share and self.draws_inputs):
-            return True
-        unlike = bool(self.same_draws) and not (one.written or other.written)
-        return unlike and not compare(self.outputs[:1], self.outputs[-1], tolerance).numeric
 
     @property
     def failed_launches(self) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 from cass_ray.emulator.perturbation import EVERYWHERE, Perturbation, Where
 from cass_ray.emulator.transcript import Transcript
 from cass_ray.execute.backends.base import Backend, BuiltProgram, Execution, Inputs, RunMode
+from cass_ray.execute.chance import decided_by_chance, varies
 from cass_ray.execute.comparison.compare import F32, OutputComparison, Tolerance, compare
 from cass_ray.execute.differential import Agreement, PerturbedRun, agreement
 from cass_ray.execute.evidence.counters import coverage_of, disagreement
@@ -190,7 +191,7 @@ class _Session:
         execution = self._backend.run(self._candidate, reference.inputs, mode)
         data = self._data(reference, execution)
         comparison = self._compare(reference, execution, data)
-        by_chance = reference.decided_by_chance(self._policy.tolerance)
+        by_chance = decided_by_chance(reference, self._policy.tolerance)
         kept = self._policy.kept_output
         record = record_of(reference.inputs, execution, comparison, kept)
         record = record.model_copy(
@@ -250,7 +251,7 @@ class _Session:
             stands, difference = self._stands(self._candidate, reference, run, execution)
             of_inputs = run.perturbation.where in (Where.IN, Where.IN_ALL)
             if stands is Agreement.AGREES:
-                told = run.moved and self._is_told(reference, run, record)
+                told = run.moved and self._is_told(reference, run)
                 agreed += told
                 self._agrees_on_inputs |= of_inputs and told
                 continue
@@ -302,18 +303,18 @@ class _Session:
             self._find(*between)
         if (undecided and not timed) or own_difference:
             agreed = 0
-        varies = any(each.written for each in reference.transcripts)
-        if not (agreed or undecided) and (varies or any(e.moved for e in reference.perturbed)):
+        returns = any(each.written for each in reference.transcripts)
+        if not (agreed or undecided) and (returns or any(e.moved for e in reference.perturbed)):
             undecided = record.by_chance
         return record.model_copy(
             update={"perturbations": agreed, "undecided": undecided, "disputed": disputed}
         )
 
-    @staticmethod
-    def _is_told(reference: ReferenceRun, run: PerturbedRun, record: RunRecord) -> bool:
+    def _is_told(self, reference: ReferenceRun, run: PerturbedRun) -> bool:
         """Whether what moves is compared: numbers that are other ones in each run are not."""
         texts = (_NUMBER.sub(b"", each) for each in (reference.outputs[0], run.outputs[0]))
-        return not record.by_chance or len(set(texts)) > 1
+        told = run.status != reference.status or len(set(texts)) > 1
+        return told or not varies(reference, self._policy.tolerance)
 
     @staticmethod
     def _cuts_words(reference: ReferenceRun, execution: Execution) -> bool:
@@ -326,7 +327,7 @@ class _Session:
     ) -> tuple[Agreement, str]:
         policy = self._policy
         how = {"tolerance": policy.tolerance, "order_free": policy.order_free}
-        how["drawn"] = reference.decided_by_chance(policy.tolerance)
+        how["drawn"] = varies(reference, policy.tolerance)
         mode = replace(self._mode, same_draws=reference.same_draws)
         return agreement(run, self._backend, port, reference.inputs, mode, normal.ended, how)
 
@@ -377,7 +378,7 @@ class _Session:
             varied=reference.varied,
             same_data=data.same_as_far_as_kept,
             data_size=data.size,
-            drawn=drawn or reference.decided_by_chance(self._policy.tolerance),
+            drawn=drawn or varies(reference, self._policy.tolerance),
         )
         if ended.verdict is SandboxVerdict.OK and ended.status == reference.status:
             return comparison

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -135,6 +135,8 @@ class Comparison:
     """Whether the original may include headers of the project that it lies in."""
     second_compiler: bool = False
     """Judge the port again with device code that another LLVM made."""
+    say: Callable[[str], None] = lambda _: None
+    """Is told what is done next, for who waits."""
 
 
 def compare_programs(
@@ -168,9 +170,11 @@ def compare_programs(
     candidate = as_hip(program, wavefronts_on(ours))
     inputs = [Inputs(tuple(each), how.stdin, how.folder) for each in arguments]
     mode = RunMode(how.bounds)
+    how.say("compiling the original, and running it with and without changes")
     made = measured_original(reference, theirs, inputs, mode)
     generated: GeneratedRuns | str = ""
     if driven is None:
+        how.say("launching the original's kernels alone")
         generated = kernels_alone(reference, candidate, made, theirs, ours[0])
     results = {}
     named = zip(architectures or [ours[0].name], ours, strict=True)
@@ -182,7 +186,9 @@ def compare_programs(
             counters=not engine.real_gpu,
             check=not engine.real_gpu,
         )
+        how.say(f"compiling the port for {name}")
         built = engine.build(candidate)
+        how.say(f"running the port as {name} with and without changes")
         another = translated_port(reference, candidate, engine)
         subject = JudgedPort(built, reference.files, candidate.files, another)
         result = judge_port(subject, made, engine, policy)

@@ -17,6 +17,10 @@ MAGIC = b"\x7fELF\x02\x01"  # 64 bits, little endian
 _FILE = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _NOBITS = 8
+_EMPTY_OF_CUDA = frozenset({_NOBITS, 0x70000007, 0x7000000A})
+"""``.nv.global`` and ``.nv.shared.…`` of separate compilation (``nvcc -rdc=true``) have kinds of
+their own, as readelf shows; no data lies in the file for them either."""
+_EM_CUDA = 190
 
 
 class DamagedFile(ValueError):
@@ -69,7 +73,8 @@ class FileHeader(NamedTuple):
 
 @dataclass(frozen=True)
 class ElfSection:
-    """One section with the fields of its header (``Elf64_Shdr``); NOBITS sections hold no data."""
+    """One section with the fields of its header (``Elf64_Shdr``); those without content in the
+    file (NOBITS and the like) hold no data."""
 
     name: str
     kind: int
@@ -107,18 +112,15 @@ def read_sections(data: bytes) -> list[ElfSection]:
     if entry_size < _SECTION.size or names_index >= count:
         raise DamagedFile("the table of sections is not one")
     raw = [reader.fields(_SECTION, offset + index * entry_size) for index in range(count)]
-    if sum(entry[5] for entry in raw if entry[1] != _NOBITS) > 2 * len(data):
+    empty = _EMPTY_OF_CUDA if header[2] == _EM_CUDA else frozenset({_NOBITS})
+    if sum(entry[5] for entry in raw if entry[1] not in empty) > 2 * len(data):
         raise DamagedFile("sections overlap")
-    names = BinaryReader(_content(reader, raw[names_index]))
-    return [_section(reader, names, entry) for entry in raw]
+    contents = [b"" if entry[1] in empty else reader.part(entry[4], entry[5]) for entry in raw]
+    names = BinaryReader(contents[names_index])
+    return [_section(names, *both) for both in zip(raw, contents, strict=True)]
 
 
-def _section(reader: BinaryReader, names: BinaryReader, entry: tuple[Any, ...]) -> ElfSection:
+def _section(names: BinaryReader, entry: tuple[Any, ...], content: bytes) -> ElfSection:
     name, kind, flags, address, _, size, link, info, alignment, entry_size = entry
-    content = _content(reader, entry)
     fields = (kind, flags, address, size, link, info, alignment, entry_size)
     return ElfSection(names.text(name) if names.data else "", *fields, content)
-
-
-def _content(reader: BinaryReader, entry: tuple[Any, ...]) -> bytes:
-    return b"" if entry[1] == _NOBITS else reader.part(entry[4], entry[5])

@@ -23,7 +23,7 @@ def test_a_number_is_explained(asked: str) -> None:
 
 def test_words_find_what_is_about_them() -> None:
     done = RUN.invoke(app, ["inline", "PTX", "--json"])
-    assert "CASS1001" in [item["code"] for item in json.loads(done.output)]
+    assert "CASS1001" in [item["code"] for item in json.loads(done.stdout)]
     assert RUN.invoke(app, ["CUTLASS"]).output.startswith("CASS1003: ")
 
 
@@ -31,7 +31,7 @@ def test_words_find_what_is_about_them() -> None:
 def test_words_of_titles_are_known_by_their_beginnings(asked: str) -> None:
     done = RUN.invoke(app, [asked, "--json"])
     assert done.exit_code == 0, done.output
-    assert "CASS1005" in [item["code"] for item in json.loads(done.output)]
+    assert "CASS1005" in [item["code"] for item in json.loads(done.stdout)]
 
 
 def test_every_word_of_a_title_leads_to_it() -> None:

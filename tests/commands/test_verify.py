@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cass_ray.commands.verify import app
+from cass_ray.public.verifying import Comparison, compare_programs
 from tests.translate.rules.wavefront_defects import KERNELS, cuda, naive_hip
 
 BOTH = ["--arch", "gfx1100", "--arch", "gfx942"]
@@ -47,7 +48,7 @@ def test_a_port_that_counts_on_32_lanes_is_found_on_64(original: Path) -> None:
 def test_the_rules_translation_is_right_on_both(original: Path) -> None:
     done = CliRunner().invoke(app, [str(original), *BOTH, "--json"])
     assert done.exit_code == 0, done.output
-    evidence = json.loads(done.output)
+    evidence = json.loads(done.stdout)
     assert evidence["passed"]
     assert [each["exact"] for each in evidence["architectures"].values()] == [True, True]
 
@@ -122,7 +123,7 @@ def test_files_and_standard_input(tmp_path: Path) -> None:
     options = ["--with", "'two words' 2", "--inputs", str(given), "--stdin", str(tmp_path / "more")]
     done = CliRunner().invoke(app, [str(original), *options, "--json"])
     assert done.exit_code == 0, done.output
-    evidence = json.loads(done.output)
+    evidence = json.loads(done.stdout)
     assert (evidence["passed"], evidence["reference_kind"]) == (True, "lifted sm_90")
     [run] = evidence["runs"]
     assert (run["arguments"], run["stdin_bytes"], run["folder"]) == (["two words", "2"], 6, "given")
@@ -200,3 +201,15 @@ def test_a_race_is_no_port_that_is_verified(tmp_path: Path) -> None:
     assert done.output.startswith("agrees, independence not shown")
     assert "another order" in done.output
     assert f"next: cass run {program} --check" in done.output
+
+
+@pytest.mark.nvidia
+def test_who_waits_is_told_what_is_done(tmp_path: Path) -> None:
+    program = tmp_path / "race.cu"
+    program.write_text(RACE)
+    said: list[str] = []
+    compare_programs(program, None, Comparison(say=said.append), ["gfx1100"])
+    steps = ("compiling the original", "launching", "compiling the port", "running the port")
+    assert len(said) == len(steps)
+    assert all(text.startswith(step) for text, step in zip(said, steps, strict=True))
+    assert "gfx1100" in said[-1]

@@ -19,7 +19,7 @@
 
 enum { nanoseconds = 1000000000, clocks = 16, source_bytes = 4 << 20 };
 
-static uint64_t mixed(uint64_t z) {  // SplitMix64
+static uint64_t mix(uint64_t z) {  // SplitMix64
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
   return z ^ (z >> 31);
@@ -27,10 +27,10 @@ static uint64_t mixed(uint64_t z) {  // SplitMix64
 
 // Other libraries may ask for the time before `hide` runs.
 static uint64_t seed(void) {
-  static uint64_t known;
-  const char* text = known == 0 ? getenv("CASS_DRAWS") : NULL;
-  if (text != NULL) known = strtoull(text, NULL, 10);
-  return known;
+  static uint64_t value_of_seed;
+  const char* text = value_of_seed == 0 ? getenv("CASS_DRAWS") : NULL;
+  if (text != NULL) value_of_seed = strtoull(text, NULL, 10);
+  return value_of_seed;
 }
 
 // The program sees nothing of this in its environment. What starts it has to hand it on.
@@ -41,15 +41,15 @@ __attribute__((constructor)) static void hide(int count, char** arguments) {
   unsetenv("CASS_DRAWS");
 }
 
-static uint64_t drawn(void) {
+static uint64_t next_number(void) {
   static uint64_t steps;
   const uint64_t step = __atomic_add_fetch(&steps, 0x9e3779b97f4a7c15u, __ATOMIC_RELAXED);
-  return mixed(seed() + step);
+  return mix(seed() + step);
 }
 
 static void fill(void* target, size_t bytes) {
   for (unsigned char* next = target; bytes > 0;) {
-    const uint64_t value = drawn();
+    const uint64_t value = next_number();
     const size_t part = bytes < sizeof value ? bytes : sizeof value;
     memcpy(next, &value, part);
     next += part;
@@ -70,8 +70,8 @@ static int gives_seeds(clockid_t clock) {
          clock == CLOCK_PROCESS_CPUTIME_ID;
 }
 
-// The first reading follows from the seed; from there on time passes, as
-// programs measure it. Clocks that count from the start of the machine are as ever.
+// The first reading follows from the seed; from there on time passes, as programs measure it.
+// Clocks that count from the start of the machine are as ever.
 int clock_gettime(clockid_t clock, struct timespec* time) {
   static struct timespec first[clocks];
   const int result = real_clock(clock, time);
@@ -82,7 +82,7 @@ int clock_gettime(clockid_t clock, struct timespec* time) {
   time_t start = 0;
   if (clock != CLOCK_PROCESS_CPUTIME_ID) {
     start = (time_t)(seed() >> 32);
-    passed += (long long)(mixed(seed() + 1) % 900000000);
+    passed += (long long)(mix(seed() + 1) % 900000000);
   }
   time->tv_sec = start + passed / nanoseconds;
   time->tv_nsec = passed % nanoseconds;
@@ -146,16 +146,18 @@ int getentropy(void* target, size_t bytes) {
   return 0;
 }
 
-uint32_t arc4random(void) { return (uint32_t)drawn(); }
+uint32_t arc4random(void) { return (uint32_t)next_number(); }
 
-uint32_t arc4random_uniform(uint32_t bound) { return bound < 2 ? 0 : (uint32_t)drawn() % bound; }
+uint32_t arc4random_uniform(uint32_t bound) {
+  return bound < 2 ? 0 : (uint32_t)next_number() % bound;
+}
 
 void arc4random_buf(void* target, size_t bytes) { fill(target, bytes); }
 
 // std::random_device::_M_getval() and _M_getval_pretr1(): they execute RDRAND otherwise.
 unsigned _ZNSt13random_device9_M_getvalEv(void* self) {
   (void)self;
-  return (unsigned)drawn();
+  return (unsigned)next_number();
 }
 
 unsigned _ZNSt13random_device16_M_getval_pretr1Ev(void* self) {

@@ -143,16 +143,19 @@ class AmdToolchain:
         optimization: str = "-Os",
         limits: Limits = COMPILE_LIMITS,
         at_once: bool = False,
+        line_tables: bool = False,
     ) -> AmdOutput:
         """Compile ``unit`` for both sides, sandboxed.
 
         ``at_once`` compiles both sides at the same time: an answer sooner, for work on the host
-        side that is thrown away where the device side fails. The result is the same.
+        side that is thrown away where the device side fails. The result is the same. For
+        ``line_tables`` see :meth:`compile_device`.
 
         Raises :class:`~cass_ray.toolchain.unit.CompileFailure`; its reason is ``NO_DEVICE_CODE``
         where the unit compiles but holds no kernel.
         """
         flags = code_flags(architecture, optimization, unit.standard)
+        flags = (*flags, *(("-gline-tables-only",) if line_tables else ()))
         both = partial(
             self._both_sides, architecture=architecture, optimization=optimization,
             flags=flags, limits=limits, at_once=at_once,

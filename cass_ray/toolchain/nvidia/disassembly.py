@@ -52,8 +52,16 @@ def disassemble(nvdisasm: Path, cubins: Sequence[bytes], toolchain: View) -> lis
     parsed = [Cubin.parse(data) for data in cubins]
     texts = [""] * len(cubins)
     for batch in _batches(parsed):
-        listing = _listing(nvdisasm, merge([parsed[index] for index in batch]), toolchain)
-        parts = split(without_marks(listing), [len(parsed[index].code_sections) for index in batch])
+        counts = [len(parsed[index].code_sections) for index in batch]
+        try:
+            listing = _listing(nvdisasm, merge([parsed[index] for index in batch]), toolchain)
+            parts = split(without_marks(listing), counts)
+        except DisassemblyError:
+            # Code of separate compilation for sm_120 refers to tables that a merged file lacks.
+            parts = [
+                split(_listing(nvdisasm, cubins[index], toolchain), [count])[0]
+                for index, count in zip(batch, counts, strict=True)
+            ]
         for index, part in zip(batch, parts, strict=True):
             texts[index] = part
     return texts

@@ -21,6 +21,7 @@ from cass_ray.translate.rules import (
     launches,
     macros_of_hip,
     managed,
+    mapped_memory,
     min_max,
     names,
     old_pytorch,
@@ -141,6 +142,11 @@ PASSES: tuple[Pass, ...] = (
         "textures",
         textures.rewrite_textures,
         "before calls, surface reads and names, which would call HIP's own functions",
+    ),
+    Pass(
+        "mapped memory",
+        mapped_memory.keep_mapped_memory,
+        "before names, which would call HIP's own function",
     ),
     Pass(
         "managed symbols",

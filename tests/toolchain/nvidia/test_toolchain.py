@@ -204,6 +204,46 @@ def test_a_unit_that_calls_device_code_of_others_is_relocatable(
         assert name in listing
 
 
+SEPARATE = {
+    "memory without contents": """
+__device__ unsigned long long table[1024];
+__global__ void read(unsigned long long *p) { *p += other(table[*p & 7]); }
+""",
+    "shared memory": """
+__global__ void both(int *p) {
+  __shared__ int own[1024];
+  own[threadIdx.x] = other(p[threadIdx.x]);
+  __syncthreads();
+  p[threadIdx.x] = own[threadIdx.x ^ 1];
+}
+""",
+    "a function with shared memory": """
+__device__ __noinline__ int turned(int *p) {
+  __shared__ int own[1024];
+  own[threadIdx.x] = p[threadIdx.x];
+  __syncthreads();
+  return own[threadIdx.x ^ 1];
+}
+__global__ void first(int *p) { p[threadIdx.x] = turned(p); }
+__global__ void second(int *p) { p[0] = other(turned(p)); }
+""",
+}
+
+
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "sm_120"])
+@pytest.mark.parametrize("name", SEPARATE)
+def test_relocatable_code_is_listed_alone_and_with_other(
+    name: str, architecture: str, toolchain: NvidiaToolchain, tree: Path, tmp_path: Path
+) -> None:
+    """Seen: sections without contents have kinds of their own there ("damaged cubin"), and code
+    for sm_120 that nvdisasm does not read where it is merged."""
+    text = "extern __device__ unsigned long long other(unsigned long long);\n" + SEPARATE[name]
+    cubin = plain_cubin(toolchain, unit_of(tree, "a.cu", text), architecture, "-rdc=true")
+    plain = plain_sass(toolchain, cubin, tmp_path)
+    assert toolchain.disassemble([cubin]) == [plain]
+    assert toolchain.disassemble([cubin, cubin]) == [plain, plain]
+
+
 def test_device_code_is_that_of_nvcc(
     toolchain: NvidiaToolchain, tree: Path, tmp_path: Path
 ) -> None:

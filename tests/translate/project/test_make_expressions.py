@@ -133,3 +133,20 @@ def test_a_static_library_by_nvcc(option: str) -> None:
         "hipcc", *("$<", "-o", "$@", "--emit-static-lib")
     ]  # fmt: skip
     assert not [each for each in made.findings if each.severity == "error"]
+
+
+@pytest.mark.parametrize(
+    ("flag", "made"),
+    [
+        ("-Xlinker -rpath=.", "-Wl,-rpath=."),
+        ("-Xlinker=-z,now", "-Wl,-z,now"),
+        ("--linker-options -rpath,$(DIR)", "-Wl,-rpath,$(DIR)"),
+        ("--linker-options=--as-needed", "-Wl,--as-needed"),
+        ("-Xlinker $(RPATH)", "-Xlinker $(RPATH)"),
+        ("$(addprefix -Xlinker ,$(LDFLAGS))", "$(addprefix -Xlinker ,$(LDFLAGS))"),
+    ],
+)
+def test_options_of_the_linker(flag: str, made: str) -> None:
+    """nvcc hands what is between commas to the linker one by one, as ``-Wl`` does."""
+    text = translate_makefile(f"a: a.cu\n\tnvcc -O2 {flag} a.cu -o a\n").source
+    assert text == f"a: a.cu\n\thipcc -O2 {made} a.cu -o a\n"

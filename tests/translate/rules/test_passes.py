@@ -20,6 +20,7 @@ ORDER = [
     "own functions",
     "kinds of images",
     "textures",
+    "mapped memory",
     "managed symbols",
     "calls",
     "locations",

@@ -1,0 +1,56 @@
+"""Which of what an original prints and moves are other numbers in each run, and show nothing."""
+
+from __future__ import annotations
+
+import re
+
+from cass_ray.emulator.perturbation import Where
+from cass_ray.execute.comparison.compare import Tolerance, compare
+from cass_ray.execute.evidence.returned_data import varying_share
+from cass_ray.execute.references import ReferenceRun
+
+_OF_DEVICE_TEXT = (Where.OUT, Where.OUT_ALL)
+"""Changes that flip the last bit of each letter and digit that kernels print."""
+_OF_NUMBERS = re.compile(rb"[-+\d. \t]")
+
+
+def varies(run: ReferenceRun, tolerance: Tolerance) -> bool:
+    """Whether the numbers of an original show nothing.
+
+    Half of the data that it brings back, some of them where it sends others, or what it prints
+    where it brings nothing back, are other ones in each run by more than rounding.
+    """
+    return _data_varies(run, tolerance) or _output_varies(run, tolerance)
+
+
+def decided_by_chance(run: ReferenceRun, tolerance: Tolerance) -> bool:
+    """Whether such numbers are a kernel's: times vary, too."""
+    changed = (each for each in run.perturbed if each.perturbation.where in _OF_DEVICE_TEXT)
+    return _data_varies(run, tolerance) or (
+        _output_varies(run, tolerance)
+        and any(_printed_by_kernels(run.outputs[0], each.outputs[0]) for each in changed)
+    )
+
+
+def _data_varies(run: ReferenceRun, tolerance: Tolerance) -> bool:
+    if len(run.transcripts) < 2:
+        return False
+    share = varying_share(run.transcripts[0], run.transcripts[-1], tolerance)
+    return 2 * share >= 1 or bool(share and run.draws_inputs)
+
+
+def _output_varies(run: ReferenceRun, tolerance: Tolerance) -> bool:
+    returns = any(each.written for each in run.transcripts)
+    unlike = bool(run.same_draws) and not returns
+    return unlike and not compare(run.outputs[:1], run.outputs[-1], tolerance, varied=True).numeric
+
+
+def _printed_by_kernels(output: bytes, changed: bytes) -> bool:
+    """Whether letters of a line are flipped in ``changed``."""
+    lines = zip(output.splitlines(), changed.splitlines(), strict=False)
+    texts = ([_OF_NUMBERS.sub(b"", each) for each in pair] for pair in lines)
+    return any(one != other and _flipped(one) == other for one, other in texts)
+
+
+def _flipped(text: bytes) -> bytes:
+    return bytes(each ^ 1 if chr(each).isalnum() and each < 128 else each for each in text)
