@@ -89,16 +89,26 @@ def object_kinds(texts: Iterable[str]) -> frozenset[str]:
     )
 
 
+_DATA_TYPE = re.compile(r"\bcudaDataType(?:_t)?\s+([A-Za-z_]\w*)\s*[=;,){]")
+
+
+def data_types(texts: Iterable[str]) -> frozenset[str]:
+    """``data type NAME`` for each variable or member that holds one in files with these texts."""
+    return frozenset(f"data type {name}" for text in texts for name in _DATA_TYPE.findall(text))
+
+
 def declared_names(texts: Iterable[str]) -> frozenset[str]:
     """What of CUDA's kind the files with these texts define, declare or give to a variable.
 
     ``min`` and ``max`` are among them where they are declared for classes, and ``cuda::NAME`` for
-    members of a namespace ``cuda`` of their own, and what :func:`object_kinds` says.
+    members of a namespace ``cuda`` of their own, and what :func:`object_kinds` and
+    :func:`data_types` say.
     """
     found: set[str] = set()
     for whole in texts:
         text = _NO_CODE.sub(" ", whole)
         found.update(object_kinds([text]))
+        found.update(data_types([text]))
         for pattern in (_MACRO, _CONFIGURED, _DECLARATION, _OVERLOAD):
             found.update(pattern.findall(text))
         found.update(_of_own_namespace(text))

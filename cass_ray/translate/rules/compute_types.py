@@ -12,6 +12,7 @@ from cass_ray.translate.rules.rewrite import Rewrite
 
 _CALLS = {"cublasGemmEx": 19, "cublasGemmBatchedEx": 20, "cublasGemmStridedBatchedEx": 23}
 """Function -> arguments; the last one but one is the compute type."""
+_MEMBER = re.compile(r"(?:[A-Za-z_]\w*(?:\.|->|::))*([A-Za-z_]\w*)")
 _OF_DATA = {
     "CUDA_R_16F": "HIPBLAS_COMPUTE_16F",
     "CUDA_R_32F": "HIPBLAS_COMPUTE_32F",
@@ -38,7 +39,16 @@ def name_compute_types(unit: Rewrite) -> None:
             if (compute := _OF_DATA.get(given)) is not None:
                 unit.edits.replace(start, end, compute)
                 unit.converted(start)
-            elif re.search(rf"\bcudaDataType(?:_t)?\s+{re.escape(given)}\b", unit.source.code):
+            elif _holds_data_type(unit, given):
                 unit.edits.insert(start, "cass::compute_type(")
                 unit.edits.insert(end, ")")
                 unit.snippets.add("blas")
+
+
+def _holds_data_type(unit: Rewrite, given: str) -> bool:
+    """Whether ``given`` is a variable or member that some file of the tree declares as a type of
+    data. Another of the name stays what it is: the snippet takes compute types too."""
+    if re.search(rf"\bcudaDataType(?:_t)?\s+{re.escape(given)}\b", unit.source.code):
+        return True
+    name = _MEMBER.fullmatch(given)
+    return name is not None and f"data type {name[1]}" in unit.context.declared

@@ -178,3 +178,26 @@ def test_an_atomic_object_that_needs_a_lock_is_refused(kind: str, tmp_path: Path
     (tmp_path / "a.hip").write_text(text)
     with pytest.raises(CompileFailure, match="takes a lock for objects of other sizes"):
         find_amd().compile_device(Unit(tmp_path, PurePosixPath("a.hip")))
+
+
+@pytest.mark.amd
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#include <cuda/std/tuple>\n#include <thrust/version.h>\n#include <thrust/sort.h>\n",
+        "#include <thrust/version.h>\n#include <cassert>\n#include <cuda/std/span>\n",
+        "#include <cassert>\n#include <cuda/std/optional>\n#include <thrust/tuple.h>\n",
+        "#include <hipcub/hipcub.hpp>\n#include <cuda/std/functional>\n",
+        '#include <thrust/version.h>\nstatic_assert(THRUST_VERSION >= 100000, "");\n',
+    ],
+)
+def test_it_stands_beside_rocthrust_without_assertions(text: str, tmp_path: Path) -> None:
+    """As xgboost's CMake has it: thrust_create_target defines the system, Release NDEBUG."""
+    (tmp_path / "a.hip").write_text(f"{text}__global__ void k(int* p) {{ *p = 1; }}\n")
+    unit = Unit(
+        tmp_path,
+        PurePosixPath("a.hip"),
+        definitions=("NDEBUG", "THRUST_DEVICE_SYSTEM=THRUST_DEVICE_SYSTEM_HIP"),
+        system_directories=(_headers(),),
+    )
+    assert "k" in find_amd().compile(unit).device_assembly

@@ -1139,3 +1139,19 @@ def test_a_condition_in_a_definition_asks_for_no_number(condition: str) -> None:
     translated = translate(f"#define HAS_IT {condition}\n").source
     assert "defined" not in translated
     assert " 1 /* CU" in f" {translated}" or "(1 /* CU" in translated or "!1 /* CU" in translated
+
+
+@pytest.mark.parametrize(
+    ("cuda", "hip"),
+    [
+        ("__CUDA_BF16_H__", "HIP_INCLUDE_HIP_HIP_BF16_H"),
+        ("__CUDA_BF16_TYPES_EXIST__", "HIP_INCLUDE_HIP_HIP_BF16_H"),
+        ("__CUDA_FP16_TYPES_EXIST__", "HIP_INCLUDE_HIP_HIP_FP16_H"),
+        ("__CUDA_FP8_TYPES_EXIST__", "HIP_INCLUDE_HIP_HIP_FP8_H"),
+        ("__CUDA_FP16_H__", "HIP_INCLUDE_HIP_HIP_FP16_H"),
+    ],
+)
+def test_a_test_for_a_header_of_cuda_is_one_for_hips(cuda: str, hip: str) -> None:
+    """cuda_bf16.h and its kin define them; the guards are those of HIP's public headers."""
+    source = f"#ifndef {cuda}\nstruct own {{}};\n#endif\n"
+    assert translate(source).source == source.replace(cuda, hip)

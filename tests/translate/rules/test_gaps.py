@@ -422,6 +422,27 @@ def test_data_types_are_compute_types_where_products_ask_for_one(given: str, tak
 
 
 @pytest.mark.parametrize(
+    ("header", "given", "taken"),
+    [
+        ("struct E { const cudaDataType_t type = T::type; };", "type", "cass::compute_type(type)"),
+        ("struct E { cudaDataType type; };", "this->type", "cass::compute_type(this->type)"),
+        ("void g(int a, cudaDataType_t type);", "e.o->type", "cass::compute_type(e.o->type)"),
+        ("struct E { static constexpr cudaDataType_t type{CUDA_R_32F}; };", "E::type",
+         "cass::compute_type(E::type)"),
+        ("struct E { cublasComputeType_t type; };", "type", "type"),
+        ("struct E { cudaDataType_t other; };", "type", "type"),
+    ],
+)  # fmt: skip
+def test_data_types_of_other_files(header: str, given: str, taken: str) -> None:
+    """lightseq keeps it in a member of a header."""
+    arguments = ", ".join(["h", *("x" for _ in range(16)), given, "CUBLAS_GEMM_DEFAULT"])
+    source = f"void f() {{ cublasGemmEx({arguments}); }}\n"
+    context = Context(declared=declared_names([header]))
+    made = ENGINE.translate(source, filename="a.cu", context=context).source
+    assert made.rstrip().endswith(f", {taken}, HIPBLAS_GEMM_DEFAULT); }}")
+
+
+@pytest.mark.parametrize(
     "word",
     ["__thrust_exec_check_disable__", "__thrust_hd_warning_disable__", "_CCCL_EXEC_CHECK_DISABLE"],
 )

@@ -12,6 +12,7 @@ inline hipblasStatus_t sgemm_ex(hipblasHandle_t handle, hipblasOperation_t of_a,
                        type_c, ldc, HIPBLAS_COMPUTE_32F, HIPBLAS_GEMM_DEFAULT);
 }
 // What cublas_api.h makes of a data type where products of mixed types take a compute type.
+inline hipblasComputeType_t compute_type(hipblasComputeType_t type) { return type; }
 inline hipblasComputeType_t compute_type(hipDataType type) {
   switch (type) {
     case HIP_R_16F: return HIPBLAS_COMPUTE_16F;
