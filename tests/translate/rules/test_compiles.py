@@ -405,7 +405,26 @@ __device__ float sum(float2 v) {
 }
 """
 
+MAPPED_MEMORY = """
+__global__ void add(int *p) { ++*p; }
+int main() {
+  int *host, *device;
+  cudaHostAlloc(&host, 4, cudaHostAllocMapped);
+  cudaHostGetDevicePointer(&device, host, 0);
+  add<<<1, 1>>>(device);
+  cudaFree(device);
+  cudaFreeHost(host);
+}
+"""
+
+PINNED = """
+#include <thrust/system/cuda/experimental/pinned_allocator.h>
+thrust::cuda::experimental::pinned_allocator<int> pinned;
+"""
+
 SOURCES = {
+    "pinned allocator": PINNED,
+    "mapped memory": MAPPED_MEMORY,
     "attribute": ATTRIBUTE,
     "halves": HALVES,
     "intrinsics": INTRINSICS,
@@ -484,6 +503,7 @@ NOT_FOR_NVIDIA = {
     "image queries",
     "cub_warps",
     "random",
+    "mapped memory",  # hipPointerAttribute_t of HIP 6
 }
 NO_HEADER_FOR_NVIDIA = "#include <hip/hip_bf16.h>\n"
 """HIP has had it for Nvidia since 6.0; Debian's headers are older."""
