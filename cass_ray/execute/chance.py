@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from cass_ray.emulator.perturbation import Where
 from cass_ray.execute.comparison.compare import Tolerance, compare
@@ -28,7 +29,7 @@ def decided_by_chance(run: ReferenceRun, tolerance: Tolerance) -> bool:
     changed = (each for each in run.perturbed if each.perturbation.where in _OF_DEVICE_TEXT)
     return _data_varies(run, tolerance) or (
         _output_varies(run, tolerance)
-        and any(_printed_by_kernels(run.outputs[0], each.outputs[0]) for each in changed)
+        and any(_kernels_print_what_varies(run.outputs, each.outputs[0]) for each in changed)
     )
 
 
@@ -45,11 +46,13 @@ def _output_varies(run: ReferenceRun, tolerance: Tolerance) -> bool:
     return unlike and not compare(run.outputs[:1], run.outputs[-1], tolerance, varied=True).numeric
 
 
-def _printed_by_kernels(output: bytes, changed: bytes) -> bool:
-    """Whether letters of a line are flipped in ``changed``."""
-    lines = zip(output.splitlines(), changed.splitlines(), strict=False)
-    texts = ([_OF_NUMBERS.sub(b"", each) for each in pair] for pair in lines)
-    return any(one != other and _flipped(one) == other for one, other in texts)
+def _kernels_print_what_varies(outputs: Sequence[bytes], changed: bytes) -> bool:
+    """Whether letters of a line that another run does not print are flipped in ``changed``."""
+    others = set(outputs[-1].splitlines())
+    lines = zip(outputs[0].splitlines(), changed.splitlines(), strict=False)
+    varying = ((one, flipped) for one, flipped in lines if one not in others)
+    texts = ([_OF_NUMBERS.sub(b"", each) for each in pair] for pair in varying)
+    return any(one != flipped and _flipped(one) == flipped for one, flipped in texts)
 
 
 def _flipped(text: bytes) -> bytes:

@@ -17,7 +17,11 @@ OUTPUTS = [
     # two runs, the first one with changed results; whether numbers vary, and are a kernel's
     (b"x = 0.25\n", b"x = 0.75\n", b"y = 1.34\n", True, True),
     (b"took 0.25 ms\n", b"took 0.75 ms\n", b"took 0.31 ms\nError: 3\n", True, False),
-    (b"took 5 ms\nx = 0.5\n", b"took 7 ms\nx = 0.5\n", b"took 6 ms\ny = 1.4\n", True, True),
+    (b"took 5 ms\nx = 0.5\n", b"took 7 ms\nx = 0.5\n", b"took 6 ms\ny = 1.4\n", True, False),
+    (b"took 5 ms\nx = 0.5\n", b"took 7 ms\nx = 0.6\n", b"took 6 ms\ny = 1.4\n", True, True),
+    # of another machine's card the name differs, and no line of a kernel
+    (b"card A 1\nx = 0.5\n", b"card B 1\nx = 0.5\n", b"card A 1\ny = 1.4\n", True, False),
+    (b"A\nx = 0.5\n", b"no such card\nB\nx = 0.5\n", b"A\ny = 1.4\n", True, False),
     (b"x = 0.25\n", b"x = 0.25\n", b"y = 1.34\n", False, False),
     (b"0.25\n", b"0.75\n", b"1.34\n", True, False),  # no letter tells; nothing moves
 ]
