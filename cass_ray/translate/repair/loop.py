@@ -26,6 +26,7 @@ from cass_ray.translate.repair.device_pointers import count_bytes
 from cass_ray.translate.repair.half_assignments import convert_halves, name_assigned_type
 from cass_ray.translate.repair.host_math import name_standard_function
 from cass_ray.translate.repair.operators import leave_own_operator, own_operators
+from cass_ray.translate.repair.redeclared import leave_out_second
 from cass_ray.translate.repair.sides import CANDIDATE, HOST_FROM_DEVICE, give_both_sides
 from cass_ray.translate.repair.standard_headers import add_header, pending
 from cass_ray.translate.repair.template_arguments import name_types
@@ -466,7 +467,12 @@ def _name_standard_function(
     return name_standard_function(text, edits, item.message, item.line, offset)
 
 
+def _leave_out_second(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
+    return leave_out_second(text, edits, item.message, item.line, offset)
+
+
 _RULES: tuple[Fix, ...] = (
+    _leave_out_second,
     _name_standard_function,
     _name_types,
     _part_literal,

@@ -18,6 +18,7 @@ HEADERS = {
     "cuda/barrier": "barrier",
     "cuda/pipeline": "barrier",
     "cuda_occupancy.h": "occupancy",
+    "nvtx3/nvtx3.hpp": "nvtx_ranges",
     "thrust/system/cuda/experimental/pinned_allocator.h": "pinned_allocator",
 }
 """Headers that HIP lacks -> the snippet that stands for them."""

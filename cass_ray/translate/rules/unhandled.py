@@ -11,7 +11,7 @@ from cass_ray.translate.rules.rewrite import Rewrite
 
 _LIBRARY_NAME = re.compile(
     r"(?:cublas|CUBLAS_|cublasLt|cufft|CUFFT_|curand|CURAND_|cusparse|CUSPARSE_|cusolver|CUSOLVER_"
-    r"|cudnn|CUDNN_|cutensor|nvrtc|NVRTC_|nvml|NVML_|nvjpeg|NVJPEG_|nppi|npps|nvtx|NVTX_|cupti|CUPTI_"
+    r"|cudnn|CUDNN_|cutensor|nvrtc|NVRTC_|nvml|NVML_|nvjpeg|NVJPEG_|nppi|npps|nvtx(?!3\Z)|NVTX_|cupti|CUPTI_"
     r"|nvshmem)\w*\Z"
 )
 _CUDA_NAME = re.compile(

@@ -422,7 +422,27 @@ PINNED = """
 thrust::cuda::experimental::pinned_allocator<int> pinned;
 """
 
+NVTX_RANGES = """
+#include <nvtx3/nvtx3.hpp>
+#include <string>
+struct mine { static constexpr char const* name{"mine"}; };
+struct text { static constexpr char const* message{"registered"}; };
+void by_macros() { NVTX3_FUNC_RANGE(); nvtx3::mark("here"); }
+void in_domain() { NVTX3_FUNC_RANGE_IN(mine); nvtx3::mark_in<mine>(std::string("there")); }
+void ranges() {
+  nvtx3::scoped_range plain("plain");
+  nvtx3::scoped_range colored{"colored", nvtx3::rgb{127, 255, 0}, nvtx3::payload{7}};
+  nvtx3::event_attributes attributes{nvtx3::message{"built"}, nvtx3::category{3}};
+  nvtx3::scoped_range_in<mine> built{attributes};
+  nvtx3::scoped_range registered(nvtx3::registered_string_in<mine>::get<text>());
+  nvtx3::unique_range unique(std::string("name"));
+  nvtx3::unique_range moved = std::move(unique);
+  nvtx3::end_range(nvtx3::start_range("handle"));
+}
+"""
+
 SOURCES = {
+    "nvtx ranges": NVTX_RANGES,
     "pinned allocator": PINNED,
     "mapped memory": MAPPED_MEMORY,
     "attribute": ATTRIBUTE,

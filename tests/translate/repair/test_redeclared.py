@@ -1,0 +1,42 @@
+"""Overloads that become one declaration; the message and its column are clang 19's."""
+
+from __future__ import annotations
+
+import pytest
+
+from cass_ray.translate.repair.loop import apply_fixes, diagnostics
+
+
+def mended(source: str, name: str = "add") -> str:
+    place = source.rindex(name)
+    line, column = source.count("\n", 0, place) + 1, place - source.rfind("\n", 0, place)
+    said = f"a.h:{line}:{column}: error: class member cannot be redeclared\n"
+    return apply_fixes(source, diagnostics(said))[0]
+
+
+FIRST = "struct A {\n  hipGraphNode_t add(const hipKernelNodeParams& p);\n"
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        "  hipGraphNode_t add(const hipKernelNodeParams& p);",
+        "  hipGraphNode_t add(\n      const hipKernelNodeParams& p);",
+        "  hipGraphNode_t add(const hipKernelNodeParams& other) noexcept;",
+        "  static hipGraphNode_t add(const hipKernelNodeParams& p = hipKernelNodeParams());",
+        "  [[nodiscard]] hipGraphNode_t add(const hipKernelNodeParams&);",
+    ],
+)
+def test_the_second_declaration_goes(second: str) -> None:
+    made = mended(f"{FIRST}{second}\n  int last;\n}};\n")
+    assert made.split() == f"{FIRST} int last; }};".split()
+
+
+def test_labels_of_access_stay() -> None:
+    made = mended(f"{FIRST} private:\n  void add(const hipKernelNodeParams&);\n}};\n")
+    assert made.split() == f"{FIRST} private: }};".split()
+
+
+def test_a_second_body_stays() -> None:
+    source = f"{FIRST}  hipGraphNode_t add(const hipKernelNodeParams& p) {{ return other(p); }}\n}};\n"
+    assert mended(source) == source
