@@ -64,7 +64,7 @@ def write_cmake_prefix(
     for program in _PROGRAMS:
         _write(folder / "bin" / program.name, program.read_text())
         (folder / "bin" / program.name).chmod(0o755)
-    _link_objcopy(folder / "bin", toolchain.clang)
+    _link_binutils(folder / "bin", toolchain.clang)
     compiler = folder / "llvm" / "bin" / "clang++"
     clang = shlex.quote(str(device_compiler(folder, toolchain)))
     _write(compiler, f'#!/bin/sh\nexec {clang} --driver-mode=g++ "$@"\n')
@@ -84,20 +84,30 @@ def version_file(version: str) -> str:
 def find_objcopy(clang: Path) -> Path | None:
     """What takes sections of objects: LLVM's, of the package ``llvm``, else that of binutils, which
     every host compiler brings."""
-    beside = clang.resolve().with_name("llvm-objcopy")
+    return _llvms_or_binutils("objcopy", clang)
+
+
+def find_archiver(clang: Path) -> Path | None:
+    """What makes static libraries, likewise."""
+    return _llvms_or_binutils("ar", clang)
+
+
+def _llvms_or_binutils(name: str, clang: Path) -> Path | None:
+    beside = clang.resolve().with_name(f"llvm-{name}")
     if beside.exists():
         return beside
-    found = shutil.which("llvm-objcopy") or shutil.which("objcopy")
+    found = shutil.which(f"llvm-{name}") or shutil.which(name)
     return Path(found) if found else None
 
 
-def _link_objcopy(folder: Path, clang: Path) -> None:
-    """``llvm-objcopy`` for the bundler, which says so where there is none."""
-    objcopy = find_objcopy(clang)
-    if objcopy is None:
-        (folder / "llvm-objcopy").unlink(missing_ok=True)
-    else:
-        _link(folder / "llvm-objcopy", objcopy)
+def _link_binutils(folder: Path, clang: Path) -> None:
+    """``llvm-objcopy`` for the bundler, which says so where there is none, and ``llvm-ar`` for
+    ``--emit-static-lib``."""
+    for name, program in (("objcopy", find_objcopy(clang)), ("ar", find_archiver(clang))):
+        if program is None:
+            (folder / f"llvm-{name}").unlink(missing_ok=True)
+        else:
+            _link(folder / f"llvm-{name}", program)
 
 
 def device_compiler(folder: Path, toolchain: AmdToolchain) -> Path:

@@ -10,7 +10,8 @@ import pytest
 
 from cass_ray.emulator.build import runtime_library
 from cass_ray.toolchain.amd.bundle import unbundle
-from cass_ray.toolchain.cmake_prefix import BUNDLER, main, write_cmake_prefix
+from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE
+from cass_ray.toolchain.cmake_prefix import BUNDLER, find_archiver, main, write_cmake_prefix
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.translate.project.build_files import translate_cmake
@@ -67,6 +68,45 @@ def test_a_translated_project_builds_and_runs(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stdout + done.stderr
     done = subprocess.run([build / "squares"], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["0", "1", "4", "9", "16", "25", "36", "49"]
+
+
+@pytest.mark.amd
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="CMake is not installed")
+def test_a_project_configures_again(tmp_path: Path) -> None:
+    """Repairs and changed build files have it do so; the toolchain file is read once."""
+    try:
+        toolchain, runtime = find_amd(), runtime_library()
+    except ToolMissing as error:
+        pytest.skip(str(error))
+    (tmp_path / "a.hip").touch()
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.21)\nproject(a LANGUAGES HIP)\nadd_library(a a.hip)\n"
+    )
+    file = write_cmake_prefix(tmp_path / "prefix", toolchain, runtime)
+
+    configure = [
+        "cmake",
+        "-S",
+        str(tmp_path),
+        "-B",
+        f"{tmp_path}/b",
+        f"-DCMAKE_TOOLCHAIN_FILE={file}",
+    ]
+    for _ in range(2):
+        done = subprocess.run(configure, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    flags = (tmp_path / "b" / "CMakeFiles" / "a.dir" / "flags.make").read_text()
+    assert f"--offload-arch={DEFAULT_ARCHITECTURE}" in flags
+
+
+def test_static_libraries_are_made_without_llvm_ar(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: f"/bin/{name}" if name == "ar" else None)
+    assert find_archiver(tmp_path / "clang") == Path("/bin/ar")
+    (tmp_path / "llvm-ar").touch()
+    assert find_archiver(tmp_path / "clang") == tmp_path / "llvm-ar"
 
 
 def test_the_bundler_does_what_clang_asks(tmp_path: Path) -> None:
