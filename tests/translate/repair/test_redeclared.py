@@ -38,5 +38,6 @@ def test_labels_of_access_stay() -> None:
 
 
 def test_a_second_body_stays() -> None:
-    source = f"{FIRST}  hipGraphNode_t add(const hipKernelNodeParams& p) {{ return other(p); }}\n}};\n"
+    body = "  hipGraphNode_t add(const hipKernelNodeParams& p) { return other(p); }"
+    source = f"{FIRST}{body}\n}};\n"
     assert mended(source) == source

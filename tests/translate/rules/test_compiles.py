@@ -524,6 +524,7 @@ NOT_FOR_NVIDIA = {
     "cub_warps",
     "random",
     "mapped memory",  # hipPointerAttribute_t of HIP 6
+    "nvtx ranges",  # roctx is for AMD alone
 }
 NO_HEADER_FOR_NVIDIA = "#include <hip/hip_bf16.h>\n"
 """HIP has had it for Nvidia since 6.0; Debian's headers are older."""

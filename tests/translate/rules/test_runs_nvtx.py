@@ -15,7 +15,11 @@ struct mine { static constexpr char const* name{"mine"}; };
 __global__ void nothing() {}
 static int depth() { int level = nvtxRangePushA("probe"); nvtxRangePop(); return level; }
 static int in_function() { NVTX3_FUNC_RANGE(); return depth(); }
-static int in_domain() { NVTX3_FUNC_RANGE_IN(mine); nvtx3::scoped_range_in<mine> inner; return depth(); }
+static int in_domain() {
+  NVTX3_FUNC_RANGE_IN(mine);
+  nvtx3::scoped_range_in<mine> inner;
+  return depth();
+}
 int main() {
   nothing<<<1, 1>>>();
   std::printf("levels: %d", depth());
