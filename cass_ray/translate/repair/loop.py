@@ -271,20 +271,6 @@ def _cast_narrowed(text: SourceText, edits: Edits, item: CompilerDiagnostic, off
     return f"cast on line {item.line} to {found[1]}"
 
 
-def _convert_halves(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
-    return convert_halves(text, edits, item.message, item.line, offset)
-
-
-def _name_assigned_type(
-    text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int
-) -> str:
-    return name_assigned_type(text, edits, item.message, item.line, offset)
-
-
-def _count_bytes(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
-    return count_bytes(text, edits, item.message, item.line, offset)
-
-
 def _name_index_types(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
     return name_index_types(text, edits, item.message, item.notes, item.line, offset)
 
@@ -309,12 +295,6 @@ def _widen_specialization(
     place = specialized_template(item.notes, item.file)
     candidate = _offset(text.text, replace(item, line=place[0], column=place[1])) if place else -1
     return widen_specialization(text, edits, item.notes, item.line, offset, candidate)
-
-
-def _widen_declarations(
-    text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int
-) -> str:
-    return widen_declaration(text, edits, item.message, item.line, offset)
 
 
 def _hide_default(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
@@ -435,63 +415,36 @@ def _leave_shared_memory(
     return f"leave shared memory on line {item.line} as it is"
 
 
-def _give_both_sides(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
-    return give_both_sides(text, edits, item.message, item.line, offset)
-
-
-def _leave_own_operator(
-    text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int
-) -> str:
-    return leave_own_operator(text, edits, item.message, item.line, offset)
-
-
 def _name_types(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
     return name_types(text, edits, item.message, item.notes, offset)
 
 
-def _zero_variable_array(
-    text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int
-) -> str:
-    return zero_variable_array(text, edits, item.message, item.line, offset)
-
-
-def _take_old_stack_size(
-    text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int
-) -> str:
-    return take_old_stack_size(text, edits, item.message, item.line, offset)
-
-
-def _name_standard_function(
-    text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int
-) -> str:
-    return name_standard_function(text, edits, item.message, item.line, offset)
-
-
-def _leave_out_second(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
-    return leave_out_second(text, edits, item.message, item.line, offset)
+def _by_message(mend: Callable[[SourceText, Edits, str, int, int], str]) -> Fix:
+    """The fix ``mend``, which needs only the message and the line of a diagnostic."""
+    return lambda text, edits, item, offset: mend(text, edits, item.message, item.line, offset)
 
 
 _RULES: tuple[Fix, ...] = (
-    _leave_out_second,
-    _name_standard_function,
+    _by_message(leave_out_second),
+    _by_message(name_standard_function),
     _name_types,
     _part_literal,
     _list_no_arguments,
-    _take_old_stack_size,
-    _zero_variable_array,
+    _by_message(take_old_stack_size),
+    _by_message(zero_variable_array),
     _shift_positive,
     _hide_default,
     _leave_shared_memory,
     _leave_own_atomic,
-    _leave_own_operator,
+    _by_message(leave_own_operator),
     _widen_specialization,
-    _widen_declarations,
-    _give_both_sides,
+    _by_message(widen_declaration),
+    _by_message(give_both_sides),
     _add_keyword,
     _cast_argument,
-    _convert_halves,
-    _name_assigned_type,
-    _count_bytes,
+    _by_message(convert_halves),
+    _by_message(name_assigned_type),
+    _by_message(count_bytes),
     _name_index_types,
     _unify_extremes,
     _cast_narrowed,
