@@ -17,7 +17,7 @@ from cass_ray.translate.project.switches import VendorSwitch
 
 
 class PortStyle(StrEnum):
-    """What the sources of a port are."""
+    """Which vendors' compilers the sources of a port are for."""
 
     SHARED = "shared"
     """CUDA and HIP from one text, see :mod:`cass_ray.translate.project.shared`."""
@@ -45,27 +45,32 @@ def write_port(
     _copied(work / "hip", alone)
     lift_out_of_namespaces(alone)
     share_snippets(alone)
-    none = VendorSwitch()
-    chosen, switch = style or PortStyle.SHARED, none
-    if style is None and compiles_its_text(alone):
-        say("the port is for AMD alone: the project compiles text of its own while it runs")
-        chosen = PortStyle.HIP
-    if chosen is PortStyle.SHARED:
+    port = work / "port"
+    if style is not PortStyle.HIP:
         try:
-            switch, lost = share_tree(root, alone, work / "shared")
+            switch = _share(root, alone, work / "shared", asked=style is PortStyle.SHARED)
         except SharedError as error:
-            if style is not None:
+            if style is PortStyle.SHARED:
                 raise
             say(f"the port is for AMD alone: {error}")
-            chosen = PortStyle.HIP
         else:
-            if lost and style is None and switch == none:
-                say(f"the port is for AMD alone: {lost[0]} has no switch between vendors")
-                chosen = PortStyle.HIP
-    source = work / "shared" if chosen is PortStyle.SHARED else alone
-    copy_links(root, source)
-    _copied(source, work / "port")
-    return PortTree(work / "port", chosen, switch if chosen is PortStyle.SHARED else none)
+            copy_links(root, work / "shared")
+            _copied(work / "shared", port)
+            return PortTree(port, PortStyle.SHARED, switch)
+    copy_links(root, alone)
+    _copied(alone, port)
+    return PortTree(port, PortStyle.HIP, VendorSwitch())
+
+
+def _share(root: Path, alone: Path, shared: Path, *, asked: bool) -> VendorSwitch:
+    """Write the port for both vendors; raises ``SharedError`` where it loses something, unless it
+    was ``asked`` for."""
+    if not asked and compiles_its_text(alone):
+        raise SharedError("the project compiles text of its own while it runs")
+    switch, lost = share_tree(root, alone, shared)
+    if not asked and lost and switch == VendorSwitch():
+        raise SharedError(f"{lost[0]} has no switch between vendors")
+    return switch
 
 
 def _copied(source: Path, target: Path) -> None:

@@ -6,7 +6,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from cass_ray.cache import digest
@@ -111,12 +111,21 @@ def port_project(
     translation = translate_tree(root, work / "hip", translator)
     keep_what_is_in(root, work / "hip")
     copy_links(root, work / "hip")
-    result = _ported(source, root, translation, settings, translator, toolchain, runtime, work, say)
+
+    @cache
+    def reference() -> Reference | None:
+        if not settings.reference:
+            return None
+        return reference_of(_original(root, settings, toolchain, runtime, work / "reference"), say)
+
+    result = _ported(
+        source, root, translation, settings, translator, toolchain, runtime, work, reference, say
+    )
     if settings.style is None and result.shared and not result.built:
         say("the port for both vendors does not build; now for AMD alone")
-        settings = replace(settings, style=PortStyle.HIP)
+        hip = replace(settings, style=PortStyle.HIP)
         alone = _ported(
-            source, root, translation, settings, translator, toolchain, runtime, work, say
+            source, root, translation, hip, translator, toolchain, runtime, work, reference, say
         )
         result = alone if alone.built else result
     return result
@@ -131,6 +140,7 @@ def _ported(
     toolchain: AmdToolchain,
     runtime: Path,
     work: Path,
+    built_original: Callable[[], Reference | None],
     say: Callable[[str], None],
 ) -> ProjectResult:
     tree = write_port(root, work, settings.style, say)
@@ -152,10 +162,7 @@ def _ported(
     if warning := without_code(_sources(port), settings.architectures):
         say(warning)
     torch = _torch(port, toolchain, runtime, translator, say)
-    reference = None
-    if settings.reference:
-        original = _original(root, settings, toolchain, runtime, work / "reference")
-        reference = reference_of(original, say)
+    reference = built_original()
     targets = tuple(
         _target(name, for_amd, settings, toolchain, runtime, work, repairs, torch, reference, say)
         for name in settings.architectures
