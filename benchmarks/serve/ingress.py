@@ -1,4 +1,4 @@
-"""What one request of at most 1 MB costs the ingress, and how long ``/healthz`` takes meanwhile.
+"""Measures what a request of at most 1 MB costs the ingress, and ``/healthz`` meanwhile.
 
 python -m benchmarks.serve.ingress [--rounds 3]
 

@@ -18,7 +18,7 @@ from cass_ray.toolchain.sandbox.process import run
 
 _PLACE = re.compile(rb"(?<=\n)  at 0x(?P<address>[0-9a-f]+): [^\n]*")
 _ROW = re.compile(r"^(?P<file>\S+)[ \t]+(?P<line>\d+|-)[ \t]+0x(?P<address>[0-9a-f]+)\b", re.M)
-"""Of ``readelf --debug-dump=decodedline``; ``-`` ends a sequence of addresses."""
+"""Matches a row of ``readelf --debug-dump=decodedline``; ``-`` ends a sequence of addresses."""
 
 
 def with_source_lines(

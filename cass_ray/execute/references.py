@@ -67,7 +67,7 @@ class ReferenceRun:
     """The seed of its random numbers, where what it prints or moves was other data in each run: a
     port has to be run likewise. 0: it draws as ever."""
     undisturbed: tuple[bytes, ...] = ()
-    """What it prints where it draws as ever; empty where :attr:`outputs` are that."""
+    """Its output in runs without the seed; empty where :attr:`outputs` are without one."""
     made_up: bool = False
     """Whether the inputs are ours (:mod:`cass_ray.execute.sizes`): the original runs on them in
     checking mode without a report, and nobody asked for evidence on them."""

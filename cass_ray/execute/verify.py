@@ -144,7 +144,8 @@ _CHECK_SECONDS, _CHECK_TIMES = 20.0, 10.0
 """Checking mode gets so long, and so many times as long as the program took without it."""
 _BOUND_SECONDS, _BOUND_TIMES = 5.0, 4.0
 _RACE = re.compile(r"data race: (?:read of|.*that another wave has read)")
-"""Of a read and a write: what is read hangs on their order. Two writes may be of one value."""
+"""Matches races of a read and a write, whose order decides what is read. Two writes may be of one
+value."""
 _WARNING = UNORDERED_WRITES.decode()
 
 

@@ -35,7 +35,7 @@ _BLAS = "nvidia-cublas"
 _NO_HALF = re.compile(r"^((?:__)?)CUDA_NO_HALF(?![a-z])")
 """Begins macros that keep operators, conversions and the name ``half`` out of half's header."""
 _THRUST_ON_CUDA = "THRUST_DEVICE_SYSTEM_CUDA"
-"""What CMake's ``thrust_create_target`` has every unit define."""
+"""CMake's ``thrust_create_target`` has every unit define it."""
 _OF_NVIDIAS_PLATFORM = frozenset({"__HIP_PLATFORM_NVCC__", "__HIP_PLATFORM_NVIDIA__"})
 _OF_CUDA = re.compile(
     r"\bcuda[A-Z]\w+|cuda_runtime|\bcu(?:blas|sparse|solver|fft|rand|dnn)|cub::|<cub/"

@@ -93,7 +93,7 @@ def _held(text: str) -> list[str]:
 
 
 def _runtime(text: str) -> tuple[str, str]:
-    """What includes the runtime in ``text``, before and behind the helper functions."""
+    """The lines that include the runtime in ``text``: those before and behind helper functions."""
     if _FOR_HIP in text:
         return _FOR_HIP, ""
     return (_WITH_HIP, "#endif\n") if _WITH_HIP in text else (_RUNTIME, "")

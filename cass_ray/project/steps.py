@@ -216,7 +216,7 @@ def _log(done: Completed) -> str:
 
 
 def _end_of(done: Completed) -> str:
-    """What the shell says of a command in a terminal, or nothing."""
+    """How the command ended, as a shell says it in a terminal; empty where it ended by itself."""
     match done.outcome:
         case ProcessOutcome.SIGNAL:
             return f"ended by signal {done.signal} ({signal.strsignal(done.signal)})"

@@ -257,7 +257,7 @@ VERSION = types.SimpleNamespace(cuda=CUDA_VERSION, hip=None, __version__=TORCH_V
 
 
 class Known(types.SimpleNamespace):
-    """What is known of a module of PyTorch's; the rest is nothing."""
+    """Stands for a module of PyTorch's: attributes that nobody gave are nothing."""
 
     def __getattr__(self, name):
         return missing("torch", name)
@@ -384,7 +384,7 @@ def comparison(node):
 
 
 def statements(body):
-    """Those of a script and of its ``if __name__ == "__main__"``."""
+    """Yield the statements of a script and of its ``if __name__ == "__main__"``."""
     for statement in body:
         test = getattr(statement, "test", None)
         names = [each.id for each in ast.walk(test) if isinstance(each, ast.Name)] if test else []

@@ -1,4 +1,4 @@
-"""What differs between a reference's own runs, and is free in a comparison therefore."""
+"""Finds what differs between a reference's own runs, which is therefore free in a comparison."""
 
 from __future__ import annotations
 

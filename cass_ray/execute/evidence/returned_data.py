@@ -133,8 +133,8 @@ def compare_returned(
 
 
 def varying_share(one: Transcript, other: Transcript, tolerance: Tolerance) -> float:
-    """Of the bytes that kernels wrote and two runs of a program brought back, the share that is
-    other data by more than rounding. 0 where they move in another way, or were not kept."""
+    """The share of the bytes that kernels wrote and two runs of a program brought back which differ
+    by more than rounding. It is 0 where data move in another way, or were not kept."""
     if not aligned(one, other):
         return 0.0
     kinds = _KINDS if tolerance.name == F64.name else _KINDS[::-1]
