@@ -16,8 +16,10 @@ from benchmarks.corpus.repositories.rule import (
     Repository,
     RepositoryList,
     candidates,
+    candidates_of_sixth,
     choose,
     choose_later,
+    choose_sixth,
     facts_of,
 )
 from benchmarks.corpus.repositories.taken import lines_of, pairs_of, programs_of, take
@@ -103,6 +105,22 @@ def test_a_later_list_begins_after_the_last_of_the_one_before(later: str, before
     assert [each.kind for each in taken] == ["k", *[""] * 29]
     assert getattr(chosen, before) == getattr(written, before)
     assert chosen.not_had == [names[2], names[64]]
+
+
+def test_the_sixth_list_takes_names_that_no_list_had() -> None:
+    linked = list(candidates_of_sixth([]))
+    assert not {name.lower() for name in linked} & {name.lower() for name in candidates([])}
+    earlier = RepositoryList(named=[Repository(repository=linked[0])], not_had=["a/b", linked[9]])
+
+    def facts(name: str) -> Facts:
+        if name == linked[5]:
+            raise SourceError("no clone")
+        return Facts("", "MIT", 5, 0)
+
+    chosen = choose_sixth(earlier, facts)
+    expected = [name for name in linked[1:42] if name != linked[5]]
+    assert [each.repository for each in chosen.sixth] == expected
+    assert chosen.not_had == ["a/b", linked[5]]
 
 
 def test_the_lists_that_are_committed() -> None:
