@@ -22,7 +22,7 @@ from cass_ray.translate.declared import declared_names
 from cass_ray.translate.project.refusals import RefusingTranslator
 from cass_ray.translate.protocol import Context, Translator
 
-UNIT_RECIPE = "8"
+UNIT_RECIPE = "9"
 """Part of keys of a project's units: raise it when what is given to compilers here changes."""
 _RECIPE = "what has no translation is refused where it is code; all that include cuda.h"
 _TRANSLATED = ("torch",)
@@ -36,6 +36,9 @@ _NO_HALF = re.compile(r"^((?:__)?)CUDA_NO_HALF(?![a-z])")
 """Begins macros that keep operators, conversions and the name ``half`` out of half's header."""
 _THRUST_ON_CUDA = "THRUST_DEVICE_SYSTEM_CUDA"
 """CMake's ``thrust_create_target`` has every unit define it."""
+_OF_TORCH = ("USE_ROCM=1", "HIPBLAS_V2")
+"""What PyTorch's builds of extensions define for ROCm (``torch.utils.cpp_extension``). The second
+makes hipBLAS declare the types that cuBLAS has, whichever file includes it first."""
 _OF_NVIDIAS_PLATFORM = frozenset({"__HIP_PLATFORM_NVCC__", "__HIP_PLATFORM_NVIDIA__"})
 _OF_CUDA = re.compile(
     r"\bcuda[A-Z]\w+|cuda_runtime|\bcu(?:blas|sparse|solver|fft|rand|dnn)|cub::|<cub/"
@@ -91,7 +94,7 @@ def provided_folders(keys: Iterable[str], translator: Translator | None) -> tupl
 
 def unit_definitions(row: Mapping[str, Any], *, translated: bool) -> tuple[str, ...]:
     """The definitions of a row's command; of the AMD side with what PyTorch's own builds for ROCm
-    change (``torch.utils.cpp_extension``), and without what makes HIP's headers Nvidia's."""
+    change, and without what makes HIP's headers Nvidia's."""
     definitions = tuple(row.get("definitions") or ())
     if not translated:
         return (*definitions, *_REMOVED) if row.get("configured") else definitions
@@ -101,7 +104,7 @@ def unit_definitions(row: Mapping[str, Any], *, translated: bool) -> tuple[str, 
         if each.partition("=")[0] not in _OF_NVIDIAS_PLATFORM
     )
     of_torch = any(key.startswith("torch-") for key in row.get("header_packages") or ())
-    return (*renamed, "USE_ROCM=1") if of_torch else renamed
+    return (*renamed, *_OF_TORCH) if of_torch else renamed
 
 
 def forced_headers(row: Mapping[str, Any], *, translated: bool) -> tuple[str, ...]:
