@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from cass_ray.project.repairs import FileRepair, Repairs
 from cass_ray.project.steps import Step, StepOutcome
 
@@ -147,7 +149,8 @@ def test_files_are_found_from_the_folders_that_make_enters(tmp_path: Path) -> No
     assert [item.path for item in repairs.made] == ["src/a.hip"]
 
 
-def test_hosts_files_that_miss_hips_header_get_its_target(tmp_path: Path) -> None:
+@pytest.mark.parametrize("header", ["hip/hip_runtime.h", "cuda_runtime.h", "cublas_v2.h"])
+def test_hosts_files_that_miss_hips_header_get_its_target(tmp_path: Path, header: str) -> None:
     project = Project(tmp_path)
     lists = [root / "CMakeLists.txt" for root in (project.port, project.tree)]
     for file in lists:
@@ -155,7 +158,7 @@ def test_hosts_files_that_miss_hips_header_get_its_target(tmp_path: Path) -> Non
             "project(p)\nif(USE_HIP)\n  enable_language(HIP)\nelse()\n"
             "  enable_language(CUDA)\nendif()\nadd_executable(t t.cc)\n"
         )
-    log = "/t.cc:1:10: fatal error: hip/hip_runtime.h: No such file or directory\n"
+    log = f"/t.cc:1:10: fatal error: {header}: No such file or directory\n"
     repairs, step = project.build(log, for_both=True)
     assert step.passed and repairs.made[0].path == "CMakeLists.txt"
     for file in lists:

@@ -9,8 +9,12 @@ import re
 
 from cass_ray.translate.project.build_text import commands
 
-_MISSING = re.compile(r"hip\w*/[\w./]+: No such file or directory")
-"""GCC's words, as clang knows where ROCm is."""
+_MISSING = re.compile(
+    r"(?:hip\w*/[\w./]+|cuda(?:_runtime|_runtime_api)?\.h|cu(?:blas|fft|rand|solver|sparse)\w*\.h)"
+    r": No such file or directory"
+)
+"""GCC's words, as clang knows where ROCm is. CUDA's names are in the source for both vendors, where
+ROCm's target is what tells the two apart."""
 _ENABLES = re.compile(r"project|enable_language", re.IGNORECASE)
 _LINES = ("find_package(hip REQUIRED)", "link_libraries(hip::host)")
 
