@@ -1,12 +1,13 @@
 """CPU time of a reward for a new answer to a known question, compilers and runs apart.
 
 python -m benchmarks.execute.reward_cost [--tasks 12] [--seed 53]
-python -m benchmarks.execute.reward_cost --workers 16 [--rounds 5]
+python -m benchmarks.execute.reward_cost --workers 16 [--threads 1] [--seconds 60]
 
 Questions are tasks of CASS-Bench, each on one known and one hidden list of arguments; the answer is
 the reference port with another last line. User and system time of this process and of all that it
-waits for. With ``--workers`` so many processes judge at once, each ``--rounds`` new answers to each
-task, and what is printed is how many rewards a second that makes, once the questions are known.
+waits for. With ``--workers`` so many processes judge new answers at once, and what is printed is
+how many rewards a second that makes. The clock starts when all know the questions and their tools
+have started; answers that were begun before or end later than it runs do not change the rate.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ import resource
 import statistics
 import time
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from threading import Barrier
+from threading import Barrier, Event
 
 from cass_ray.bench.task import BenchTask, load_tasks
 from cass_ray.corpus.reading.source_files import Sources
@@ -29,6 +31,10 @@ from cass_ray.execute.rewards.judge import RewardJudge
 from cass_ray.execute.rewards.settings import RewardSettings
 from cass_ray.execute.rewards.verdicts import Outcome, RewardItem
 from cass_ray.toolchain.sandbox.process_tree import children
+
+_WARM_UP = 3
+"""Answers to each question before the clock starts."""
+_SETTLING_SECONDS = 3.0
 
 
 def cpu_seconds() -> float:
@@ -74,31 +80,93 @@ def measured(judge: RewardJudge, task: BenchTask) -> tuple[float, float, Outcome
     return built - began, cpu_seconds() - built, verdict.outcome
 
 
-def answers(tasks: Sequence[BenchTask], rounds: int, start: Barrier) -> int:
-    """Judge ``rounds`` new answers to each of ``tasks``; how many were right."""
-    judge = RewardSettings(cached=False).judge()
-    for task in tasks:
-        judge.judge(item(task, new_answer(task)))
-    start.wait()
-    verdicts = [judge.judge(item(task, new_answer(task))) for _ in range(rounds) for task in tasks]
-    start.wait()
-    return sum(each.outcome is Outcome.RIGHT for each in verdicts)
+@dataclass(frozen=True)
+class Judged:
+    """A verdict on one answer: when it was there, and what it took."""
+
+    at: float
+    seconds: float
+    own_cpu_seconds: float
+    right: bool
 
 
-def at_once(tasks: Sequence[BenchTask], workers: int, rounds: int) -> None:
-    """Print how many rewards a second ``workers`` processes make."""
+class Worker:
+    """Judges new answers to ``tasks`` from ``threads`` threads, until ``end`` is set."""
+
+    def __init__(self, tasks: Sequence[BenchTask], threads: int) -> None:
+        self._tasks = tasks
+        self._judge = RewardSettings(cached=False).judge()
+        self._pool = ThreadPoolExecutor(threads)
+        self._threads = threads
+
+    def warm_up(self) -> None:
+        """Measure the questions, and start the tools that stay."""
+        for _ in range(_WARM_UP):
+            list(self._pool.map(self._one, self._tasks))
+
+    def until(self, end: Event) -> list[Judged]:
+        """Everything that was judged."""
+        parts = self._pool.map(lambda first: self._many(first, end), range(self._threads))
+        return [each for part in parts for each in part]
+
+    def _many(self, first: int, end: Event) -> list[Judged]:
+        done: list[Judged] = []
+        while not end.is_set():
+            done.append(self._one(self._tasks[(first + len(done)) % len(self._tasks)]))
+        return done
+
+    def _one(self, task: BenchTask) -> Judged:
+        began, cpu = time.monotonic(), time.thread_time()
+        verdict = self._judge.judge(item(task, new_answer(task)))
+        now = time.monotonic()
+        right = verdict.outcome is Outcome.RIGHT
+        return Judged(now, now - began, time.thread_time() - cpu, right)
+
+
+def judging(tasks: Sequence[BenchTask], threads: int, start: Barrier, end: Event) -> list[Judged]:
+    """In a process of its own: what it judged between ``start`` and ``end``."""
+    worker = Worker(tasks, threads)
+    worker.warm_up()
+    start.wait()
+    return worker.until(end)
+
+
+def at_once(tasks: Sequence[BenchTask], workers: int, threads: int, seconds: float) -> None:
+    """Print how many rewards a second ``workers`` processes make, each with ``threads`` threads.
+
+    All are warm when the clock starts, and none has ended when it stops.
+    """
     context = multiprocessing.get_context("spawn")
     with context.Manager() as manager, ProcessPoolExecutor(workers, context) as pool:
-        start = manager.Barrier(workers + 1)
-        working = [pool.submit(answers, tasks, rounds, start) for _ in range(workers)]
+        start, end = manager.Barrier(workers + 1), manager.Event()
+        working = [pool.submit(judging, tasks, threads, start, end) for _ in range(workers)]
         start.wait()
-        began = time.monotonic()
-        start.wait()
-        seconds = time.monotonic() - began
-        right = sum(each.result() for each in working)
-    count = workers * rounds * len(tasks)
-    print(f"{count} rewards in {seconds:.1f} s on {workers} processors, {right} of them right")
-    print(f"{count / seconds:.1f} rewards a second, load average {os.getloadavg()[0]:.0f}")
+        time.sleep(_SETTLING_SECONDS)
+        began, busy = time.monotonic(), _busy_and_idle()
+        time.sleep(seconds)
+        stopped, busy_after = time.monotonic(), _busy_and_idle()
+        end.set()
+        judged = [each for one in working for each in one.result()]
+    judged = [each for each in judged if began <= each.at < stopped]
+    took = stopped - began
+    used, idle = (after - before for before, after in zip(busy, busy_after, strict=True))
+    right = sum(each.right for each in judged)
+    cores = len(os.sched_getaffinity(0))
+    print(f"{workers} processes with {threads} threads each, {cores} processors, {took:.0f} s:")
+    print(f"{len(judged)} rewards, {right} right, {len(judged) / took:.1f} a second")
+    share, cpu = used / (used + idle), used / len(judged)
+    print(f"processors busy {share:.0%}, {cpu:.2f} CPU seconds a reward (of the whole machine)")
+    mean = statistics.mean(each.seconds for each in judged)
+    own = statistics.mean(each.own_cpu_seconds for each in judged)
+    print(f"a reward takes {mean:.2f} s by the clock, {own:.3f} CPU seconds of the judge itself")
+
+
+def _busy_and_idle() -> tuple[float, float]:
+    """CPU seconds of all processors since the machine started, at work and not (proc(5))."""
+    fields = Path("/proc/stat").read_text().splitlines()[0].split()[1:9]
+    ticks = [int(each) / os.sysconf("SC_CLK_TCK") for each in fields]
+    idle = ticks[3] + ticks[4]
+    return sum(ticks) - idle, idle
 
 
 def main() -> None:
@@ -107,12 +175,13 @@ def main() -> None:
     parser.add_argument("--tasks", type=int, default=12)
     parser.add_argument("--seed", type=int, default=53)
     parser.add_argument("--workers", type=int, default=0, help="Rewards a second of so many.")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=1, help="Of each of them.")
+    parser.add_argument("--seconds", type=float, default=60.0, help="After the warm-up.")
     chosen = parser.parse_args()
     alone = [each for each in load_tasks() if each.opencl is None and len(each.hip.files) == 1]
     tasks = random.Random(chosen.seed).sample(alone, chosen.tasks)
     if chosen.workers:
-        at_once(tasks, chosen.workers, chosen.rounds)
+        at_once(tasks, chosen.workers, chosen.threads, chosen.seconds)
         return
     judge = RewardSettings(cached=False).judge()
     figures = []

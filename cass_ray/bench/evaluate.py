@@ -23,7 +23,7 @@ from cass_ray.bench.scoring.similarity import chrf
 from cass_ray.bench.systems import System, TranslatorSystem, make_system
 from cass_ray.bench.task import BenchTask, load_tasks
 from cass_ray.cache import ContentCache, results_directory
-from cass_ray.execute.backends.rdna3 import HipBackend, Rdna3Backend
+from cass_ray.execute.backends.rdna3 import HipBackend
 from cass_ray.execute.backends.registry import candidate_backend, make_backend
 from cass_ray.task import Direction
 from cass_ray.toolchain.errors import ToolMissing
@@ -37,9 +37,7 @@ def usable_backend(architecture: str = DEFAULT_AMD_ARCHITECTURE) -> HipBackend:
 
     Raises ToolMissing, and ``ValueError`` where that processor cannot be run.
     """
-    backend = make_backend(candidate_backend().name, architecture)
-    if isinstance(backend, Rdna3Backend):
-        backend = backend.single_threaded()
+    backend = make_backend(candidate_backend().name, architecture).single_threaded()
     if problem := backend.problem():
         raise ToolMissing("A backend for HIP programs", "Run `cass doctor`.", problem)
     assert isinstance(backend, HipBackend)

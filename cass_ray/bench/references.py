@@ -23,12 +23,11 @@ from cass_ray.execute.originals import with_changes
 from cass_ray.execute.references import (
     ReferenceRun,
     ReferenceRuns,
-    from_json,
     measure,
     stored_ports,
     stored_references,
-    to_json,
 )
+from cass_ray.execute.references_json import from_json, to_json
 
 STORED_FOLDER = Path(__file__).parent / "references"
 

@@ -6,12 +6,22 @@ import re
 from collections.abc import Sequence
 
 from cass_ray.emulator.perturbation import Where
-from cass_ray.execute.comparison.compare import Tolerance, compare
+from cass_ray.execute.comparison.compare import OutputComparison, Tolerance, compare
+from cass_ray.execute.differential import PerturbedRun
 from cass_ray.execute.evidence.returned_data import varying_share
 from cass_ray.execute.references import ReferenceRun
 
 _OF_DEVICE_TEXT = (Where.OUT, Where.OUT_ALL)
 """Changes that flip the last bit of each letter and digit that kernels print."""
+_DRAWN = (
+    "its data are other ones in each run, also where the clock and the sources of random numbers"
+    " are the same: let it take a seed"
+)
+RACES = (
+    "its threads race: where waves and workgroups take turns in another order the original prints"
+    " something else"
+)
+_NUMBER = re.compile(rb"[-+]?\d[\d.]*(?:[eE][-+]?\d+)?")
 _OF_NUMBERS = re.compile(rb"[-+\d. \t]")
 
 
@@ -24,13 +34,39 @@ def varies(run: ReferenceRun, tolerance: Tolerance) -> bool:
     return _data_varies(run, tolerance) or _output_varies(run, tolerance)
 
 
-def decided_by_chance(run: ReferenceRun, tolerance: Tolerance) -> bool:
-    """Whether such numbers are a kernel's: times vary, too."""
+def drawn_again(run: ReferenceRun, tolerance: Tolerance) -> str:
+    """Why such numbers show nothing where they are a kernel's; empty for others, such as times."""
     changed = (each for each in run.perturbed if each.perturbation.where in _OF_DEVICE_TEXT)
-    return _data_varies(run, tolerance) or (
+    drawn = _data_varies(run, tolerance) or (
         _output_varies(run, tolerance)
         and any(_kernels_print_what_varies(run.outputs, each.outputs[0]) for each in changed)
     )
+    return _DRAWN if drawn else ""
+
+
+def is_told(run: ReferenceRun, changed: PerturbedRun, tolerance: Tolerance) -> bool:
+    """Whether what a change moves is compared: numbers that are other ones in each run are not."""
+    texts = (_NUMBER.sub(b"", each) for each in (run.outputs[0], changed.outputs[0]))
+    told = changed.status != run.status or len(set(texts)) > 1
+    return told or not varies(run, tolerance)
+
+
+def order_decides(run: ReferenceRun, tolerance: Tolerance, order_free: bool) -> bool:
+    """Whether an original prints something else where waves and workgroups take turns in another
+    order."""
+    how = {"order_free": order_free, "varied": run.varied, "drawn": varies(run, tolerance)}
+    others = run.in_another_order
+    return not all(compare(run.outputs, each, tolerance, **how).numeric for each in others)
+
+
+def agreement_but_for_order(
+    run: ReferenceRun, own: Sequence[bytes], tolerance: Tolerance, order_free: bool
+) -> OutputComparison | None:
+    """How a port that prints ``own`` in two orders agrees with an original where its own two are
+    the same; None where it does not."""
+    how = {"order_free": order_free, "varied": True}
+    compared = (compare(own, each, tolerance, **how) for each in run.outputs)
+    return next((each for each in compared if each.numeric), None)
 
 
 def _data_varies(run: ReferenceRun, tolerance: Tolerance) -> bool:

@@ -15,6 +15,7 @@ from cass_ray.emulator.perturbation import Perturbation, Where
 from cass_ray.emulator.transcript import Transcript
 from cass_ray.execute.backends.base import Backend, BuiltProgram, Inputs, RunMode
 from cass_ray.execute.comparison.compare import compare
+from cass_ray.execute.limits import UNKNOWN, Needed, several
 from cass_ray.toolchain.sandbox.executable import SandboxRun, SandboxVerdict
 
 _QUICK_SECONDS = 1.0
@@ -22,20 +23,20 @@ _SLOW_SECONDS = 10.0
 _FEW = 4
 _FEWEST = 2
 """How many changes are made of a program that takes more than the seconds above."""
-_BOUND_SECONDS = 5.0
-_BOUND_FACTOR = 4.0
 _ENDED = (SandboxVerdict.OK, SandboxVerdict.EXIT)
 
 
 @dataclass(frozen=True)
 class PerturbedRun:
     """What the original prints under one change; ``moved`` says that it is something else than
-    without. ``outputs`` are of a run and of one with other clocks and another device."""
+    without. ``outputs`` are of a run and of one with other clocks and another device, and took the
+    time that was ``needed``."""
 
     perturbation: Perturbation
     outputs: tuple[bytes, ...]
     status: int
     moved: bool
+    needed: Needed = UNKNOWN
 
 
 class Agreement(StrEnum):
@@ -45,8 +46,6 @@ class Agreement(StrEnum):
     UNMOVED = "unmoved"
     """It prints what it prints without the change; the original does not."""
     DIFFERS = "differs"
-    CUT = "cut"
-    """It was ended by the clock in a time in which it may not end without the change either."""
 
 
 def plan(transcript: Transcript, seconds: float) -> list[Perturbation]:
@@ -78,14 +77,14 @@ def perturbed_runs(
     mode: RunMode,
     normal: Sequence[bytes],
     changes: Sequence[Perturbation],
-    seconds: float,
+    needed: Needed,
 ) -> Iterator[PerturbedRun]:
     """Runs of an original under each of ``changes``; those that crash or hang tell nothing.
 
-    ``normal`` are its outputs without changes, ``seconds`` the time that it took.
+    ``normal`` are its outputs without changes, for which it ``needed`` so long.
     """
     for perturbation in changes:
-        changed = _bounded(replace(mode, perturb=perturbation), seconds)
+        changed = _changed(mode, perturbation, needed)
         modes = changed, replace(changed, varied=True)
         done = [backend.run(built, inputs, each) for each in modes]
         first, last = (each.ended for each in done)
@@ -94,7 +93,9 @@ def perturbed_runs(
         if first.status != last.status:
             continue
         moved = first.status != 0 or not compare(normal, first.stdout, varied=True).numeric
-        yield PerturbedRun(perturbation, (first.stdout, last.stdout), first.status, moved)
+        outputs = first.stdout, last.stdout
+        took = Needed.most(first, last)
+        yield PerturbedRun(perturbation, outputs, first.status, moved, took)
 
 
 def agreement(
@@ -104,18 +105,16 @@ def agreement(
     inputs: Inputs,
     mode: RunMode,
     normal: SandboxRun,
+    needed: Needed,
     how: dict[str, object],
 ) -> tuple[Agreement, str]:
     """Run ``candidate`` under the change of ``run``; how it stands, and the difference.
 
-    ``normal`` is its run without the change; ``how`` are the options of
-    :func:`~cass_ray.execute.comparison.compare.compare`.
+    ``normal`` is its run without the change, ``needed`` what the original took for that; ``how``
+    are the options of :func:`~cass_ray.execute.comparison.compare.compare`.
     """
-    changed = _bounded(replace(mode, perturb=run.perturbation), normal.wall_seconds)
-    ended = backend.run(candidate, inputs, changed).ended
-    usual = _BOUND_FACTOR * normal.wall_seconds
-    if ended.verdict is SandboxVerdict.TIME_LIMIT and changed.bounds.wall_seconds < usual:
-        return Agreement.CUT, ""
+    most = Needed.most(needed, normal, run.needed)
+    ended = backend.run(candidate, inputs, _changed(mode, run.perturbation, most)).ended
     compared = compare(run.outputs, ended.stdout, varied=True, **how)  # type: ignore[arg-type]
     if _ended(ended) and ended.status == run.status and compared.numeric:
         return Agreement.AGREES, ""
@@ -127,9 +126,9 @@ def agreement(
     return Agreement.DIFFERS, compared.difference
 
 
-def _bounded(mode: RunMode, seconds: float) -> RunMode:
-    wall = min(mode.bounds.wall_seconds, _BOUND_SECONDS + _BOUND_FACTOR * seconds)
-    return replace(mode, bounds=replace(mode.bounds, wall_seconds=wall), counters=False)
+def _changed(mode: RunMode, perturbation: Perturbation, needed: Needed) -> RunMode:
+    bounds = several(mode.bounds, needed)
+    return replace(mode, bounds=bounds, perturb=perturbation, counters=False)
 
 
 def _ended(run: SandboxRun) -> bool:

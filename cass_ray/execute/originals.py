@@ -148,7 +148,8 @@ def with_changes(reference: ReferenceRuns, stand_in: ReferenceRuns) -> Reference
         if drawn:
             runs.append(other)
             continue
-        runs.append(replace(run, perturbed=other.perturbed, transcripts=other.transcripts))
+        taken = ("perturbed", "transcripts", "needed", "in_another_order")
+        runs.append(replace(run, **{name: getattr(other, name) for name in taken}))
     return replace(reference, runs=tuple(runs))
 
 

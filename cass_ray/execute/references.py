@@ -10,9 +10,8 @@ import functools
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from pydantic import Field
 
@@ -21,14 +20,12 @@ from cass_ray.config import StrictModel
 from cass_ray.emulator.launches import Launch
 from cass_ray.emulator.transcript import MovementKind, Transcript
 from cass_ray.execute.backends.base import Backend, BuiltProgram, Execution, Inputs, RunMode
-from cass_ray.execute.comparison.compare import F32
+from cass_ray.execute.comparison.compare import F32, compare
 from cass_ray.execute.differential import PerturbedRun, perturbed_runs, plan
 from cass_ray.execute.evidence.returned_data import varying_share
 from cass_ray.execute.evidence.same_draws import new_seed
+from cass_ray.execute.limits import UNKNOWN, Needed, out_of_time, several
 from cass_ray.execute.stored_changes import (
-    StoredChanges,
-    changes_from_json,
-    changes_to_json,
     stored_changes,
 )
 from cass_ray.printable import last_lines
@@ -57,6 +54,8 @@ class ReferenceRun:
     """None where they were not recorded."""
     problem: str = ""
     seconds: float = 0.0
+    needed: Needed = UNKNOWN
+    """The time that its runs took where ports run, too: on a GPU it says nothing."""
     varied: bool = False
     """Whether the last run had other clocks and another device."""
     perturbed: tuple[PerturbedRun, ...] = ()
@@ -68,6 +67,9 @@ class ReferenceRun:
     port has to be run likewise. 0: it draws as ever."""
     undisturbed: tuple[bytes, ...] = ()
     """Its output in runs without the seed; empty where :attr:`outputs` are without one."""
+    in_another_order: tuple[bytes, ...] = ()
+    """What it prints where its waves and workgroups take turns in another order, if that is not the
+    same: threads may race."""
     made_up: bool = False
     """Whether the inputs are ours (:mod:`cass_ray.execute.sizes`): the original runs on them in
     checking mode without a report, and nobody asked for evidence on them."""
@@ -168,17 +170,18 @@ def _measure_one(
 ) -> ReferenceRun:
     done, varies = _runs(backend, built, inputs, mode, runs)
     undisturbed: tuple[bytes, ...] = ()
-    if not _problem(done) and _draws(done):
+    if not _problem(done, mode) and _draws(done):
         mode = replace(mode, same_draws=new_seed())
         again, same_varies = _runs(backend, built, inputs, mode, runs)
-        if _problem(again):
+        if _problem(again, mode):
             mode = replace(mode, same_draws=0)
         else:
             undisturbed = tuple(each.ended.stdout for each in done)
             done, varies = again, same_varies
-    problem = _problem(done)
+    problem = _problem(done, mode)
     outputs = tuple(each.ended.stdout for each in done)
-    seconds = min(each.ended.wall_seconds for each in done)
+    needed = Needed.most(*(each.ended for each in done))
+    reordered: tuple[bytes, ...] = ()
     transcripts = tuple(each.transcript for each in done if each.transcript is not None)
     perturbed: tuple[PerturbedRun, ...] = ()
     if transcripts and not problem:
@@ -189,23 +192,48 @@ def _measure_one(
                 inputs,
                 mode,
                 outputs,
-                plan(transcripts[0], seconds)[:most],
-                seconds,
+                plan(transcripts[0], needed.alone)[:most],
+                needed,
             )
         )
+        outputs, reordered = _reordered(backend, built, inputs, mode, outputs, needed)
     return ReferenceRun(
         inputs=inputs,
         outputs=outputs,
         status=done[0].ended.status,
         launches=done[0].launches,
         problem=problem,
-        seconds=seconds,
+        seconds=min(each.ended.wall_seconds for each in done),
+        needed=UNKNOWN if backend.real_gpu else needed,
         varied=varies and not problem,
         perturbed=perturbed,
         transcripts=transcripts,
         same_draws=mode.same_draws,
         undisturbed=undisturbed,
+        in_another_order=reordered,
     )
+
+
+def _reordered(
+    backend: Backend,
+    built: BuiltProgram,
+    inputs: Inputs,
+    mode: RunMode,
+    outputs: tuple[bytes, ...],
+    needed: Needed,
+) -> tuple[tuple[bytes, ...], tuple[bytes, ...]]:
+    """``outputs``, and what is printed in another order, where that is something else.
+
+    Then it runs once more in the usual order: what is another number in each run varies there, too.
+    """
+    mode = replace(mode, bounds=several(mode.bounds, needed))
+    other = backend.run(built, inputs, replace(mode, other_schedule=True))
+    said = other.ended.stdout
+    if not _usable(other) or compare(outputs, said, varied=True).numeric:
+        return outputs, ()
+    again = backend.run(built, inputs, mode)
+    first, *others = outputs
+    return ((first, again.ended.stdout, *others) if _usable(again) else outputs), (said,)
 
 
 def _runs(
@@ -226,9 +254,11 @@ def _runs(
     return done, varies
 
 
-def _problem(done: Sequence[Execution]) -> str:
+def _problem(done: Sequence[Execution], mode: RunMode) -> str:
     """Why ``done`` are no reference; empty where they are one."""
     last = done[-1]
+    if said := out_of_time(last.ended, mode.bounds):
+        return f"it is too slow here: {said}; give it a smaller size"
     if not _usable(last):
         message = last_lines(last.ended.stderr.decode("utf-8", "replace"), 300)
         return last.not_provided or f"{last.ended.verdict} (status {last.ended.status}): {message}"
@@ -355,80 +385,6 @@ class StoredReferences(StrictModel):
             for program in self.programs
             if program.nvidia.runs
         }
-
-
-class _Measured(StrictModel):
-    """A reference on its way from the node that measured it; outputs are Latin-1 text."""
-
-    backend: str
-    identity: str
-    stored: bool
-    kind: str
-    passed_over: list[str]
-    runs: list[dict[str, Any]]
-
-
-def to_json(reference: ReferenceRuns) -> str:
-    """``reference`` as text, exact to the byte."""
-    runs = [
-        {
-            "arguments": list(run.inputs.arguments),
-            "outputs": [output.decode("latin-1") for output in run.outputs],
-            "status": run.status,
-            "launches": None if run.launches is None else list(map(asdict, run.launches)),
-            "problem": run.problem,
-            "seconds": run.seconds,
-            "varied": run.varied,
-            "same_draws": run.same_draws,
-            "undisturbed": [output.decode("latin-1") for output in run.undisturbed],
-            "made_up": run.made_up,
-            **changes_to_json(StoredChanges(run.perturbed, run.transcripts)),
-        }
-        for run in reference.runs
-    ]
-    values = {
-        "backend": reference.backend,
-        "identity": reference.identity,
-        "stored": reference.stored,
-        "kind": reference.kind,
-        "passed_over": list(reference.passed_over),
-    }
-    return json.dumps({**values, "runs": runs})
-
-
-def from_json(text: str) -> ReferenceRuns:
-    """What :func:`to_json` wrote. Raises ``pydantic.ValidationError``."""
-    made = _Measured.model_validate_json(text)
-    return ReferenceRuns(
-        backend=made.backend,
-        identity=made.identity,
-        stored=made.stored,
-        kind=made.kind,
-        passed_over=tuple(made.passed_over),
-        runs=tuple(
-            ReferenceRun(
-                inputs=Inputs(tuple(run["arguments"])),
-                outputs=tuple(output.encode("latin-1") for output in run["outputs"]),
-                status=run["status"],
-                launches=None
-                if run["launches"] is None
-                else tuple(_launch(launch) for launch in run["launches"]),
-                problem=run["problem"],
-                seconds=run["seconds"],
-                varied=run["varied"],
-                same_draws=run.get("same_draws", 0),
-                undisturbed=tuple(text.encode("latin-1") for text in run.get("undisturbed", ())),
-                made_up=run.get("made_up", False),
-                **vars(changes_from_json(run)),
-            )
-            for run in made.runs
-        ),
-    )
-
-
-def _launch(values: dict[str, Any]) -> Launch:
-    sizes = {name: tuple(values[name]) for name in ("grid", "block")}
-    return Launch(**{**values, **sizes})
 
 
 def read_references(path: Path) -> StoredReferences:

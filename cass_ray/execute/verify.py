@@ -11,7 +11,14 @@ from typing import Any
 from cass_ray.emulator.perturbation import EVERYWHERE, Perturbation, Where
 from cass_ray.emulator.transcript import Transcript
 from cass_ray.execute.backends.base import Backend, BuiltProgram, Execution, Inputs, RunMode
-from cass_ray.execute.chance import decided_by_chance, varies
+from cass_ray.execute.chance import (
+    RACES,
+    agreement_but_for_order,
+    drawn_again,
+    is_told,
+    order_decides,
+    varies,
+)
 from cass_ray.execute.comparison.compare import F32, OutputComparison, Tolerance, compare
 from cass_ray.execute.differential import Agreement, PerturbedRun, agreement
 from cass_ray.execute.evidence.counters import coverage_of, disagreement
@@ -30,6 +37,7 @@ from cass_ray.execute.evidence.returned_data import (
     compare_returned,
 )
 from cass_ray.execute.grades import Grade
+from cass_ray.execute.limits import Needed, at_least, in_checking_mode, out_of_time, several
 from cass_ray.execute.references import ReferenceRun, ReferenceRuns
 from cass_ray.execute.verification import (
     MOVES_OTHERWISE,
@@ -42,11 +50,6 @@ from cass_ray.printable import last_lines
 from cass_ray.toolchain.sandbox.executable import Bounds, SandboxVerdict
 
 _STDERR_CHARACTERS = 500
-_NUMBER = re.compile(rb"[-+]?\d[\d.]*(?:[eE][-+]?\d+)?")
-_DRAWN = (
-    "its data are other ones in each run, also where the clock and the sources of random numbers"
-    " are the same: let it take a seed"
-)
 _NO_DATA = DataComparison(DataVerdict.UNKNOWN)
 
 
@@ -140,9 +143,6 @@ def verify(
 
 UNORDERED_WRITES = b"cass emulator: unordered writes"
 """How a warning of checking mode begins: what is found there is decided by chance."""
-_CHECK_SECONDS, _CHECK_TIMES = 20.0, 10.0
-"""Checking mode gets so long, and so many times as long as the program took without it."""
-_BOUND_SECONDS, _BOUND_TIMES = 5.0, 4.0
 _RACE = re.compile(r"data race: (?:read of|.*that another wave has read)")
 """Matches races of a read and a write, whose order decides what is read. Two writes may be of one
 value."""
@@ -174,6 +174,7 @@ class _Session:
         self._has_changes = has_changes
         self._backend = backend
         self._policy = policy
+        self._bounds = policy.bounds
         self.records: list[RunRecord] = []
         self.findings: list[ExploitFinding] = interposition_findings(candidate.executable)
         self.counters: list[Mapping[str, Any]] = []
@@ -184,15 +185,22 @@ class _Session:
     def _mode(self) -> RunMode:
         policy = self._policy
         transcript = policy.counterfactual and self._backend.perturbs
-        return RunMode(bounds=policy.bounds, counters=policy.counters, transcript=transcript)
+        return RunMode(bounds=self._bounds, counters=policy.counters, transcript=transcript)
 
     def judge(self, reference: ReferenceRun) -> RunRecord:
         """Run on the reference's input and compare."""
+        races = order_decides(reference, self._policy.tolerance, self._policy.order_free)
+        if races:
+            outputs = (*reference.outputs, *reference.in_another_order)
+            reference = replace(reference, outputs=outputs, perturbed=(), transcripts=())
+        self._bounds = at_least(self._policy.bounds, reference.needed)
         mode = replace(self._mode, same_draws=reference.same_draws)
         execution = self._backend.run(self._candidate, reference.inputs, mode)
         data = self._data(reference, execution)
         comparison = self._compare(reference, execution, data)
-        by_chance = decided_by_chance(reference, self._policy.tolerance)
+        if races and not comparison.numeric:
+            comparison = self._but_for_its_own_race(reference, execution, comparison)
+        by_chance = RACES if races else drawn_again(reference, self._policy.tolerance)
         kept = self._policy.kept_output
         record = record_of(reference.inputs, execution, comparison, kept)
         record = record.model_copy(
@@ -201,10 +209,11 @@ class _Session:
                 "reference_launches": reference.launch_count,
                 "failed_launches": reference.failed_launches,
                 "same_data": data.compared if data.same and not by_chance else 0,
-                "by_chance": _DRAWN if by_chance else "",
+                "by_chance": by_chance,
+                "undecided": RACES if races else "",
             }
         )
-        changes = self._policy.counterfactual and not reference.made_up
+        changes = self._policy.counterfactual and not (reference.made_up or races)
         if record.numeric and changes:
             record = self._under_changes(reference, execution, record)
             if data.verdict is DataVerdict.DIFFERENT:
@@ -214,7 +223,8 @@ class _Session:
         self._keep(execution, record, reference.launch_count)
         if self._policy.check and record.numeric:
             self._in_checking_mode(reference, execution, data)
-            self._in_another_order(reference, execution, data)
+            if not races:
+                self._in_another_order(reference, execution, data)
         return record
 
     def _data(self, reference: ReferenceRun, execution: Execution) -> DataComparison:
@@ -252,11 +262,9 @@ class _Session:
             stands, difference = self._stands(self._candidate, reference, run, execution)
             of_inputs = run.perturbation.where in (Where.IN, Where.IN_ALL)
             if stands is Agreement.AGREES:
-                told = run.moved and self._is_told(reference, run)
+                told = run.moved and is_told(reference, run, self._policy.tolerance)
                 agreed += told
                 self._agrees_on_inputs |= of_inputs and told
-                continue
-            if stands is Agreement.CUT:
                 continue
             where = f"with {record.given} and {run.perturbation.format()}"
             if stands is Agreement.UNMOVED:
@@ -311,12 +319,6 @@ class _Session:
             update={"perturbations": agreed, "undecided": undecided, "disputed": disputed}
         )
 
-    def _is_told(self, reference: ReferenceRun, run: PerturbedRun) -> bool:
-        """Whether what moves is compared: numbers that are other ones in each run are not."""
-        texts = (_NUMBER.sub(b"", each) for each in (reference.outputs[0], run.outputs[0]))
-        told = run.status != reference.status or len(set(texts)) > 1
-        return told or not varies(reference, self._policy.tolerance)
-
     @staticmethod
     def _cuts_words(reference: ReferenceRun, execution: Execution) -> bool:
         if not reference.transcripts or execution.transcript is None:
@@ -330,7 +332,10 @@ class _Session:
         how = {"tolerance": policy.tolerance, "order_free": policy.order_free}
         how["drawn"] = varies(reference, policy.tolerance)
         mode = replace(self._mode, same_draws=reference.same_draws)
-        return agreement(run, self._backend, port, reference.inputs, mode, normal.ended, how)
+        needed = Needed.most(reference.needed, normal.ended)
+        return agreement(
+            run, self._backend, port, reference.inputs, mode, normal.ended, needed, how
+        )
 
     def settle(self) -> None:
         """Judge differences under changed inputs, where no other port was there to be asked.
@@ -383,7 +388,9 @@ class _Session:
         )
         if ended.verdict is SandboxVerdict.OK and ended.status == reference.status:
             return comparison
-        message = last_lines(ended.stderr.decode("utf-8", "replace"), _STDERR_CHARACTERS)
+        message = out_of_time(ended, self._bounds) or last_lines(
+            ended.stderr.decode("utf-8", "replace"), _STDERR_CHARACTERS
+        )
         difference = f"{ended.verdict} (status {ended.status}) {message}".strip()
         return replace(comparison, exact=False, numeric=False, difference=difference)
 
@@ -391,7 +398,7 @@ class _Session:
         """Run on another machine, where the original was known to print the same."""
         if not reference.varied:
             return
-        mode = RunMode(bounds=self._policy.bounds, varied=True)
+        mode = RunMode(bounds=self._bounds, varied=True)
         execution = self._backend.run(self._candidate, reference.inputs, mode)
         if reference.same_draws:
             # What is drawn is free here: the rest is as in the other runs, or it knows them.
@@ -407,9 +414,7 @@ class _Session:
         self, reference: ReferenceRun, normal: Execution, data: DataComparison
     ) -> None:
         """Note what checking mode says: a fault if it changes how the program ends."""
-        seconds = _CHECK_SECONDS + _CHECK_TIMES * normal.ended.wall_seconds
-        bounds = self._policy.bounds
-        bounds = replace(bounds, wall_seconds=min(bounds.wall_seconds, seconds))
+        bounds = in_checking_mode(self._bounds, Needed.most(normal.ended))
         mode = RunMode(bounds=bounds, check=True, same_draws=reference.same_draws)
         execution = self._backend.run(self._candidate, reference.inputs, mode)
         ended = execution.ended
@@ -431,16 +436,31 @@ class _Session:
         self, reference: ReferenceRun, normal: Execution, data: DataComparison
     ) -> None:
         """Run with waves in another order: what it prints may not hang on that."""
-        limit = _BOUND_SECONDS + _BOUND_TIMES * normal.ended.wall_seconds
-        bounds = self._policy.bounds
-        bounds = replace(bounds, wall_seconds=min(bounds.wall_seconds, limit))
-        mode = RunMode(bounds, same_draws=reference.same_draws, other_schedule=True)
-        execution = self._backend.run(self._candidate, reference.inputs, mode)
+        execution = self._run_in_another_order(reference, normal)
         comparison = self._compare(reference, execution, data)
         if comparison.numeric or execution.ended.verdict is SandboxVerdict.TIME_LIMIT:
             return
         message = f"where its waves take turns in another order it differs: {comparison.difference}"
         self._decided_by_chance(message)
+
+    def _run_in_another_order(self, reference: ReferenceRun, normal: Execution) -> Execution:
+        bounds = several(self._bounds, Needed.most(normal.ended))
+        mode = RunMode(bounds, same_draws=reference.same_draws, other_schedule=True)
+        return self._backend.run(self._candidate, reference.inputs, mode)
+
+    def _but_for_its_own_race(
+        self, reference: ReferenceRun, normal: Execution, comparison: OutputComparison
+    ) -> OutputComparison:
+        """``comparison``, or what is left of it without what the port, too, prints by order."""
+        if not normal.ended.ok:
+            return comparison
+        other = self._run_in_another_order(reference, normal).ended
+        if not other.ok:
+            return comparison
+        policy = self._policy
+        own = normal.ended.stdout, other.stdout
+        left = agreement_but_for_order(reference, own, policy.tolerance, policy.order_free)
+        return left or comparison
 
     def _decided_by_chance(self, message: str) -> None:
         self.records[-1] = self.records[-1].model_copy(update={"by_chance": message})
@@ -473,9 +493,7 @@ class _Session:
             # Results that are as the host left them, such as counts of nothing, do not show.
             return record.model_copy(update={"undecided": "no result of a kernel comes back"})
         perturbs = self._backend.perturbs
-        limit = _BOUND_SECONDS + _BOUND_TIMES * normal.ended.wall_seconds
-        seconds = min(self._policy.bounds.wall_seconds, limit)
-        bounds = replace(self._policy.bounds, wall_seconds=seconds)
+        bounds = several(self._bounds, Needed.most(reference.needed, normal.ended))
         change = Perturbation(Where.OUT_ALL) if perturbs else None
         same = reference.same_draws
         mode = RunMode(bounds, skip_kernels=not perturbs, perturb=change, same_draws=same)

@@ -156,8 +156,9 @@ def compare_programs(
     second compiler, called :func:`by_second_compiler`. Files without ``main`` get the same
     generated driver on both sides; without ``inputs`` it makes up arguments of several sizes.
     """
-    ours = usable_targets(how.backend, architectures)
-    theirs = reference_backends(how.reference_backend, ours[0])
+    ours = [each.single_threaded() for each in usable_targets(how.backend, architectures)]
+    asked = reference_backends(how.reference_backend, ours[0])
+    theirs = [each.single_threaded() for each in asked]
     source = Path(original).resolve()
     reference = gathered(source, in_project=how.in_projects)
     program = reference if port is None else gathered_port(Path(port).resolve(), reference)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
 from cass_ray.api.machine_code import AssemblyRequest, AssemblySide
 from cass_ray.api.schema import Check, ExecutionReport, TargetInfo, TranslateRequest
 from cass_ray.architectures import AMD_TARGETS
 from cass_ray.execute.backends.base import Assembly, Backend
-from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.backends.registry import BACKENDS, candidate_backend, make_backend
 from cass_ray.task import Level
 from cass_ray.toolchain.amd.targets import target_problem
@@ -158,8 +156,5 @@ class Checker:
 
 
 def _backend(settings: CheckerSettings) -> Backend:
-    backend = candidate_backend() if settings.backend == "auto" else make_backend(settings.backend)
-    if isinstance(backend, Rdna3Backend):
-        # One check is one core's work; replicas are what scales.
-        return replace(backend, threads=1)
-    return backend
+    found = candidate_backend() if settings.backend == "auto" else make_backend(settings.backend)
+    return found.single_threaded()  # one check is one core's work; replicas are what scales

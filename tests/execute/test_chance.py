@@ -7,7 +7,7 @@ import pytest
 from cass_ray.emulator.perturbation import Perturbation, Where
 from cass_ray.emulator.transcript import Transcript
 from cass_ray.execute.backends.base import Inputs
-from cass_ray.execute.chance import decided_by_chance, varies
+from cass_ray.execute.chance import drawn_again, varies
 from cass_ray.execute.comparison.compare import F32
 from cass_ray.execute.differential import PerturbedRun
 from cass_ray.execute.references import ReferenceRun
@@ -42,4 +42,4 @@ def test_whose_numbers_vary(
         same_draws=53,
     )
     assert varies(run, F32) is vary
-    assert decided_by_chance(run, F32) is chance
+    assert bool(drawn_again(run, F32)) is chance

@@ -23,7 +23,8 @@ from cass_ray.execute.backends.lifted import LiftedBackend
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.grades import Grade
 from cass_ray.execute.originals import attempt
-from cass_ray.execute.references import ReferenceRuns, to_json
+from cass_ray.execute.references import ReferenceRuns
+from cass_ray.execute.references_json import to_json
 from cass_ray.execute.rewards.settings import RewardSettings
 from cass_ray.execute.rewards.verdicts import RewardItem
 from cass_ray.execute.targets import as_hip

@@ -11,6 +11,7 @@
 #include "counters.hpp"
 #include "launch.hpp"
 #include "memory_check.hpp"
+#include "settings.hpp"
 #include "thread_pool.hpp"
 
 namespace cass::amdgpu {
@@ -27,6 +28,18 @@ constexpr std::uint64_t starts_per_look = 1024;
 // by all threads. Few enough that no thread is left with much when the others have finished.
 constexpr std::uint64_t max_claim = 16;
 constexpr std::uint64_t claims_per_thread = 32;
+
+// Workgroups that start in reverse where waves take turns as on a card: no order is promised there.
+// Few, because many programs wait for workgroups before their own.
+constexpr std::uint64_t reversed_workgroups = 4;
+
+// The workgroup that starts as the one of this number. The last one is among those reversed.
+std::uint64_t in_reverse(std::uint64_t number, std::uint64_t count) {
+  const std::uint64_t remainder = count % reversed_workgroups;
+  if (number < remainder) return remainder - 1 - number;
+  const std::uint64_t within = (number - remainder) % reversed_workgroups;
+  return number - within + reversed_workgroups - 1 - within;
+}
 
 // Workgroups that a thread has claimed and not started.
 struct Share {
@@ -110,7 +123,7 @@ class Scheduler {
     const std::uint64_t flat = share.next++;
     note_progress();
     slot.adopt(state_);
-    slot.start(flat);
+    slot.start(settings().interleave ? in_reverse(flat, state_.workgroup_count) : flat);
     if (flat % starts_per_look == 0 && state_.deadline != 0 &&
         steady_nanoseconds() > state_.deadline) {
       fail(describe(slot, Outcome::out_of_time));

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from cass_ray.cache import digest
 from cass_ray.corpus.reading.source_files import Sources
@@ -71,8 +71,8 @@ class RunMode:
     backend can. ``varied`` shows the program another machine: name,
     user, clocks, environment, and another device of the same kind. ``same_draws`` is a seed, not 0,
     that its random numbers follow from. With ``other_schedule`` waves take turns as on a card
-    and streams are late, where the backend decides their order. ``counters`` asks for dynamic counters, ``check`` for
-    checking mode, where the backend has them.
+    and streams are late, where the backend decides their order. ``counters`` asks for dynamic
+    counters, ``check`` for checking mode, where the backend has them.
     """
 
     bounds: Bounds = field(default_factory=Bounds)
@@ -140,6 +140,11 @@ class Backend(ABC):
         """The same with the name and the sizes of a card with ``processor``, where it can have
         them; else itself. What its code depends on stays: the width of wavefronts, the target."""
         del processor
+        return self
+
+    def single_threaded(self) -> Self:
+        """The same with workgroups one after another, where they are emulated: those that race do
+        the same in each run."""
         return self
 
     def available(self) -> bool:

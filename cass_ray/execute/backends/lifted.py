@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 from cass_ray.dataset.row import Reason
 from cass_ray.emulator.build import BuildFailed
@@ -69,6 +70,9 @@ class LiftedBackend(NvidiaBackend):
 
     def shown_as(self, processor: str) -> LiftedBackend:
         return replace(self, shown=processor)
+
+    def single_threaded(self) -> Self:
+        return replace(self, threads=1)
 
     @cached_property
     def lifter(self) -> ContainerLifter:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Self
 
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.dataset.row import Reason
@@ -190,6 +191,5 @@ class Rdna3Backend(HipBackend):
                 device.transcript if mode.transcript or mode.perturb else lambda: None,
             )
 
-    def single_threaded(self) -> Rdna3Backend:
-        """The same with one thread: workgroups run in order."""
+    def single_threaded(self) -> Self:
         return replace(self, threads=1)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pydantic import Field
 
 from cass_ray.cache import ContentCache, results_directory
 from cass_ray.config import StrictModel
-from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.backends.registry import candidate_backend, make_backend
 from cass_ray.execute.grades import Grade
 from cass_ray.execute.originals import reference_backends
@@ -38,9 +35,8 @@ class RewardSettings(StrictModel):
 
     def judge(self) -> RewardJudge:
         """The judge. Raises ``ToolMissing``, and ``ValueError`` for an unknown backend."""
-        backend = candidate_backend() if self.backend == "auto" else make_backend(self.backend)
-        if isinstance(backend, Rdna3Backend):
-            backend = replace(backend, threads=1)  # one answer is one core's work
+        found = candidate_backend() if self.backend == "auto" else make_backend(self.backend)
+        backend = found.single_threaded()  # one answer is one core's work
         if problem := backend.problem():
             raise ToolMissing(f"The backend {backend.name}", "", problem)
         return RewardJudge(

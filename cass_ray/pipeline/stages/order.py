@@ -15,7 +15,7 @@ from cass_ray.architectures import emulated_architectures
 from cass_ray.cache import ContentCache
 from cass_ray.execute.backends.lifted import LiftedBackend
 from cass_ray.execute.backends.nvidia import NvidiaBackend
-from cass_ray.execute.backends.rdna3 import HipBackend, Rdna3Backend
+from cass_ray.execute.backends.rdna3 import HipBackend
 from cass_ray.execute.backends.registry import candidate_backend
 from cass_ray.execute.originals import shown_as
 from cass_ray.pipeline.settings import BuildSettings
@@ -166,8 +166,7 @@ def _lifted_backend() -> LiftedBackend:
 @functools.cache
 def _amd_backend() -> HipBackend:
     """A GPU where there is one, else the CPU: one core, as a slot is."""
-    backend = candidate_backend()
-    return backend.single_threaded() if isinstance(backend, Rdna3Backend) else backend
+    return candidate_backend().single_threaded()
 
 
 def _no_nvidia_gpu() -> ToolMissing | None:

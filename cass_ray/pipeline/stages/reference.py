@@ -17,13 +17,8 @@ from cass_ray.execute.drivers.driver import driver_inputs
 from cass_ray.execute.inputs import accepted_lists
 from cass_ray.execute.originals import with_changes
 from cass_ray.execute.programs import has_main
-from cass_ray.execute.references import (
-    ReferenceRuns,
-    from_json,
-    measure,
-    stored_references,
-    to_json,
-)
+from cass_ray.execute.references import ReferenceRuns, measure, stored_references
+from cass_ray.execute.references_json import from_json, to_json
 from cass_ray.pipeline.row_units import unit_of
 from cass_ray.pipeline.stages.base import Row, guarded
 from cass_ray.pipeline.stages.driven_rows import cuda_program, kernels_to_drive

@@ -12,13 +12,8 @@ from cass_ray.execute.backends.base import Inputs
 from cass_ray.execute.backends.lifted import LiftedBackend
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.originals import attempt, measure_original, reference_backends
-from cass_ray.execute.references import (
-    STORED_FOLDER,
-    from_json,
-    measure,
-    read_references,
-    to_json,
-)
+from cass_ray.execute.references import STORED_FOLDER, measure, read_references
+from cass_ray.execute.references_json import from_json, to_json
 from cass_ray.execute.selftest.selftest import Fate, Subject, run_selftest, summarize
 from cass_ray.execute.verify import verify
 from cass_ray.toolchain.unit import CompileFailure, Unit

@@ -12,7 +12,8 @@ from cass_ray.dataset.row import AMD, Verified, is_rejected
 from cass_ray.execute.backends.base import BuiltProgram, Inputs
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.drivers.driver import ARGUMENT_LISTS, driver_inputs
-from cass_ray.execute.references import from_json, measure, stored_references, to_json
+from cass_ray.execute.references import measure, stored_references
+from cass_ray.execute.references_json import from_json, to_json
 from cass_ray.pipeline.stages.driven_rows import hip_program, kernels_to_drive
 from cass_ray.pipeline.stages.execute import ExecuteStage
 from cass_ray.pipeline.stages.reference import REFERENCE_COLUMN

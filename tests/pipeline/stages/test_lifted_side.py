@@ -15,7 +15,8 @@ from cass_ray.dataset.schema import PAIR_SCHEMA
 from cass_ray.execute.backends.base import Inputs
 from cass_ray.execute.backends.lifted import LiftedBackend
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
-from cass_ray.execute.references import ReferenceRun, ReferenceRuns, to_json
+from cass_ray.execute.references import ReferenceRun, ReferenceRuns
+from cass_ray.execute.references_json import to_json
 from cass_ray.pipeline.pieces.blocks import finished_columns
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.base import WORK_SCHEMA, Row
