@@ -20,7 +20,7 @@ from cass_ray.config import StrictModel
 from cass_ray.project.build_system import BUILD_FOLDER
 from cass_ray.project.steps import Step
 from cass_ray.translate.project.hunks import SharedError
-from cass_ray.translate.project.shared import share_repair
+from cass_ray.translate.project.shared import gives_sides, share_repair
 from cass_ray.translate.repair.host_headers import give_headers, is_missing_header
 from cass_ray.translate.repair.loop import (
     CompilerDiagnostic,
@@ -59,7 +59,7 @@ class Repairs:
     """Repairs of one port, remembered in ``state``.
 
     In a port ``for_both`` vendors a repair is for AMD's compiler alone: what was there stands
-    beside it.
+    beside it. So it does for a host's compiler that may read the file, too.
     """
 
     def __init__(self, port: Path, state: Path, *, for_both: bool = False) -> None:
@@ -120,7 +120,8 @@ class Repairs:
         return changed
 
     def _beside(self, source: str, repaired: str) -> str:
-        return share_repair(source, repaired) if self._for_both else repaired
+        beside = self._for_both or gives_sides(source, repaired)
+        return share_repair(source, repaired) if beside else repaired
 
     def _write(self, tree: Path, texts: dict[str, str]) -> dict[str, str]:
         """Write ``texts`` to the port and to ``tree``; returns what stood there."""

@@ -178,3 +178,25 @@ def test_a_header_that_stays_away_is_looked_for_once(tmp_path: Path) -> None:
     repairs, step = project.build(log, log, log)
     assert not step.passed and not repairs.made and project.builds == 2
     assert (project.port / "CMakeLists.txt").read_text() == text
+
+
+@pytest.mark.parametrize("for_both", [False, True])
+def test_a_hosts_compiler_reads_no_sides(tmp_path: Path, for_both: bool) -> None:
+    """A header for all, whose declaration has a macro for the sides."""
+    project = Project(tmp_path)
+    text = "struct A;\ntemplate <class T>\nT *V<T>::raw()\n{\n    return m;\n}\n"
+    for root in (project.port, project.tree):
+        (root / "src/a.hip").write_text(text)
+    log = (
+        "../src/a.hip:3:10: error: __host__ function 'raw' cannot overload __host__ __device__"
+        " function 'raw'\nv.h:9:1: note: previous declaration is here\n"
+    )
+    _, step = project.build(log, for_both=for_both)
+    assert step.passed
+    read = {
+        options: preprocessed(project.port / "src/a.hip", *options).split("\n")
+        for options in ((), ("-D__HIP_PLATFORM_AMD__",), ("-D__HIP__=1",))
+    }
+    assert read[()] == read[("-D__HIP_PLATFORM_AMD__",)]
+    assert "__host__" not in "".join(read[()]) and "T *V<T>::raw()" in read[()]
+    assert "__host__ __device__ T *V<T>::raw()" in read[("-D__HIP__=1",)]

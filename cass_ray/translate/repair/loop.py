@@ -22,6 +22,7 @@ from cass_ray.translate.repair.attributes import (
     widen_specialization,
 )
 from cass_ray.translate.repair.builtin_indices import name_index_types
+from cass_ray.translate.repair.constants import make_plain_constant
 from cass_ray.translate.repair.device_pointers import count_bytes
 from cass_ray.translate.repair.half_assignments import convert_halves, name_assigned_type
 from cass_ray.translate.repair.host_math import name_standard_function
@@ -271,10 +272,6 @@ def _cast_narrowed(text: SourceText, edits: Edits, item: CompilerDiagnostic, off
     return f"cast on line {item.line} to {found[1]}"
 
 
-def _name_index_types(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
-    return name_index_types(text, edits, item.message, item.notes, item.line, offset)
-
-
 def _unify_extremes(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
     if not re.search(r"call to '(?:min|max)' is ambiguous", item.message):
         return ""
@@ -424,6 +421,13 @@ def _by_message(mend: Callable[[SourceText, Edits, str, int, int], str]) -> Fix:
     return lambda text, edits, item, offset: mend(text, edits, item.message, item.line, offset)
 
 
+def _with_notes(mend: Callable[[SourceText, Edits, str, str, int, int], str]) -> Fix:
+    """The fix ``mend``, which needs the notes of a diagnostic, too."""
+    return lambda text, edits, item, offset: mend(
+        text, edits, item.message, item.notes, item.line, offset
+    )
+
+
 _RULES: tuple[Fix, ...] = (
     _by_message(leave_out_second),
     _by_message(name_standard_function),
@@ -445,7 +449,8 @@ _RULES: tuple[Fix, ...] = (
     _by_message(convert_halves),
     _by_message(name_assigned_type),
     _by_message(count_bytes),
-    _name_index_types,
+    _with_notes(name_index_types),
+    _with_notes(make_plain_constant),
     _unify_extremes,
     _cast_narrowed,
     _add_header,

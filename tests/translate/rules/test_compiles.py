@@ -234,6 +234,8 @@ FUNCTIONAL = """\
 __global__ void k(int* p, short* q) {
   p[0] = cuda::maximum<>{}(p[0], q[0]) + cuda::minimum<int>{}(p[1], 4);
   p[1] = cuda::std::identity{}(p[2]);
+  static_assert(::cuda::ceil_div(7, 2u) == 4u && cuda::round_up(8, 4) == 8, "");
+  static_assert(cuda::ceil_div<long>(9, 3) == 3 && cuda::round_down(7, 4) == 4, "");
 }
 """
 
