@@ -221,7 +221,10 @@ half sum(half a, half b) { return __hadd(a, b) + a * b; }
 float root(half a) { return a == CUDART_ONE_FP16 ? __half_as_ushort(a) : rsqrtf(a); }
 int prefetch(void* p) {
   cudaMemLocation place = {cudaMemLocationTypeHost, 0};
-  cub::SwitchDevice another(0);
+  cub::SwitchDevice another(cub::DeviceCount() - 1);
+  int version = cub::CurrentDevice();
+  cub::SmVersion(version);
+  if (cub::MaxSmOccupancy(version, barriers, 32)) return version;
   CubDebugExit(CubDebug(cudaMemPrefetchAsync(p, 4, place, 0)));
   return cudaMemAdvise(p, 4, cudaMemAdviseSetReadMostly, {cudaMemLocationTypeDevice, 0});
 }
