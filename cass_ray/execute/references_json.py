@@ -42,6 +42,7 @@ def to_json(reference: ReferenceRuns) -> str:
             "needed": asdict(run.needed),
             "in_another_order": [output.decode("latin-1") for output in run.in_another_order],
             "made_up": run.made_up,
+            "with_files": run.with_files,
             **changes_to_json(StoredChanges(run.perturbed, run.transcripts)),
         }
         for run in reference.runs
@@ -77,6 +78,7 @@ def from_json(text: str) -> ReferenceRuns:
                 seconds=run["seconds"],
                 varied=run["varied"],
                 same_draws=run.get("same_draws", 0),
+                with_files=run.get("with_files", False),
                 undisturbed=_outputs(run, "undisturbed"),
                 needed=Needed(**run.get("needed", {})),
                 in_another_order=_outputs(run, "in_another_order"),

@@ -17,6 +17,7 @@ from cass_ray.execute.backends.base import Backend, BuiltProgram, Inputs, RunMod
 from cass_ray.execute.comparison.compare import compare
 from cass_ray.execute.inputs import argument_positions
 from cass_ray.execute.references import ReferenceRuns, measure
+from cass_ray.execute.said import said
 from cass_ray.execute.targets import build_for
 from cass_ray.execute.verify import UNORDERED_WRITES
 from cass_ray.toolchain.sandbox.executable import Bounds
@@ -60,7 +61,7 @@ def _means_something(
 ) -> bool:
     done = backend.run(built, inputs, RunMode(_bounds(), check=True))
     clean = done.ended.ok and not done.not_provided and UNORDERED_WRITES not in done.ended.stderr
-    new = not any(compare([each], done.ended.stdout).numeric for each in known)
+    new = not any(compare([each], said(done.ended)).numeric for each in known)
     return clean and bool(done.launch_count) and new
 
 

@@ -39,6 +39,7 @@ from cass_ray.execute.evidence.returned_data import (
 from cass_ray.execute.grades import Grade
 from cass_ray.execute.limits import Needed, at_least, in_checking_mode, out_of_time, several
 from cass_ray.execute.references import ReferenceRun, ReferenceRuns
+from cass_ray.execute.said import said
 from cass_ray.execute.verification import (
     MOVES_OTHERWISE,
     PortVerification,
@@ -378,7 +379,7 @@ class _Session:
         ended = execution.ended
         comparison = compare(
             reference.outputs,
-            ended.stdout,
+            said(ended) if reference.with_files else ended.stdout,
             self._policy.tolerance,
             order_free=self._policy.order_free,
             varied=reference.varied,
@@ -458,7 +459,7 @@ class _Session:
         if not other.ok:
             return comparison
         policy = self._policy
-        own = normal.ended.stdout, other.stdout
+        own = said(normal.ended), said(other)
         left = agreement_but_for_order(reference, own, policy.tolerance, policy.order_free)
         return left or comparison
 
