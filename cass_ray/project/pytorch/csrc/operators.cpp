@@ -146,6 +146,22 @@ void give_to_the_cpu(torch::Library& library, const std::string& space,
   }
 }
 
+// Views by the CPU's kernels, which look at sizes alone and keep the memory. A PyTorch that was
+// built without CUDA has no others, and a copy in a view's place would lose what is written to it.
+void as_the_cpu(const c10::OperatorHandle& name, torch::jit::Stack* stack) {
+  name.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), stack);
+}
+
+void give_views(torch::Library& library) {
+  auto& dispatcher = c10::Dispatcher::singleton();
+  for (const auto& name : dispatcher.getRegistrationsForDispatchKey(c10::DispatchKey::CPU)) {
+    const std::string full = c10::toString(name);
+    const auto found = dispatcher.findSchema(name);
+    if (full.rfind("aten::", 0) == 0 && found && is_view(found->schema()))
+      library.impl(full.c_str(), torch::CppFunction::makeFromBoxedFunction<&as_the_cpu>());
+  }
+}
+
 template <class Function>
 void set(torch::Library& library, const char* name, Function* function) {
   library.impl(name, torch::CppFunction::makeFromUnboxedFunction(function));
@@ -169,6 +185,7 @@ void take_over_operators() {
                                                    "aten::set_.source_Storage_storage_offset",
                                                    "aten::record_stream"};
   give_to_the_cpu(aten, "aten", own);
+  give_views(aten);
   set(aten, "empty.memory_format", &empty);
   set(aten, "empty_strided", &empty_strided);
   set(aten, "copy_", &copy);
