@@ -6,7 +6,11 @@
 
 #include "capture.hpp"
 #include "errors.hpp"
+<<<<<<< HEAD
 #include "remote_device.hpp"
+=======
+#include "thread_own.hpp"
+>>>>>>> h-proj
 
 namespace cass::hip {
 
@@ -48,8 +52,7 @@ StreamPointer Device::stream(hipStream_t handle) {
   if (handle == nullptr || handle == hipStreamLegacy) return here.null_stream_;
   const std::lock_guard order(lock());
   if (handle == hipStreamPerThread) {
-    thread_local std::map<int, StreamPointer> own;
-    StreamPointer& stream = own[here.ordinal];
+    StreamPointer& stream = thread_own([] { return std::map<int, StreamPointer>(); })[here.ordinal];
     if (stream == nullptr) {
       stream = std::make_shared<Stream>(here, hipStreamDefault, 0);
       here.thread_streams_.push_back(stream);
