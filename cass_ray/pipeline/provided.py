@@ -19,6 +19,7 @@ from cass_ray.toolchain.provided.errors import HeadersError
 from cass_ray.toolchain.provided.packages_table import WHEEL, HeaderPackage
 from cass_ray.toolchain.provided.store import AMD_HEADERS, HeaderStore, package_of_key
 from cass_ray.translate.declared import declared_names
+from cass_ray.translate.project import declarations
 from cass_ray.translate.project.refusals import RefusingTranslator
 from cass_ray.translate.protocol import Context, Translator
 
@@ -81,6 +82,10 @@ def provided_folders(keys: Iterable[str], translator: Translator | None) -> tupl
             folders += [libcudacxx_for_hip(each, store.cache) for each in of_package]
             continue
         if translator is not None:
+            if package.name in declarations.PACKAGES:
+                made = _translated(store, package, root, translator)
+                folders += [made / folder for folder in package.folders]
+                continue
             if package.name.startswith(_NVIDIA) and package.kind == WHEEL:
                 folders += [AMD_HEADERS] if package.name == _BLAS else []
                 continue
@@ -117,7 +122,9 @@ def _translated(
     store: HeaderStore, package: HeaderPackage, root: Path, translator: Translator
 ) -> Path:
     """Folder with those headers of ``package`` that a translation changes."""
-    name = digest([package.key, translator.name, translator.version, _RECIPE])[:12]
+    declared = package.name in declarations.PACKAGES
+    recipe = declarations.REFUSAL if declared else _RECIPE
+    name = digest([package.key, translator.name, translator.version, recipe])[:12]
     refusing = RefusingTranslator(translator, names_are_known=True)
     folder = store.cache / "provided-headers-hip" / f"{package.name}-{name}"
 
@@ -126,14 +133,17 @@ def _translated(
         for path in sorted(root.rglob("*")):
             if path.suffix in _ENDINGS and path.is_file():
                 text = path.read_text("utf-8", "replace")
-                if _OF_CUDA.search(text):
-                    texts[path.relative_to(root)] = text
+                if declared or _OF_CUDA.search(text):
+                    texts[str(path.relative_to(root))] = text
         paths = frozenset(str(path.relative_to(root)) for path in root.rglob("*.h"))
         context = Context(paths, declared_names(texts.values()))
         for inside, text in texts.items():
-            made = refusing.translate(text, filename=str(inside), context=context)
+            texts[inside] = refusing.translate(text, filename=inside, context=context).source
+        if declared:
+            texts = declarations.refuse_calls(texts, package.name)
+        for inside, text in texts.items():
             place = target / inside
             place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(made.source)
+            place.write_text(text)
 
     return unpack_once(folder, fill)
