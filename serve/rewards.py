@@ -18,6 +18,7 @@ import typer
 from cass_ray.api.keys import new_key
 from cass_ray.execute.rewards.client import KEY_VARIABLE
 from cass_ray.execute.rewards.judge import LocalRewards
+from cass_ray.execute.rewards.processes import THREADS, ProcessRewards
 from cass_ray.execute.rewards.settings import RewardSettings
 from cass_ray.execute.rewards.verdicts import PartialCredit
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
@@ -63,7 +64,9 @@ def serve(
     if not os.environ.get(KEY_VARIABLE):
         sys.stdout.write(f"{KEY_VARIABLE}={key}\n")
         sys.stdout.flush()
-    rewarder = LocalRewards(judge, workers or len(os.sched_getaffinity(0)))
+    workers = workers or len(os.sched_getaffinity(0))
+    many = workers > THREADS
+    rewarder = ProcessRewards(settings.judge, workers) if many else LocalRewards(judge, workers)
     config = uvicorn.Config(
         make_app(rewarder, key),
         host=host,

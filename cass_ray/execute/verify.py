@@ -21,7 +21,7 @@ from cass_ray.execute.chance import (
 )
 from cass_ray.execute.comparison.compare import F32, OutputComparison, Tolerance, compare
 from cass_ray.execute.differential import Agreement, PerturbedRun, agreement
-from cass_ray.execute.evidence.counters import coverage_of, disagreement
+from cass_ray.execute.evidence.counters import coverage_of
 from cass_ray.execute.evidence.exploits import (
     Exploit,
     ExploitFinding,
@@ -99,7 +99,7 @@ def verify(
     policy = policy or Policy()
     usable = [run for run in reference.runs if not run.problem] if reference else []
     has_changes = reference is not None and reference.has_changes
-    session = _Session(candidate, backend, policy, has_changes=has_changes, another=another)
+    session = _Session(candidate, backend, policy, has_changes, another)
     for run in usable:
         record = session.judge(run)
         if policy.stop_early and not record.numeric:
@@ -164,7 +164,6 @@ class _Session:
         candidate: BuiltProgram,
         backend: Backend,
         policy: Policy,
-        *,
         has_changes: bool,
         another: Callable[[], BuiltProgram | None] | None,
     ) -> None:
@@ -334,9 +333,8 @@ class _Session:
         how["drawn"] = varies(reference, policy.tolerance)
         mode = replace(self._mode, same_draws=reference.same_draws)
         needed = Needed.most(reference.needed, normal.ended)
-        return agreement(
-            run, self._backend, port, reference.inputs, mode, normal.ended, needed, how
-        )
+        where = self._backend, port, reference.inputs, mode
+        return agreement(run, *where, normal.ended, needed, how)
 
     def settle(self) -> None:
         """Judge differences under changed inputs, where no other port was there to be asked.
@@ -362,7 +360,9 @@ class _Session:
         self.records.append(record)
         if execution.counters:
             self.counters.append(execution.counters)
-        new = self._launch_findings(execution, launches) if execution.ended.ok else []
+        new: list[ExploitFinding] = []
+        if execution.ended.ok:
+            new += launch_findings(execution.launches, execution.counters, launches)
         if execution.ended.verdict is SandboxVerdict.VIOLATION:
             message = "it made a system call that the sandbox forbids"
             new.append(ExploitFinding(exploit=Exploit.SANDBOX_VIOLATION, message=message))
@@ -472,14 +472,6 @@ class _Session:
             self._decided_by_chance("threads race for what it computes (checking mode names them)")
         if reference.made_up:
             self._find(Exploit.DEVICE_FAULT, f"with {self.records[-1].given}: {message}")
-
-    @staticmethod
-    def _launch_findings(execution: Execution, launches: int | None) -> list[ExploitFinding]:
-        count, graphs = execution.launch_count, execution.uses_graphs
-        found = launch_findings(count, launches, counts_differ=graphs)
-        if problem := disagreement(execution.launches, execution.counters):
-            found.append(ExploitFinding(exploit=Exploit.INCONSISTENT, message=problem))
-        return found
 
     def _without_results(
         self, reference: ReferenceRun, normal: Execution, record: RunRecord

@@ -6,7 +6,7 @@ word ("Microcode formats": RDNA3 ISA, chapter 15; MI300 ISA, chapter 13).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 Form = tuple[str, int, tuple[int, ...]]
 
@@ -37,6 +37,9 @@ SOURCES = [
     for first in (V1, S1, 0)
 ]
 """The three sources of VOP3 and VOP3P."""
+
+FLAT_OPERANDS = ((10, 40, 20), (10, 0, 20), (0, 40, 20), (0, 0, 20), (10, 0, 0), (0, 40, 0))
+"""Destination, data and address of FLAT."""
 
 LDS_OPERANDS = [
     destination << 24 | data1 << 16 | data0 << 8 | address
@@ -70,6 +73,33 @@ def two_operand_scalar_formats() -> Iterator[Form]:
             yield "SOPC", op, (SOPC | op << 16 | source << 8 | 16,)
         for value in (1, 0):
             yield "SOPP", op, (SOPP | op << 16 | value,)
+
+
+def scalar_formats(null: int, sources: Sequence[tuple[int, int]]) -> Iterator[Form]:
+    """SOP1, SOP2, SOPC, SOPK and SOPP; ``sources`` are pairs of destination and source of SOP1."""
+    yield from two_operand_scalar_formats()
+    for op in range(0x1C):
+        yield "SOPK", op, (SOPK | op << 23 | 8 << 16 | 0x0801,)
+        yield "SOPK", op, (SOPK | op << 23 | null << 16 | 1,)
+        yield "SOPK", op, pair(SOPK | op << 23 | 0x0801, 0x1234)
+    for op in range(256):
+        for destination, source in sources:
+            yield "SOP1", op, (SOP1 | destination << 16 | op << 8 | source,)
+
+
+def three_source_formats(word: int, opcodes: int, destinations: Sequence[int]) -> Iterator[Form]:
+    """VOP3; ``word`` tells it from other formats."""
+    for op in range(opcodes):
+        for sources in SOURCES:
+            for destination in destinations:
+                yield "VOP3", op, pair(word | op << 16 | destination, sources)
+            yield "VOP3SD", op, pair(word | op << 16 | 12 << 8 | 10, sources)
+
+
+def packed_formats(word: int, op: int, sources: int) -> Iterator[Form]:
+    """VOP3P; ``word`` tells it from other formats."""
+    yield "VOP3P", op, pair(word | op << 16 | 1 << 14 | 10, sources | BOTH_HALVES << 27)
+    yield "VOP3P", op, pair(word | op << 16 | 10, sources)
 
 
 def short_vector_formats() -> Iterator[Form]:

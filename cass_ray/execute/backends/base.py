@@ -102,11 +102,6 @@ class Execution:
     def launch_count(self) -> int:
         return sum(launch.count for launch in self.launches)
 
-    @property
-    def uses_graphs(self) -> bool:
-        """Whether graphs launch kernels, which references recorded on a GPU do not count."""
-        return any(launch.graph for launch in self.launches)
-
 
 @dataclass(frozen=True)
 class Observation:

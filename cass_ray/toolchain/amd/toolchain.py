@@ -154,8 +154,7 @@ class AmdToolchain:
         Raises :class:`~cass_ray.toolchain.unit.CompileFailure`; its reason is ``NO_DEVICE_CODE``
         where the unit compiles but holds no kernel.
         """
-        flags = code_flags(architecture, optimization, unit.standard)
-        flags = (*flags, *(("-gline-tables-only",) if line_tables else ()))
+        flags = code_flags(architecture, optimization, unit.standard, line_tables)
         both = partial(
             self._both_sides, architecture=architecture, optimization=optimization,
             flags=flags, limits=limits, at_once=at_once,
@@ -196,8 +195,7 @@ class AmdToolchain:
         Of another architecture's compilation the host side serves: there is nothing in it, and no
         macro that it sees, that tells architectures apart.
         """
-        flags = code_flags(architecture, optimization, unit.standard)
-        flags = (*flags, *(("-gline-tables-only",) if line_tables else ()))
+        flags = code_flags(architecture, optimization, unit.standard, line_tables)
         device = partial(
             self._device_side, architecture=architecture, optimization=optimization,
             flags=flags, limits=limits,
@@ -284,7 +282,7 @@ class AmdToolchain:
         flags = [f"-mcpu={architecture}", optimization, *self.workarounds, *further]
         flags += hidden_operands.UNOPTIMIZED
         completed = generate(
-            (str(self.clang),), unit, hidden.stdout_text, flags, self._visible, limits
+            (str(self.clang),), unit, hidden.stdout_text, flags, self.visible(), limits
         )
         return completed.stdout_text, hidden.cpu_seconds + completed.cpu_seconds
 
@@ -365,24 +363,15 @@ class AmdToolchain:
 
     def visible(self) -> tuple[Path, ...]:
         """Paths that a sandboxed compilation needs beside the system's."""
-        llvm = self.clang.parent.parent
-        needed = (
-            llvm,
-            self.linker.parent,
-            self.rocm_path,
-            SHIM,
-            self._precompiled[_FORCED_HEADER].directory,
-        )
+        headers = self._precompiled[_FORCED_HEADER].directory
+        llvm, linker = self.clang.parent.parent, self.linker.parent
+        needed = (llvm, linker, self.rocm_path, SHIM, headers)
         outside = (path.resolve() for path in needed)
         return tuple(dict.fromkeys(path for path in outside if not path.is_relative_to("/usr")))
 
     def _link_tools(self) -> link.LinkTools:
         visible = (*self.visible(), *visible_libraries(self.cache))
         return link.LinkTools(self.clang, self.linker, visible)
-
-    @cached_property
-    def _visible(self) -> tuple[Path, ...]:
-        return self.visible()
 
     @cached_property
     def _precompiled(self) -> Mapping[Path, PrecompiledHeaders]:
@@ -406,7 +395,7 @@ class AmdToolchain:
         headers = self._precompiled[header]
         precompiled = headers.get(side, common) if _may_be_precompiled(unit) else None
         rest = [*unit.preprocessor_arguments(), "-S", "-o", "-", str(unit.main)]
-        visible = (*self._visible, *unit.outside_directories)
+        visible = (*self.visible(), *unit.outside_directories)
         run_in = partial(self._run_in, unit, visible, limits)
         done = self._preludes.compile(unit, common, header, rest, run_in)
         if done is None:
@@ -442,17 +431,16 @@ class AmdToolchain:
         precompiled: Path | None,
     ) -> Completed:
         header = forced_header(unit)
+        included = ["-include", str(header), *rest]
         done = None
         if precompiled is not None:
             include = ["-Xclang", "-include-pch", "-Xclang", str(precompiled)]
             done = run_command([*common, *include, *rest])
         if done is None or self._precompiled[header].rejected(done.stderr_text):
-            include = ["-include", str(header)]
-            done = run_command([*common, *include, *rest])
+            done = run_command([*common, *included])
         may_defer = _OF_THE_HOST in done.stderr_text or unit.replaced
         if side is CompilationSide.DEVICE and not done.ok and may_defer:
-            include = [_DEFERRED, "-include", str(header)]
-            done = run_command([*common, *include, *rest])
+            done = run_command([*common, _DEFERRED, *included])
         return done
 
     def _location_flags(self) -> list[str]:
@@ -489,7 +477,9 @@ def _must_hold_a_kernel(device_assembly: str) -> None:
         raise CompileFailure(Reason.NO_DEVICE_CODE, "no kernel in the device code", "clang")
 
 
-def code_flags(architecture: str, optimization: str, standard: str = "") -> tuple[str, ...]:
+def code_flags(
+    architecture: str, optimization: str, standard: str = "", line_tables: bool = False
+) -> tuple[str, ...]:
     """The flags that determine the generated code, beside a compiler's workarounds.
 
     ``standard`` is that of C++; clang's own is C++17.
@@ -505,4 +495,5 @@ def code_flags(architecture: str, optimization: str, standard: str = "") -> tupl
         "-D__HIP_PLATFORM_AMD__=1",
         optimization,
         *((f"-std={standard}", *WITHOUT_MODULES) if standard else ()),
+        *(("-gline-tables-only",) if line_tables else ()),
     )

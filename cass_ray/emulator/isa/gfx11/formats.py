@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from cass_ray.emulator.isa.form import (
-    BOTH_HALVES,
     DS,
     FLAT,
+    FLAT_OPERANDS,
     INLINE_ZERO,
     LDS_OPERANDS,
     MTBUF,
     MUBUF,
-    SOP1,
-    SOPK,
     SOURCES,
     V1,
     V2,
     V3,
     Form,
+    packed_formats,
     pair,
+    scalar_formats,
     short_vector_formats,
-    two_operand_scalar_formats,
+    three_source_formats,
 )
 
 # The bits that tell the formats apart, in the first word (RDNA3 ISA, 15, "Microcode formats").
@@ -38,41 +39,24 @@ _NULL = 124
 """Operand number of the null register."""
 
 
-def scalar_formats() -> Iterator[Form]:
-    """SOP1, SOP2, SOPC, SOPK and SOPP."""
-    yield from two_operand_scalar_formats()
-    for op in range(0x1C):
-        yield "SOPK", op, (SOPK | op << 23 | 8 << 16 | 0x0801,)
-        yield "SOPK", op, (SOPK | op << 23 | _NULL << 16 | 1,)
-        yield "SOPK", op, pair(SOPK | op << 23 | 0x0801, 0x1234)
-    for op in range(256):
-        for destination, source in ((8, 16), (8, 0), (8, 128), (0, 16), (8, 0x80)):
-            yield "SOP1", op, (SOP1 | destination << 16 | op << 8 | source,)
+SCALAR_FORMATS = partial(scalar_formats, _NULL, ((8, 16), (8, 0), (8, 128), (0, 16), (8, 0x80)))
+"""SOP1, SOP2, SOPC, SOPK and SOPP."""
 
 
 def _scalar_memory_format() -> Iterator[Form]:
     for op in range(256):
         for destination in (32, 0):
-            yield (
-                "SMEM",
-                op,
-                pair(_SMEM | op << 18 | destination << 6 | 8, _NULL << 25),
-            )
+            yield "SMEM", op, pair(_SMEM | op << 18 | destination << 6 | 8, _NULL << 25)
         yield "SMEM", op, pair(_SMEM | op << 18, 0)
 
 
 def vector_formats() -> Iterator[Form]:
     """VOP1, VOP2, VOP3, VOP3P, VOPC, VOPD, and two that only graphics uses."""
     yield from short_vector_formats()
-    for op in range(1024):
-        for sources in SOURCES:
-            for destination in (10, 126, 0):
-                yield "VOP3", op, pair(_VOP3 | op << 16 | destination, sources)
-            yield "VOP3SD", op, pair(_VOP3 | op << 16 | 12 << 8 | 10, sources)
+    yield from three_source_formats(_VOP3, 1024, (10, 126, 0))
     for op in range(128):
         for sources in SOURCES:
-            yield "VOP3P", op, pair(_VOP3P | op << 16 | 1 << 14 | 10, sources | BOTH_HALVES << 27)
-            yield "VOP3P", op, pair(_VOP3P | op << 16 | 10, sources)
+            yield from packed_formats(_VOP3P, op, sources)
     # The other half is a v_dual_mul_f32, op 3.
     for op in range(16):
         for source in (41, 0):
@@ -104,14 +88,7 @@ def _memory_formats() -> Iterator[Form]:
     for name, segment in (("FLAT", 0), ("SCRATCH", 1), ("GLOBAL", 2)):
         for op in range(128):
             for glc in (0, 1):
-                for destination, data, address in (
-                    (10, 40, 20),
-                    (10, 0, 20),
-                    (0, 40, 20),
-                    (0, 0, 20),
-                    (10, 0, 0),
-                    (0, 40, 0),
-                ):
+                for destination, data, address in FLAT_OPERANDS:
                     fields = destination << 24 | _NULL << 16 | data << 8 | address
                     word = FLAT | op << 18 | segment << 16 | glc << 14
                     yield name, op, pair(word, fields)
@@ -121,50 +98,28 @@ def _memory_formats() -> Iterator[Form]:
         yield "MUBUF", op, pair(MUBUF | op << 18, 0)
     for op in range(256):
         for glc in (0, 1):
+            word = MUBUF | op << 18 | glc << 14
             for data, address in ((10, 20), (0, 0)):
-                yield (
-                    "MUBUF",
-                    op,
-                    pair(
-                        MUBUF | op << 18 | glc << 14,
-                        INLINE_ZERO << 24 | 1 << 22 | 4 << 16 | data << 8 | address,
-                    ),
-                )
-                yield (
-                    "MUBUF",
-                    op,
-                    pair(MUBUF | op << 18 | glc << 14, 4 << 16 | data << 8 | address),
-                )
+                fields = 4 << 16 | data << 8 | address
+                yield "MUBUF", op, pair(word, INLINE_ZERO << 24 | 1 << 22 | fields)
+                yield "MUBUF", op, pair(word, fields)
     for op in range(16):
-        yield (
-            "MTBUF",
-            op,
-            pair(MTBUF | 22 << 19 | op << 15, INLINE_ZERO << 24 | 1 << 22 | 4 << 16 | 10 << 8 | 20),
-        )
+        fields = INLINE_ZERO << 24 | 1 << 22 | 4 << 16 | 10 << 8 | 20
+        yield "MTBUF", op, pair(MTBUF | 22 << 19 | op << 15, fields)
     for op in range(256):
         for mask in (0xF, 1, 3):
             for dimension in (1, 0):
                 for glc in (0, 1):
-                    yield (
-                        "MIMG",
-                        op,
-                        pair(
-                            _MIMG | op << 18 | glc << 14 | mask << 8 | dimension << 2,
-                            2 << 26 | 4 << 16 | 10 << 8 | 20,
-                        ),
-                    )
-        yield (
-            "MIMG",
-            op,
-            pair(_MIMG | op << 18 | 0xF << 8 | 1 << 7, 4 << 16 | 10 << 8 | 20),
-        )
+                    word = _MIMG | op << 18 | glc << 14 | mask << 8 | dimension << 2
+                    yield "MIMG", op, pair(word, 2 << 26 | 4 << 16 | 10 << 8 | 20)
+        yield "MIMG", op, pair(_MIMG | op << 18 | 0xF << 8 | 1 << 7, 4 << 16 | 10 << 8 | 20)
     yield "EXP", 0, pair(_EXP | 0xF, 0x04030201)
     yield "EXP", 0, pair(_EXP | 1 << 4 | 0xF, 0x04030201)
 
 
 def forms() -> Iterator[Form]:
     """Each opcode number with a few choices of operand fields."""
-    yield from scalar_formats()
+    yield from SCALAR_FORMATS()
     yield from _scalar_memory_format()
     yield from vector_formats()
     yield from lds_format()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cass_ray.emulator.isa.form import SOP2, Form, pair
-from cass_ray.emulator.isa.gfx11.formats import lds_format, scalar_formats, vector_formats
+from cass_ray.emulator.isa.gfx11.formats import SCALAR_FORMATS, lds_format, vector_formats
 
 # The bits that tell the formats apart, in the first word (RDNA4 ISA, 15, "Microcode formats").
 _SMEM = 0b111101 << 26
@@ -33,7 +33,7 @@ _IMAGE_ADDRESSES = (0x17161514, 0x00161514, 0x00001514, 0x00000014)
 
 def forms() -> Iterator[Form]:
     """Each opcode number with a few choices of operand fields."""
-    yield from scalar_formats()
+    yield from SCALAR_FORMATS()
     yield from _scalar_literal_format()
     yield from _scalar_memory_format()
     yield from vector_formats()

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cass_ray.emulator.isa.form import (
-    BOTH_HALVES,
     DS,
     FLAT,
+    FLAT_OPERANDS,
     INLINE_ZERO,
     LDS_OPERANDS,
     MTBUF,
     MUBUF,
-    SOP1,
-    SOPK,
     SOURCES,
     Form,
+    packed_formats,
     pair,
+    scalar_formats,
     short_vector_formats,
-    two_operand_scalar_formats,
+    three_source_formats,
 )
 
 # The bits that tell the formats apart (AMD Instinct MI300 ISA, chapter 13, "Microcode formats").
@@ -38,14 +38,7 @@ def forms() -> Iterator[Form]:
 
 
 def _scalar_formats() -> Iterator[Form]:
-    yield from two_operand_scalar_formats()
-    for op in range(0x1C):
-        yield "SOPK", op, (SOPK | op << 23 | 8 << 16 | 0x0801,)
-        yield "SOPK", op, (SOPK | op << 23 | 1,)
-        yield "SOPK", op, pair(SOPK | op << 23 | 0x0801, 0x1234)
-    for op in range(256):
-        for destination, source in ((8, 16), (8, 0), (0, 16)):
-            yield "SOP1", op, (SOP1 | destination << 16 | op << 8 | source,)
+    yield from scalar_formats(0, ((8, 16), (8, 0), (0, 16)))
     for op in range(256):
         for destination, base in ((32, 8), (0, 8), (0, 0)):
             yield "SMEM", op, pair(_SMEM | op << 18 | 1 << 17 | destination << 6 | base, 0)
@@ -55,15 +48,10 @@ def _scalar_formats() -> Iterator[Form]:
 
 def _vector_formats() -> Iterator[Form]:
     yield from short_vector_formats()
-    for op in range(0x380):
-        for sources in SOURCES:
-            for destination in (10, 106, 0):
-                yield "VOP3", op, pair(_VOP3 | op << 16 | destination, sources)
-            yield "VOP3SD", op, pair(_VOP3 | op << 16 | 12 << 8 | 10, sources)
+    yield from three_source_formats(_VOP3, 0x380, (10, 106, 0))
     for op in range(128):
         for sources in SOURCES:
-            yield "VOP3P", op, pair(_VOP3P | op << 16 | 1 << 14 | 10, sources | BOTH_HALVES << 27)
-            yield "VOP3P", op, pair(_VOP3P | op << 16 | 10, sources)
+            yield from packed_formats(_VOP3P, op, sources)
             # Results in accumulation registers only.
             yield "VOP3P", op, pair(_VOP3P | op << 16 | 1 << 15 | 10, sources)
             yield "VOP3P", op, pair(_VOP3P | op << 16 | 10, sources | 1 << 27)
@@ -77,15 +65,7 @@ def _memory_formats() -> Iterator[Form]:
     for name, segment in (("FLAT", 0), ("SCRATCH", 1), ("GLOBAL", 2)):
         for op in range(128):
             for returns in (0, 1):
-                for destination, data, address in (
-                    (10, 40, 20),
-                    (10, 0, 20),
-                    (0, 40, 20),
-                    (0, 0, 20),
-                    (10, 0, 0),
-                    (0, 40, 0),
-                    (0, 0, 0),
-                ):
+                for destination, data, address in (*FLAT_OPERANDS, (0, 0, 0)):
                     scalar = _NO_ADDRESS if segment else 0
                     fields = destination << 24 | scalar << 16 | data << 8 | address
                     word = FLAT | op << 18 | segment << 14 | returns << 16
