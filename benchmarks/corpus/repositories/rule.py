@@ -26,18 +26,19 @@ from cass_ray.corpus.screening.licenses import PERMISSIVE, license_of_tree
 
 FOLDER = Path(__file__).parent
 LIST = FOLDER / "repositories.yaml"
-LISTS = ("named", "by_rule", "second", "third", "fourth", "fifth", "sixth")
+LISTS = ("named", "by_rule", "second", "third", "fourth", "fifth", "sixth", "seventh")
 LATER_LISTS = {"second": "by_rule", "third": "second", "fourth": "third", "fifth": "fourth"}
 """Later lists, with the one that each follows."""
 TAKEN = 60
 LATER = 30
-SIXTH = 40
+OF_NEW = {"sixth": 40, "seventh": 15}
+"""Lists of new candidates, with the number that each takes."""
 LIFTED, EXECUTED = "lifted", "executed"
 """How a repository is built beside the plain way."""
 
 _PUBLIC = REPOSITORY / "jobs" / "configs" / "corpus_public.yaml"
 _ADDRESS = re.compile(r"repository:https://github\.com/([\w.-]+/[\w.-]+?)\.git@")
-_OF_SIXTH = ("linked.txt", "indexed.txt")
+_NEW = ("linked.txt", "indexed.txt")
 _FEWEST, _MOST, _HIP_FILES = 5, 400, 5
 _LEFT_OUT_OWNERS = ("rocm/",)
 
@@ -72,6 +73,8 @@ class RepositoryList(StrictModel):
     """The candidates that fit after the last of ``fourth``: all that are left, thirteen."""
     sixth: list[Repository] = []
     """Of candidates that others' pages and an index of public code name."""
+    seventh: list[Repository] = []
+    """Those of the same candidates that fit after the last of ``sixth``."""
     not_had: list[str] = []
     """Candidates before the last one taken of which no clone could be had."""
 
@@ -111,9 +114,9 @@ def candidates(named: list[str]) -> Iterator[str]:
     return _in_order([*names, *_names_in("moat.txt")], named)
 
 
-def candidates_of_sixth(left_out: list[str]) -> Iterator[str]:
-    """The same for the sixth list: those of the second file come after all of the first."""
-    for file in _OF_SIXTH:
+def new_candidates(left_out: list[str]) -> Iterator[str]:
+    """The same for the lists of new ones: those of the second file come after all of the first."""
+    for file in _NEW:
         yield from _in_order(_names_in(file), left_out)
 
 
@@ -151,13 +154,15 @@ def choose_later(
     return listed.model_copy(update={name: taken, "not_had": [*earlier, *not_had]})
 
 
-def choose_sixth(listed: RepositoryList, facts_of: Callable[[str], Facts]) -> RepositoryList:
-    """:func:`choose` for the sixth list, whose candidates stand in files of their own."""
-    earlier = [row.repository for name, row in listed.by_list() if name != "sixth"]
-    names = list(candidates_of_sixth(earlier))
-    taken, not_had = _first(names, SIXTH, listed.sixth, facts_of)
-    before = [each for each in listed.not_had if each not in names]
-    return listed.model_copy(update={"sixth": taken, "not_had": [*before, *not_had]})
+def choose_new(
+    listed: RepositoryList, facts_of: Callable[[str], Facts], name: str
+) -> RepositoryList:
+    """:func:`choose` for a list of :data:`OF_NEW`, whose candidates stand in files of their own."""
+    before = LISTS[: LISTS.index(name)]
+    names = list(new_candidates([row.repository for of, row in listed.by_list() if of in before]))
+    taken, not_had = _first(names, OF_NEW[name], getattr(listed, name), facts_of)
+    missing = dict.fromkeys([*listed.not_had, *not_had])
+    return listed.model_copy(update={name: taken, "not_had": list(missing)})
 
 
 def _first(

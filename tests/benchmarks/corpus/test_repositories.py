@@ -16,11 +16,11 @@ from benchmarks.corpus.repositories.rule import (
     Repository,
     RepositoryList,
     candidates,
-    candidates_of_sixth,
     choose,
     choose_later,
-    choose_sixth,
+    choose_new,
     facts_of,
+    new_candidates,
 )
 from benchmarks.corpus.repositories.taken import lines_of, pairs_of, programs_of, take
 from cass_ray.corpus.program import SourceError
@@ -107,8 +107,8 @@ def test_a_later_list_begins_after_the_last_of_the_one_before(later: str, before
     assert chosen.not_had == [names[2], names[64]]
 
 
-def test_the_sixth_list_takes_names_that_no_list_had() -> None:
-    linked = list(candidates_of_sixth([]))
+def test_later_lists_take_names_that_no_list_had() -> None:
+    linked = list(new_candidates([]))
     assert not {name.lower() for name in linked} & {name.lower() for name in candidates([])}
     earlier = RepositoryList(named=[Repository(repository=linked[0])], not_had=["a/b", linked[9]])
 
@@ -117,10 +117,12 @@ def test_the_sixth_list_takes_names_that_no_list_had() -> None:
             raise SourceError("no clone")
         return Facts("", "MIT", 5, 0)
 
-    chosen = choose_sixth(earlier, facts)
+    chosen = choose_new(earlier, facts, "sixth")
     expected = [name for name in linked[1:42] if name != linked[5]]
     assert [each.repository for each in chosen.sixth] == expected
-    assert chosen.not_had == ["a/b", linked[5]]
+    assert chosen.not_had == ["a/b", linked[9], linked[5]]
+    chosen = choose_new(choose_new(chosen, facts, "seventh"), facts, "seventh")
+    assert [each.repository for each in chosen.seventh] == linked[42:57]
 
 
 def test_the_lists_that_are_committed() -> None:
