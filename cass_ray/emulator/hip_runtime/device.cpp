@@ -6,11 +6,8 @@
 
 #include "capture.hpp"
 #include "errors.hpp"
-<<<<<<< HEAD
 #include "remote_device.hpp"
-=======
 #include "thread_own.hpp"
->>>>>>> h-proj
 
 namespace cass::hip {
 
