@@ -428,10 +428,24 @@ class _Session:
             if not comparison.numeric:
                 # Device memory does not start as zeros there.
                 self._fault(f"prints something else: {comparison.difference}", reference)
-            elif _WARNING in message and message not in self.warnings:
-                self.warnings.append(message)
+            elif _WARNING in message:
+                self._note_unordered_writes(message, reference, mode)
             return
         self._fault(message or f"{ended.verdict} (status {ended.status})", reference)
+
+    def _note_unordered_writes(self, message: str, reference: ReferenceRun, mode: RunMode) -> None:
+        """Workgroups of the candidate write to one place, and one of them with no atomic operation:
+        a warning, as long as those of another port of the original do so, too."""
+        if message not in self.warnings:
+            self.warnings.append(message)
+        if (other := self._another()) is None:
+            return
+        ended = self._backend.run(other, reference.inputs, mode).ended
+        if ended.ok and UNORDERED_WRITES not in ended.stderr:
+            self._decided_by_chance(
+                "its workgroups write to one place without atomic operations, which the original's"
+                " do not (checking mode names it)"
+            )
 
     def _in_another_order(
         self, reference: ReferenceRun, normal: Execution, data: DataComparison
