@@ -28,7 +28,14 @@ from cass_ray.translate.repair.half_assignments import convert_halves, name_assi
 from cass_ray.translate.repair.host_math import name_standard_function
 from cass_ray.translate.repair.operators import leave_own_operator, own_operators
 from cass_ray.translate.repair.redeclared import leave_out_second
-from cass_ray.translate.repair.sides import CANDIDATE, HOST_FROM_DEVICE, give_both_sides
+from cass_ray.translate.repair.sides import (
+    CANDIDATE,
+    CONSTRUCTOR,
+    DEVICE_FROM_HOST,
+    HOST_FROM_DEVICE,
+    give_both_sides,
+    give_host_side,
+)
 from cass_ray.translate.repair.standard_headers import add_header, pending
 from cass_ray.translate.repair.template_arguments import name_types
 from cass_ray.translate.repair.variable_arrays import take_old_stack_size, zero_variable_array
@@ -106,9 +113,10 @@ def diagnostics(messages: str) -> list[CompilerDiagnostic]:
 def at_declarations(items: list[CompilerDiagnostic]) -> list[CompilerDiagnostic]:
     """The errors of ``items`` whose cause is a declaration, at the place of that."""
     places = [
-        (found["file"], int(found["line"]), int(found["column"]), HOST_FROM_DEVICE)
+        (found["file"], int(found["line"]), int(found["column"]), said)
         for item in items
-        for found in CANDIDATE.finditer(item.notes)
+        for noted, said in ((CANDIDATE, HOST_FROM_DEVICE), (CONSTRUCTOR, DEVICE_FROM_HOST))
+        for found in noted.finditer(item.notes)
     ]
     for item in items:
         places += own_operators(item.message, item.notes)
@@ -444,6 +452,7 @@ _RULES: tuple[Fix, ...] = (
     _widen_specialization,
     _by_message(widen_declaration),
     _by_message(give_both_sides),
+    _by_message(give_host_side),
     _add_keyword,
     _cast_argument,
     _by_message(convert_halves),
