@@ -68,10 +68,11 @@ _VERDICTS = {
 class Bounds:
     """Limits of one run; ``folder_bytes`` bounds what it can write, ``output_bytes`` both streams.
 
-    ``processes`` counts processes, not threads.
+    ``processes`` counts processes, not threads. The clock allows as much as CPU time does, which is
+    the same on each machine.
     """
 
-    wall_seconds: float = 60.0
+    wall_seconds: float = 120.0
     cpu_seconds: float = 120.0
     memory_bytes: int = 8 << 30
     output_bytes: int = 16 << 20
