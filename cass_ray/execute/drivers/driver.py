@@ -4,12 +4,14 @@ The arguments are inferred from the kernel's signature: pointers to plain number
 with repeatable contents, integers become sizes. Both sides get the same driver, in CUDA's or HIP's
 spelling. ``argv`` is: number of elements, threads in a block, blocks (0: as many as the elements
 need), seed; then, where only one kernel is meant, its number, and width and height of the blocks of
-a kernel over two dimensions. What cannot be driven (other types, templates, members) stays
-"compiled".
+a kernel over two dimensions; then whether the numbers that stand in the program are among the
+contents: 1, of buffers of real numbers, 2, of integers, too. What cannot be driven (other types,
+templates, members) stays "compiled".
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -47,6 +49,9 @@ _LONGEST_SIGNATURE = 400
 _LONGEST_PARAMETERS = 2000
 """Tokens; a kernel with more is not driven."""
 _SHARED_BYTES = 16 << 10
+_USUAL_EDGES = ("0", "0.5", "1", "3", "1000")
+_DECIMAL = re.compile(r"(?!0[xXbB0-7])\d+\.?\d*(?:[eE][-+]?\d{1,2})?(?=[fFlLuU]*$)|\.\d+(?=[fF]*$)")
+_LONGEST_NUMBER, _MOST_NUMBERS = 12, 64
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,8 @@ class DrivenKernel:
     parameters: tuple[DriverParameter, ...]
     dynamic_shared: bool
     two_dimensional: bool
+    numbers: tuple[str, ...] = ()
+    """Those of the file that it stands in, without their suffixes."""
 
 
 def drivable_kernels(source: str) -> list[DrivenKernel]:
@@ -90,7 +97,16 @@ def drivable_kernels(source: str) -> list[DrivenKernel]:
             kernel = _kernel(read, index)
             if kernel is not None:
                 found.setdefault(kernel.name, kernel)
-    return list(found.values())
+    numbers = _numbers(tokens) if found else ()
+    return [replace(kernel, numbers=numbers) for kernel in found.values()]
+
+
+def _numbers(tokens: Sequence[Token]) -> tuple[str, ...]:
+    """The decimal numbers of a program, each once; those of many digits are tables."""
+    texts = (token.text for token in tokens if token.kind is TokenKind.NUMBER)
+    numbers = (match[0] for text in texts if (match := _DECIMAL.match(text)))
+    known = {number: number for number in numbers if len(number) <= _LONGEST_NUMBER}
+    return tuple(known)[:_MOST_NUMBERS]
 
 
 def with_driver(sources: Sources, kernels: Sequence[DrivenKernel], language: Language) -> Sources:
@@ -114,7 +130,9 @@ def driver_inputs() -> list[Inputs]:
 def driver(kernels: Sequence[DrivenKernel], language: Language) -> str:
     """The text of a ``main`` that feeds the kernels and prints what they wrote."""
     prefix = language.value
-    parts = [_text("prelude.hpp").replace("GPU_", prefix)]
+    numbers = dict.fromkeys(number for kernel in kernels for number in kernel.numbers)
+    edges = ", ".join([*_USUAL_EDGES, *numbers])
+    parts = [_text("prelude.hpp").replace("GPU_", prefix).replace("EDGES", edges)]
     parts += [_function(kernel, prefix) for kernel in kernels]
     calls = "".join(
         f"  if (only < 0 || only == {number}) cass_drive_{kernel.name}(run);\n"

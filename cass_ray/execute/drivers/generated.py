@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.emulator.launches import Launch
@@ -28,8 +29,9 @@ from cass_ray.execute.targets import as_hip, build_for
 from cass_ray.execute.verify import UNORDERED_WRITES, Policy, verify
 from cass_ray.toolchain.sandbox.executable import Bounds
 
-_SIZES = (("1024", "1"), ("1000", "2"), ("300", "5"))
-"""Elements and seeds: a multiple of all blocks, one of none, few."""
+_SIZES = (("1024", "1", "0"), ("1000", "2", "10"), ("300", "5", "210"))
+"""Elements and seeds: a multiple of all blocks, one of none, few. Behind them which numbers of the
+program are among the contents, as the driver says: the first that the original can be run on."""
 _KERNELS = 4
 """More of a program are not launched."""
 _KERNEL_ARGUMENT = 4
@@ -81,8 +83,9 @@ def generated_runs(
     something else of the driver.
     """
     built = build_for(backend, driven(original, kernels))
-    inputs = list(_inputs(kernels, list(launches)))
-    meant = [each for each in inputs if _means_something(backend, built, each)]
+    asked = _inputs(kernels, list(launches))
+    tried = (filter(partial(_means_something, backend, built), each) for each in asked)
+    meant = [first for each in tried if (first := next(each, None))]
     runs = measure(backend, built, meant, RunMode(_BOUNDS), differential=False)
     usable = tuple(run for run in runs.runs if not run.problem)
     found = GeneratedRuns(tuple(kernels), replace(runs, runs=usable))
@@ -102,7 +105,8 @@ def generated_runs(
     return replace(found, reference=kept, disputed=tuple(dict.fromkeys(names)))
 
 
-def _inputs(kernels: Sequence[DrivenKernel], launches: Sequence[Launch]) -> Iterator[Inputs]:
+def _inputs(kernels: Sequence[DrivenKernel], launches: Sequence[Launch]) -> Iterator[list[Inputs]]:
+    """For each launch what to try, the best first."""
     for number, kernel in enumerate(kernels):
         blocks = [launch.block for launch in launches if _is_of(launch, kernel)]
         width, height, depth = max(blocks, key=math.prod, default=(_THREADS, 1, 1))
@@ -111,8 +115,9 @@ def _inputs(kernels: Sequence[DrivenKernel], launches: Sequence[Launch]) -> Iter
         if kernel.two_dimensional and not blocks:
             width = height = _EDGE
         shape = (str(number), str(width), str(height))
-        for elements, seed in _SIZES:
-            yield Inputs((elements, str(width * height), "0", seed, *shape))
+        for elements, seed, edges in _SIZES:
+            begins = (elements, str(width * height), "0", seed, *shape)
+            yield [Inputs((*begins, each)) for each in edges]
 
 
 def _is_of(launch: Launch, kernel: DrivenKernel) -> bool:

@@ -9,5 +9,6 @@ int main(int argc, char** argv) {
   const int only = argc > 5 ? atoi(argv[5]) : -1;
   run.width = argc > 6 ? atoll(argv[6]) : 16;
   run.height = argc > 7 ? atoll(argv[7]) : 16;
+  run.edges = argc > 8 ? atoi(argv[8]) : 0;
 CALLS  return 0;
 }

@@ -43,7 +43,8 @@ def common_kernels(original: Sources, port: Sources) -> list[DrivenKernel]:
     """What a driver can launch in the main files of both, with the same parameters."""
     theirs = {kernel.name: kernel for kernel in drivable_kernels(_main(original))}
     ours = drivable_kernels(_main(port))
-    return [kernel for kernel in ours if _same(kernel, theirs.get(kernel.name))]
+    # The numbers are the original's: a port could leave its own out.
+    return [theirs[kernel.name] for kernel in ours if _same(kernel, theirs.get(kernel.name))]
 
 
 def _same(ours: DrivenKernel, theirs: DrivenKernel | None) -> bool:

@@ -12,7 +12,7 @@ static void cass_check(GPU_Error_t status) {
 }
 
 struct CassRun {
-  long long elements, threads, blocks, seed, side, capacity, width, height;
+  long long elements, threads, blocks, seed, side, capacity, width, height, edges;
   dim3 grid(bool plane) const {
     if (plane)
       return dim3((unsigned)((side + width - 1) / width), (unsigned)((side + height - 1) / height));
@@ -27,6 +27,23 @@ static inline float cass_value(unsigned bits, float*) { return (bits >> 8) / 167
 static inline double cass_value(unsigned bits, double*) { return (bits >> 8) / 16777216.0; }
 template <typename T>
 static T cass_value(unsigned bits, T*) { return (T)((bits >> 8) % 97); }
+
+static const double cass_edges[] = {EDGES};
+
+// Numbers of the program, and those beside them: a bound shows where values lie on both sides.
+template <typename T>
+static T cass_edge(unsigned bits, T*) {
+  double value = cass_edges[(bits >> 12) % (sizeof cass_edges / sizeof cass_edges[0])];
+  switch ((bits >> 8) % 6) {
+    case 1: value = -value; break;
+    case 2: value *= 2; break;
+    case 3: value /= 2; break;
+    case 4: value += 1; break;
+    case 5: value -= 1; break;
+  }
+  if ((T)1 / (T)2 != (T)0) return (T)value;
+  return value > -9e18 && value < 9e18 ? (T)(long long)value : (T)0;
+}
 
 // The beginning value by value, the rest as sums of 16: one wrong element must not drown.
 template <typename T>
@@ -55,6 +72,8 @@ struct CassBuffer {
     for (long long i = 0; i < count; ++i) {
       state = state * 1664525u + 1013904223u;
       host[i] = cass_value(state, (T*)0);
+      const bool real = (T)1 / (T)2 != (T)0;
+      if (run.edges > !real && state >> 30) host[i] = cass_edge(state, (T*)0);
     }
     cass_check(GPU_Malloc((void**)&device, count * sizeof(T)));
     cass_check(GPU_Memcpy(device, host, count * sizeof(T), GPU_MemcpyHostToDevice));

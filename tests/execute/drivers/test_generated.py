@@ -92,6 +92,54 @@ def test_a_fault_behind_the_first_block_is_found(tmp_path: Path) -> None:
     assert (given.passed, given.generated) == (False, "3 launches of smooth")
 
 
+CLAMPED = r"""
+#include <hip/hip_runtime.h>
+#include <cstdio>
+__global__ void clamped(float* x, int* bins, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    x[i] = x[i] > 62.5f ? 62.5f : x[i];
+    bins[i] = bins[i] < 200 ? bins[i] : 200;
+}
+int main()
+{
+    float host[2] = {1, 2}, *x;
+    int counts[2] = {3, 4}, *bins;
+    if (hipMalloc(&x, sizeof host) || hipMalloc(&bins, sizeof counts)) return 2;
+    hipMemcpy(x, host, sizeof host, hipMemcpyHostToDevice);
+    hipMemcpy(bins, counts, sizeof counts, hipMemcpyHostToDevice);
+    clamped<<<1, 2>>>(x, bins, 2);
+    hipMemcpy(host, x, sizeof host, hipMemcpyDeviceToHost);
+    printf("%g %g\n", host[0], host[1]);
+}
+"""
+
+
+@pytest.mark.amd
+@pytest.mark.parametrize(
+    "wrong", [("x[i] > 62.5f ? 62.5f : x[i]", "x[i]"), ("bins[i] < 200 ?", "bins[i] < 2000000 ?")]
+)
+def test_bounds_that_no_input_reaches_are_reached(tmp_path: Path, wrong: tuple[str, str]) -> None:
+    original, port = tmp_path / "clamped.hip", tmp_path / "port.hip"
+    original.write_text(CLAMPED)
+    port.write_text(CLAMPED.replace(*wrong))
+    assert port.read_text() != CLAMPED
+    assert cass.verify(original, original, backend="rdna3", reference_backend="rdna3").passed
+    result = cass.verify(original, port, backend="rdna3", reference_backend="rdna3")
+    assert not result.passed and "with clamped alone" in result.reason
+
+
+def test_numbers_are_the_originals() -> None:
+    other = CLAMPED.replace("62.5f", "x[i]").replace("200", "0xC8")
+    [kernel] = drivable(hip(CLAMPED), hip(other))
+    assert {"62.5", "200"} <= set(kernel.numbers)
+    [own] = drivable_kernels(
+        "__global__ void k(int* a) { a[1'0] = 0x1F + 07 + 2.5e-3f + 1234567890123; }"
+    )
+    assert own.numbers == ("2.5e-3",)
+
+
 @pytest.mark.nvidia
 @pytest.mark.amd
 def test_the_rules_translation_is_compared_with_the_lifted_original(tmp_path: Path) -> None:
