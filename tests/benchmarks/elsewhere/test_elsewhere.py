@@ -43,11 +43,14 @@ def test_sources_build_files_and_licences_travel(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(name)
     headers = {"include/__config": b"#pragma once\n", "include/primes.hpp": b"2," * (1 << 20)}
+    headers["include/api.hpp"] = b'#include "parts/vector.tcu"\n'
     for name, content in {**headers, "bin/tool": b"\x7fELF#\0", "data/words": b"a b\n"}.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(content)
     (tmp_path / "src" / "data.h").write_bytes(b" " * (MOST_BYTES + 1))
     (tmp_path / "src" / "mha.cubin.cpp").write_text("unsigned char cubin[] = {0x7f};")
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "vector.tcu").write_text("struct V;")
     (tmp_path / "src" / "out.h").symlink_to("/etc/passwd")
     for command in (
         ["init", "-q"],
@@ -57,7 +60,8 @@ def test_sources_build_files_and_licences_travel(tmp_path: Path) -> None:
         subprocess.run(["git", *command], cwd=tmp_path, check=True)
     found = dict(sources_of(tmp_path))
     sources = {name: name.encode() for name, wanted in FILES.items() if wanted}
-    assert found == {**sources, **headers, "src/mha.cubin.cpp": b""}
+    others = {"src/mha.cubin.cpp": b"", "parts/vector.tcu": b"struct V;"}
+    assert found == {**sources, **headers, **others}
     of_include = dict(sources_of(tmp_path, "include"))
     assert of_include == headers
     assert list(sources_of(tmp_path, "incl")) == []
