@@ -73,6 +73,13 @@ def test_rows_have_reasons_from_the_first_error_on_and_no_code(tmp_path: Path) -
     said = 'cicc: e.h(1): warning #20012-D: ignored\n  T t;\nk.cu(9): error: expected a ";"\n'
     rows: list[dict[str, Any]] = [
         {"id": "1", "path": "k.cu", "stage": "s", "reason": "compile_error", "diagnostic": said},
+        {
+            "id": "3",
+            "path": "l.cu",
+            "stage": "s",
+            "reason": "internal_error",
+            "diagnostic": "Traceback: error\n" + " " * 900 + "KeyError: 1",
+        },
         {"id": "2", "path": "p.cu", "stage": None, "reason": None, "diagnostic": None},
     ]
     source = "int main() { return secret; }"
@@ -84,7 +91,8 @@ def test_rows_have_reasons_from_the_first_error_on_and_no_code(tmp_path: Path) -
     (folder / "b.rows.parquet").write_bytes(b"PAR1 being written")
     made = {row["path"]: row for row in rows_of(tmp_path)}
     assert made["k.cu"]["diagnostic"] == 'k.cu(9): error: expected a ";"\n'
-    pair = {**rows[1], "diagnostic": ""}
+    assert made["l.cu"]["diagnostic"] == " " * 889 + "KeyError: 1"
+    pair = {**rows[2], "diagnostic": ""}
     assert made["p.cu"] == pair
     assert "secret" not in json.dumps(list(made.values()))
     as_programs = {row["path"]: row for row in rows_of(tmp_path, runs=True)}
