@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.corpus.repositories.rule import EXECUTED
+from cass_ray.dataset.row import Reason
 from cass_ray.execute.programs import has_main
 
 _COLUMNS = ["id", "repository", "path", "stage", "reason", "diagnostic"]
@@ -42,12 +43,17 @@ def rows_of(data_set: Path, runs: bool = False) -> list[dict[str, Any]]:
         except (OSError, pa.ArrowInvalid):
             continue  # being written
         for row in table.to_pylist():
-            said = row["diagnostic"] or ""
-            error = _ERROR.search(said)  # nvcc's warnings come before it
-            start = error.start() if error else 0
-            row["diagnostic"] = said[start : start + _CHARACTERS]
+            row["diagnostic"] = _shortened(row["diagnostic"] or "", row["reason"])
             found[row["path"]] = _as_program(row) if runs else row
     return list(found.values())
+
+
+def _shortened(said: str, reason: str | None) -> str:
+    if reason == Reason.INTERNAL_ERROR:  # a traceback says what failed at its end
+        return said[-_CHARACTERS:]
+    error = _ERROR.search(said)  # nvcc's warnings come before it
+    start = error.start() if error else 0
+    return said[start : start + _CHARACTERS]
 
 
 def _as_program(row: dict[str, Any]) -> dict[str, Any]:

@@ -40,6 +40,7 @@ _NOT_BUILT = re.compile(
 )
 _MACHINE_CODE = re.compile(r"(\.cubin|_kernel\.sm\d+)\.(c|cc|cpp)$")
 """Cubins as arrays of bytes: builds list them, no unit reads them. They travel empty."""
+_INCLUDED = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*[\"<]([^\">]+)[\">]", re.MULTILINE)
 _WITH_KERNELS = re.compile(r"\.(cu|cuh|cl|h|hpp)$")
 """Sources, or their headers, that travel out of such folders too."""
 
@@ -47,28 +48,48 @@ _WITH_KERNELS = re.compile(r"\.(cu|cuh|cl|h|hpp)$")
 def sources_of(directory: Path, below: str = "") -> Iterator[tuple[str, bytes]]:
     """Path and content of the newest commit's sources and build files; SourceError.
 
-    ``below``: the folder that has them, "" for the whole tree.
+    What they include by name is among them, whatever its suffix. ``below``: the folder that has
+    them, "" for the whole tree.
     """
     folder = f"{below}/" if below else ""
     git_directory = find_git_directory(directory)
     with GitTree(git_directory, resolve_revision(git_directory, "HEAD")) as tree:
+        included: set[bytes] = set()
+        left = []
         for listed in tree.walk():
-            name = listed.path.rpartition("/")[2]
-            wanted = "." not in name or _SOURCES.search(name) or _NAMES.search(name)
-            aside = _NOT_BUILT.search(listed.path) and not _WITH_KERNELS.search(name)
-            outside = not listed.path.startswith(folder)
-            if listed.problem is not None or outside or aside or not wanted:
+            if listed.problem is not None or not listed.path.startswith(folder):
                 continue
-            try:
-                if tree.size(listed.path) > MOST_BYTES:
-                    continue
-                content = tree.read(listed.path)
-                if _MACHINE_CODE.search(name):
-                    content = b""
-                if "." in name or _NAMES.search(name) or _may_be_a_header(content):
-                    yield listed.path, content
-            except FileProblemError:
-                continue  # a link out of the tree, or an object that the clone lacks
+            content = _content(tree, listed.path) if _is_source(listed.path) else None
+            if content is None:
+                left.append(listed.path)
+                continue
+            included |= {name.rpartition(b"/")[2] for name in _INCLUDED.findall(content)}
+            yield listed.path, content
+        for path in left:
+            named = path.rpartition("/")[2].encode() in included
+            if named and not _is_source(path):
+                content = _content(tree, path)
+                if content is not None:
+                    yield path, content
+
+
+def _is_source(path: str) -> bool:
+    name = path.rpartition("/")[2]
+    wanted = "." not in name or _SOURCES.search(name) or _NAMES.search(name)
+    aside = _NOT_BUILT.search(path) and not _WITH_KERNELS.search(name)
+    return bool(wanted and not aside)
+
+
+def _content(tree: GitTree, path: str) -> bytes | None:
+    """None for data: what is large, and what has no suffix and includes nothing."""
+    name = path.rpartition("/")[2]
+    try:
+        if tree.size(path) > MOST_BYTES:
+            return None
+        content = b"" if _MACHINE_CODE.search(name) else tree.read(path)
+    except FileProblemError:
+        return None  # a link out of the tree, or an object that the clone lacks
+    return content if "." in name or _NAMES.search(name) or _may_be_a_header(content) else None
 
 
 def _may_be_a_header(content: bytes) -> bool:

@@ -43,11 +43,14 @@ def test_sources_build_files_and_licences_travel(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(name)
     headers = {"include/__config": b"#pragma once\n", "include/primes.hpp": b"2," * (1 << 20)}
+    headers["include/api.hpp"] = b'#include "parts/vector.tcu"\n'
     for name, content in {**headers, "bin/tool": b"\x7fELF#\0", "data/words": b"a b\n"}.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(content)
     (tmp_path / "src" / "data.h").write_bytes(b" " * (MOST_BYTES + 1))
     (tmp_path / "src" / "mha.cubin.cpp").write_text("unsigned char cubin[] = {0x7f};")
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "vector.tcu").write_text("struct V;")
     (tmp_path / "src" / "out.h").symlink_to("/etc/passwd")
     for command in (
         ["init", "-q"],
@@ -57,7 +60,8 @@ def test_sources_build_files_and_licences_travel(tmp_path: Path) -> None:
         subprocess.run(["git", *command], cwd=tmp_path, check=True)
     found = dict(sources_of(tmp_path))
     sources = {name: name.encode() for name, wanted in FILES.items() if wanted}
-    assert found == {**sources, **headers, "src/mha.cubin.cpp": b""}
+    others = {"src/mha.cubin.cpp": b"", "parts/vector.tcu": b"struct V;"}
+    assert found == {**sources, **headers, **others}
     of_include = dict(sources_of(tmp_path, "include"))
     assert of_include == headers
     assert list(sources_of(tmp_path, "incl")) == []
@@ -69,6 +73,13 @@ def test_rows_have_reasons_from_the_first_error_on_and_no_code(tmp_path: Path) -
     said = 'cicc: e.h(1): warning #20012-D: ignored\n  T t;\nk.cu(9): error: expected a ";"\n'
     rows: list[dict[str, Any]] = [
         {"id": "1", "path": "k.cu", "stage": "s", "reason": "compile_error", "diagnostic": said},
+        {
+            "id": "3",
+            "path": "l.cu",
+            "stage": "s",
+            "reason": "internal_error",
+            "diagnostic": "Traceback: error\n" + " " * 900 + "KeyError: 1",
+        },
         {"id": "2", "path": "p.cu", "stage": None, "reason": None, "diagnostic": None},
     ]
     source = "int main() { return secret; }"
@@ -80,7 +91,8 @@ def test_rows_have_reasons_from_the_first_error_on_and_no_code(tmp_path: Path) -
     (folder / "b.rows.parquet").write_bytes(b"PAR1 being written")
     made = {row["path"]: row for row in rows_of(tmp_path)}
     assert made["k.cu"]["diagnostic"] == 'k.cu(9): error: expected a ";"\n'
-    pair = {**rows[1], "diagnostic": ""}
+    assert made["l.cu"]["diagnostic"] == " " * 889 + "KeyError: 1"
+    pair = {**rows[2], "diagnostic": ""}
     assert made["p.cu"] == pair
     assert "secret" not in json.dumps(list(made.values()))
     as_programs = {row["path"]: row for row in rows_of(tmp_path, runs=True)}
