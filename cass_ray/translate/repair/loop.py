@@ -145,7 +145,8 @@ def repair(
     for _ in range(attempts):
         if not messages:
             break
-        source, fixes = apply_fixes(source, [item for item in errors if _is_in(item, filename)])
+        places = [item for item in [*errors, *at_declarations(errors)] if _is_in(item, filename)]
+        source, fixes = apply_fixes(source, places)
         if not fixes and propose is not None:
             source, fixes = _proposed(source, messages, propose)
         steps.append(RepairStep(len(errors), tuple(fixes)))
