@@ -26,7 +26,9 @@ _COPIED = re.compile(
     rf"|^\t[^\n]*(?<![\w.-])(?:cp|install)\s[^\n]*{_HEADER}",
     re.IGNORECASE | re.MULTILINE,
 )
-_INSTALLED = re.compile(r"\binstall\s*\(\s*DIRECTORY\b", re.IGNORECASE)
+_INSTALLED = re.compile(
+    r"\binstall\s*\(\s*DIRECTORY\b|\bcopy_?(?:tree|directory)\b|\bcp\s+-\w*[rRa]", re.IGNORECASE
+)
 """What copies a folder of headers, so that one finds nothing above it."""
 _SOURCES = frozenset({".cu", ".c", ".cc", ".cpp", ".cxx"})
 """What no build file copies elsewhere to be included there."""
@@ -44,7 +46,8 @@ def share_snippets(root: Path, *, by_place: bool = False) -> list[Path]:
         return []
     builds = [text for path, text in texts.items() if configures(path.name)]
     wanted = _SOURCES if not by_place and any(map(_COPIED.search, builds)) else SUFFIXES
-    installed = not by_place and any(map(_INSTALLED.search, builds))
+    programs = [text for path, text in texts.items() if path.suffix == ".py"]
+    installed = not by_place and any(map(_INSTALLED.search, [*builds, *programs]))
     made = []
     # A long one may hold a short one.
     for name, snippet in sorted(snippets().items(), key=lambda item: -len(item[1])):

@@ -33,10 +33,21 @@ def test_one_header_in_the_folder_of_all(tmp_path: Path) -> None:
     assert (root / "d.cu").read_text() == AFTER
 
 
-def test_installed_headers_find_theirs_in_their_own_folder(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("CMakeLists.txt", "install(DIRECTORY inc DESTINATION include)\n"),
+        ("CMakeLists.txt", "execute_process(COMMAND cmake -E copy_directory inc there)\n"),
+        ("Makefile", "install:\n\tcp -r inc $(PREFIX)\n"),
+        ("write.py", "shutil.copytree('inc', 'there')\n"),
+    ],
+)
+def test_installed_headers_find_theirs_in_their_own_folder(
+    name: str, text: str, tmp_path: Path
+) -> None:
     names = ("inc/p/a.h", "inc/p/b.h", "inc/q/c.h", "src/a.cu", "app/b.cu")
     files = dict.fromkeys(names, LONG + AFTER)
-    install = {"CMakeLists.txt": "install(DIRECTORY inc DESTINATION include)\n"}
+    install = {name: text}
     root = tree(tmp_path / "hip", files | install)
     assert set(share_snippets(root)) == {root / "inc/p/cass_vectors.h", root / "cass_vectors.h"}
     assert (root / "inc/q/c.h").read_text() == LONG + AFTER
