@@ -12,14 +12,13 @@ import functools
 import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from cass_ray.emulator.perturbation import Perturbation
 from cass_ray.emulator.transcript import Transcript, encode_transcript, parse_transcript
 from cass_ray.execute.differential import PerturbedRun
-from cass_ray.execute.limits import Needed
 
 CHANGES_FILE = "changes.json"
 
@@ -45,7 +44,6 @@ def changes_to_json(changes: StoredChanges) -> dict[str, Any]:
                 "outputs": [_text(output) for output in run.outputs],
                 "status": run.status,
                 "moved": run.moved,
-                "needed": asdict(run.needed),
             }
             for run in changes.perturbed
         ],
@@ -61,7 +59,6 @@ def changes_from_json(values: Mapping[str, Any]) -> StoredChanges:
             tuple(_bytes(output) for output in run["outputs"]),
             run["status"],
             run["moved"],
-            Needed(**run.get("needed", {})),
         )
         for run in values["perturbed"]
     ]

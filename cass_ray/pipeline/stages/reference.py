@@ -28,7 +28,7 @@ from cass_ray.toolchain.sandbox.executable import Bounds
 from cass_ray.toolchain.unit import CompileFailure
 
 REFERENCE_COLUMN = "reference"
-"""Working column: what the CUDA side did, as JSON; empty where it did not run."""
+"""Working column: what the CUDA side did, as text; empty where it did not run."""
 
 
 def reference_of(row: Row) -> ReferenceRuns | None:
