@@ -93,7 +93,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--list", type=Path, default=REPOSITORY / "benchmarks/project/moat.yaml")
     parser.add_argument("--clones", type=Path)
-    chosen = parser.parse_args()
+    chosen = parser.parse_intermixed_args()
     failed = 0
     for row in read_rows(chosen.list):
         if chosen.names and row.project not in chosen.names:

@@ -23,7 +23,7 @@ from cass_ray.bench.features import CATEGORIES, FEATURES, slug
 from cass_ray.cache import digest
 from cass_ray.config import SettingsError, StrictModel, validate
 from cass_ray.corpus.reading.includes import Include, include_closure, scan_includes
-from cass_ray.corpus.reading.source_files import Sources
+from cass_ray.corpus.reading.source_files import GivenDirectories, Sources
 from cass_ray.execute.backends.base import Inputs
 from cass_ray.execute.comparison.compare import BF16, F16, F32, F64, Tolerance
 from cass_ray.execute.comparison.tolerances import tolerance_for
@@ -239,19 +239,8 @@ def _included(source: str, files: Mapping[str, bytes]) -> tuple[str, ...]:
     return tuple(closure.files)
 
 
-class _TaskFolder:
-    """The task's folder is the one include directory."""
-
-    def directories(self, path: str) -> Sequence[str]:
-        del path
-        return (".",)
-
-    def search(self, name: str, includer: str) -> str | None:
-        del name, includer
-        return None
-
-
-_TASK_FOLDER = _TaskFolder()
+_TASK_FOLDER = GivenDirectories((".",))
+"""The task's folder is the one include directory."""
 
 
 def load_task(folder: Path) -> BenchTask:

@@ -39,6 +39,8 @@ class DeviceMode:
     not at barriers alone; neighboring workgroups start in reverse; device memory lies in blocks of
     2 MiB, so that a stray access near it meets no unmapped page (not in checking mode). Programs
     that only happen to work do so here more often.
+    ``late_streams``: what a program gives to a stream starts when the program waits for it, and
+    what nothing waits for does not. Programs that wait for too little show it here.
     ``kernel_seconds`` bounds each kernel, ``threads`` those that run it (0: one for each core).
     """
 
@@ -50,6 +52,7 @@ class DeviceMode:
     threads: int = 0
     kernel_seconds: float = 0.0
     as_on_a_card: bool = False
+    late_streams: bool = False
 
 
 class DeviceRun:
@@ -116,6 +119,7 @@ def _options(mode: DeviceMode, limits: Limits) -> list[str]:
         "--perturb": f"={mode.perturb.option}" if mode.perturb else None,
         "--fragments": "" if mode.as_on_a_card else None,
         "--interleave": "" if mode.as_on_a_card else None,
+        "--late-streams": "" if mode.late_streams else None,
         "--threads": f"={mode.threads}" if mode.threads else None,
         "--kernel-seconds": f"={mode.kernel_seconds}" if mode.kernel_seconds else None,
         "--cpu-seconds": f"={max(1, round(limits.cpu_seconds + 0.5))}",

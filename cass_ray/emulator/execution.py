@@ -55,7 +55,7 @@ class RunOptions:
     ``seconds`` bounds its wall time, ``kernel_seconds`` that of each kernel,
     ``memory_bytes`` its resident memory, ``file_bytes`` all that it writes to its working folder,
     which lies in memory. ``check`` turns the checking mode on, ``counters`` is a
-    file for execution counters. ``as_on_a_card`` is that of
+    file for execution counters. ``as_on_a_card`` and ``late_streams`` are those of
     :class:`~cass_ray.emulator.device_process.DeviceMode`.
     ``inputs`` is a folder whose files the program finds in its working folder, read-only.
     ``compiler`` is what HIPRTC compiles with; without one it fails.
@@ -74,6 +74,7 @@ class RunOptions:
     compiler: AmdToolchain | None = None
     devices: tuple[str, ...] = ()
     as_on_a_card: bool = False
+    late_streams: bool = False
 
     @property
     def limits(self) -> Limits:
@@ -256,6 +257,7 @@ def observed(runtime_library: Path, options: RunOptions) -> Iterator[DeviceRun]:
         check=options.check,
         counters=options.counters is not None,
         as_on_a_card=options.as_on_a_card,
+        late_streams=options.late_streams,
         threads=_whole_number(emulator_variable("THREADS")),
         kernel_seconds=options.kernel_seconds or 0.0,
     )

@@ -16,6 +16,7 @@ from cass_ray.emulator.transcript import Transcript
 from cass_ray.execute.backends.base import Backend, BuiltProgram, Inputs, RunMode
 from cass_ray.execute.comparison.compare import compare
 from cass_ray.execute.limits import UNKNOWN, Needed, several
+from cass_ray.execute.said import said
 from cass_ray.toolchain.sandbox.executable import SandboxRun, SandboxVerdict
 
 _QUICK_SECONDS = 1.0
@@ -92,8 +93,8 @@ def perturbed_runs(
             continue
         if first.status != last.status:
             continue
-        moved = first.status != 0 or not compare(normal, first.stdout, varied=True).numeric
-        outputs = first.stdout, last.stdout
+        moved = first.status != 0 or not compare(normal, said(first), varied=True).numeric
+        outputs = said(first), said(last)
         took = Needed.most(first, last)
         yield PerturbedRun(perturbation, outputs, first.status, moved, took)
 
@@ -115,10 +116,10 @@ def agreement(
     """
     most = Needed.most(needed, normal, run.needed)
     ended = backend.run(candidate, inputs, _changed(mode, run.perturbation, most)).ended
-    compared = compare(run.outputs, ended.stdout, varied=True, **how)  # type: ignore[arg-type]
+    compared = compare(run.outputs, said(ended), varied=True, **how)  # type: ignore[arg-type]
     if _ended(ended) and ended.status == run.status and compared.numeric:
         return Agreement.AGREES, ""
-    same = compare((normal.stdout,), ended.stdout, **how)  # type: ignore[arg-type]
+    same = compare((said(normal),), said(ended), **how)  # type: ignore[arg-type]
     if run.moved and _ended(ended) and ended.status == normal.status and same.numeric:
         return Agreement.UNMOVED, ""
     if not _ended(ended) or ended.status != run.status:

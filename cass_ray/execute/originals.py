@@ -18,6 +18,7 @@ from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.backends.registry import make_backend
 from cass_ray.execute.comparison.compare import compare
 from cass_ray.execute.references import TRANSLATION, ReferenceRuns, measure
+from cass_ray.execute.said import said
 from cass_ray.execute.targets import build_for
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.unit import CompileFailure
@@ -68,7 +69,7 @@ def depends_on_card(
     built = build_for(other, original)
     for run in made.runs:
         done = other.run(built, run.inputs)
-        if done.ended.stdout not in run.outputs or done.launch_count != run.launch_count:
+        if said(done.ended) not in run.outputs or done.launch_count != run.launch_count:
             return True
     return False
 

@@ -25,6 +25,7 @@ from cass_ray.execute.differential import PerturbedRun, perturbed_runs, plan
 from cass_ray.execute.evidence.returned_data import varying_share
 from cass_ray.execute.evidence.same_draws import new_seed
 from cass_ray.execute.limits import UNKNOWN, Needed, out_of_time, several
+from cass_ray.execute.said import said
 from cass_ray.execute.stored_changes import (
     stored_changes,
 )
@@ -70,6 +71,8 @@ class ReferenceRun:
     in_another_order: tuple[bytes, ...] = ()
     """What it prints where its waves and workgroups take turns in another order, if that is not the
     same: threads may race."""
+    with_files: bool = False
+    """Whether outputs have the files that it leaves (:func:`~cass_ray.execute.said.said`)."""
     made_up: bool = False
     """Whether the inputs are ours (:mod:`cass_ray.execute.sizes`): the original runs on them in
     checking mode without a report, and nobody asked for evidence on them."""
@@ -176,10 +179,10 @@ def _measure_one(
         if _problem(again, mode):
             mode = replace(mode, same_draws=0)
         else:
-            undisturbed = tuple(each.ended.stdout for each in done)
+            undisturbed = tuple(said(each.ended) for each in done)
             done, varies = again, same_varies
     problem = _problem(done, mode)
-    outputs = tuple(each.ended.stdout for each in done)
+    outputs = tuple(said(each.ended) for each in done)
     needed = Needed.most(*(each.ended for each in done))
     reordered: tuple[bytes, ...] = ()
     transcripts = tuple(each.transcript for each in done if each.transcript is not None)
@@ -211,6 +214,7 @@ def _measure_one(
         same_draws=mode.same_draws,
         undisturbed=undisturbed,
         in_another_order=reordered,
+        with_files=True,
     )
 
 
@@ -228,12 +232,12 @@ def _reordered(
     """
     mode = replace(mode, bounds=several(mode.bounds, needed))
     other = backend.run(built, inputs, replace(mode, other_schedule=True))
-    said = other.ended.stdout
-    if not _usable(other) or compare(outputs, said, varied=True).numeric:
+    there = said(other.ended)
+    if not _usable(other) or compare(outputs, there, varied=True).numeric:
         return outputs, ()
     again = backend.run(built, inputs, mode)
     first, *others = outputs
-    return ((first, again.ended.stdout, *others) if _usable(again) else outputs), (said,)
+    return ((first, said(again.ended), *others) if _usable(again) else outputs), (there,)
 
 
 def _runs(
@@ -275,7 +279,7 @@ def _draws(done: Sequence[Execution]) -> bool:
         return False
     if Counter(_sent(one)) != Counter(_sent(other)) or varying_share(one, other, F32):
         return True
-    return not one.written and done[0].ended.stdout != done[-1].ended.stdout
+    return not one.written and said(done[0].ended) != said(done[-1].ended)
 
 
 def _sent(transcript: Transcript) -> list[tuple[int, int]]:

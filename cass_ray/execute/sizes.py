@@ -14,11 +14,12 @@ from dataclasses import replace
 
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.execute.backends.base import Backend, BuiltProgram, Inputs, RunMode
+from cass_ray.execute.chance import UNORDERED_WRITES
 from cass_ray.execute.comparison.compare import compare
 from cass_ray.execute.inputs import argument_positions
 from cass_ray.execute.references import ReferenceRuns, measure
+from cass_ray.execute.said import said
 from cass_ray.execute.targets import build_for
-from cass_ray.execute.verify import UNORDERED_WRITES
 from cass_ray.toolchain.sandbox.executable import Bounds
 
 _SIZES = ("1000", "100", "33"), ("1", "2")
@@ -60,7 +61,7 @@ def _means_something(
 ) -> bool:
     done = backend.run(built, inputs, RunMode(_bounds(), check=True))
     clean = done.ended.ok and not done.not_provided and UNORDERED_WRITES not in done.ended.stderr
-    new = not any(compare([each], done.ended.stdout).numeric for each in known)
+    new = not any(compare([each], said(done.ended)).numeric for each in known)
     return clean and bool(done.launch_count) and new
 
 

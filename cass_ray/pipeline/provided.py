@@ -19,10 +19,11 @@ from cass_ray.toolchain.provided.errors import HeadersError
 from cass_ray.toolchain.provided.packages_table import WHEEL, HeaderPackage
 from cass_ray.toolchain.provided.store import AMD_HEADERS, HeaderStore, package_of_key
 from cass_ray.translate.declared import declared_names
+from cass_ray.translate.project import declarations
 from cass_ray.translate.project.refusals import RefusingTranslator
 from cass_ray.translate.protocol import Context, Translator
 
-UNIT_RECIPE = "8"
+UNIT_RECIPE = "9"
 """Part of keys of a project's units: raise it when what is given to compilers here changes."""
 _RECIPE = "what has no translation is refused where it is code; all that include cuda.h"
 _TRANSLATED = ("torch",)
@@ -36,6 +37,9 @@ _NO_HALF = re.compile(r"^((?:__)?)CUDA_NO_HALF(?![a-z])")
 """Begins macros that keep operators, conversions and the name ``half`` out of half's header."""
 _THRUST_ON_CUDA = "THRUST_DEVICE_SYSTEM_CUDA"
 """CMake's ``thrust_create_target`` has every unit define it."""
+_OF_TORCH = ("USE_ROCM=1", "HIPBLAS_V2")
+"""What PyTorch's builds of extensions define for ROCm (``torch.utils.cpp_extension``). The second
+makes hipBLAS declare the types that cuBLAS has, whichever file includes it first."""
 _OF_NVIDIAS_PLATFORM = frozenset({"__HIP_PLATFORM_NVCC__", "__HIP_PLATFORM_NVIDIA__"})
 _OF_CUDA = re.compile(
     r"\bcuda[A-Z]\w+|cuda_runtime|\bcu(?:blas|sparse|solver|fft|rand|dnn)|cub::|<cub/"
@@ -78,6 +82,10 @@ def provided_folders(keys: Iterable[str], translator: Translator | None) -> tupl
             folders += [libcudacxx_for_hip(each, store.cache) for each in of_package]
             continue
         if translator is not None:
+            if package.name in declarations.PACKAGES:
+                made = _translated(store, package, root, translator)
+                folders += [made / folder for folder in package.folders]
+                continue
             if package.name.startswith(_NVIDIA) and package.kind == WHEEL:
                 folders += [AMD_HEADERS] if package.name == _BLAS else []
                 continue
@@ -91,7 +99,7 @@ def provided_folders(keys: Iterable[str], translator: Translator | None) -> tupl
 
 def unit_definitions(row: Mapping[str, Any], *, translated: bool) -> tuple[str, ...]:
     """The definitions of a row's command; of the AMD side with what PyTorch's own builds for ROCm
-    change (``torch.utils.cpp_extension``), and without what makes HIP's headers Nvidia's."""
+    change, and without what makes HIP's headers Nvidia's."""
     definitions = tuple(row.get("definitions") or ())
     if not translated:
         return (*definitions, *_REMOVED) if row.get("configured") else definitions
@@ -101,7 +109,7 @@ def unit_definitions(row: Mapping[str, Any], *, translated: bool) -> tuple[str, 
         if each.partition("=")[0] not in _OF_NVIDIAS_PLATFORM
     )
     of_torch = any(key.startswith("torch-") for key in row.get("header_packages") or ())
-    return (*renamed, "USE_ROCM=1") if of_torch else renamed
+    return (*renamed, *_OF_TORCH) if of_torch else renamed
 
 
 def forced_headers(row: Mapping[str, Any], *, translated: bool) -> tuple[str, ...]:
@@ -114,7 +122,9 @@ def _translated(
     store: HeaderStore, package: HeaderPackage, root: Path, translator: Translator
 ) -> Path:
     """Folder with those headers of ``package`` that a translation changes."""
-    name = digest([package.key, translator.name, translator.version, _RECIPE])[:12]
+    declared = package.name in declarations.PACKAGES
+    recipe = declarations.REFUSAL if declared else _RECIPE
+    name = digest([package.key, translator.name, translator.version, recipe])[:12]
     refusing = RefusingTranslator(translator, names_are_known=True)
     folder = store.cache / "provided-headers-hip" / f"{package.name}-{name}"
 
@@ -123,14 +133,17 @@ def _translated(
         for path in sorted(root.rglob("*")):
             if path.suffix in _ENDINGS and path.is_file():
                 text = path.read_text("utf-8", "replace")
-                if _OF_CUDA.search(text):
-                    texts[path.relative_to(root)] = text
+                if declared or _OF_CUDA.search(text):
+                    texts[str(path.relative_to(root))] = text
         paths = frozenset(str(path.relative_to(root)) for path in root.rglob("*.h"))
         context = Context(paths, declared_names(texts.values()))
         for inside, text in texts.items():
-            made = refusing.translate(text, filename=str(inside), context=context)
+            texts[inside] = refusing.translate(text, filename=inside, context=context).source
+        if declared:
+            texts = declarations.refuse_calls(texts, package.name)
+        for inside, text in texts.items():
             place = target / inside
             place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(made.source)
+            place.write_text(text)
 
     return unpack_once(folder, fill)

@@ -1,21 +1,21 @@
-"""Text that the translation puts into several files of a folder, as one header beside them.
+"""Text that the translation puts into several files of a project, as one header for all of them.
 
 A file on its own must hold what it needs. In a project the same hundred lines in each file make a
-patch that nobody reads. What is read as text, or copied to another place, keeps its own.
+patch that nobody reads. The header lies in the folder that all of them are in or below. What is
+read as text, or copied to another place, keeps its own.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections import defaultdict
-from collections.abc import Iterator
 from pathlib import Path
 
 from cass_ray.translate.project.build_files import configures
-from cass_ray.translate.project.tree import is_source, source_files
+from cass_ray.translate.project.tree import SUFFIXES, is_source, source_files
 from cass_ray.translate.rules.tables import snippets
 
-_FEWEST_LINES = 20
 _FEWEST_FILES = 2
 _READ_AS_TEXT = re.compile(r"\b(?:(?:hip|nv)rtcCreateProgram|load_inline|RawModule|RawKernel)\b")
 """What compiles text while it runs, which finds no header beside it."""
@@ -26,38 +26,43 @@ _COPIED = re.compile(
     rf"|^\t[^\n]*(?<![\w.-])(?:cp|install)\s[^\n]*{_HEADER}",
     re.IGNORECASE | re.MULTILINE,
 )
+_INSTALLED = re.compile(r"\binstall\s*\(\s*DIRECTORY\b", re.IGNORECASE)
+"""What copies a folder of headers, so that one finds nothing above it."""
 _SOURCES = frozenset({".cu", ".c", ".cc", ".cpp", ".cxx"})
 """What no build file copies elsewhere to be included there."""
-_FILES = frozenset({*_SOURCES, ".cuh", ".h", ".hh", ".hpp", ".hxx", ".inl"})
 
 
-def share_snippets(root: Path) -> list[Path]:
+def share_snippets(root: Path, *, by_place: bool = False) -> list[Path]:
     """Make headers of what files below ``root`` have in common; returns them.
 
     Nothing is done where text is compiled while a program runs. Headers of projects whose build
-    files copy some keep their own text.
+    files copy some keep their own text, and those of folders that are installed get a header in
+    each folder, unless files find another header ``by_place`` in the tree anyhow.
     """
     texts = _texts(root)
     if _compiles_text(texts):
         return []
-    copied = any(_COPIED.search(text) for path, text in texts.items() if configures(path.name))
-    wanted = _SOURCES if copied else _FILES
-    known = {name: text for name, text in snippets().items() if text.count("\n") >= _FEWEST_LINES}
-    holders: defaultdict[tuple[Path, str], list[Path]] = defaultdict(list)
-    for path, text in texts.items():
-        if path.suffix in wanted:
-            for name in _held(text, known):
-                holders[path.parent, name].append(path)
+    builds = [text for path, text in texts.items() if configures(path.name)]
+    wanted = _SOURCES if not by_place and any(map(_COPIED.search, builds)) else SUFFIXES
+    installed = not by_place and any(map(_INSTALLED.search, builds))
     made = []
-    for (folder, name), paths in sorted(holders.items()):
-        header = folder / f"cass_{name}.h"
-        if len(paths) < _FEWEST_FILES or header.exists():
-            continue
-        header.write_text(known[name], "utf-8")
-        made.append(header)
-        for path in paths:
-            texts[path] = texts[path].replace(known[name], f'#include "{header.name}"\n', 1)
-            path.write_text(texts[path], "utf-8", newline="")
+    # A long one may hold a short one.
+    for name, snippet in sorted(snippets().items(), key=lambda item: -len(item[1])):
+        holders: defaultdict[Path, list[Path]] = defaultdict(list)
+        for path, text in texts.items():
+            if path.suffix in wanted and snippet in text:
+                apart = installed and path.suffix not in _SOURCES
+                holders[path.parent if apart else root].append(path)
+        for paths in holders.values():
+            header = Path(os.path.commonpath([path.parent for path in paths])) / f"cass_{name}.h"
+            if len(paths) < _FEWEST_FILES or header.exists():
+                continue
+            header.write_text(snippet, "utf-8")
+            made.append(header)
+            for path in paths:
+                there = Path(os.path.relpath(header, path.parent)).as_posix()
+                texts[path] = texts[path].replace(snippet, f'#include "{there}"\n', 1)
+                path.write_text(texts[path], "utf-8", newline="")
     return made
 
 
@@ -82,7 +87,3 @@ def _text(path: Path) -> str | None:
         return path.read_bytes().decode()
     except UnicodeDecodeError:
         return None
-
-
-def _held(text: str, known: dict[str, str]) -> Iterator[str]:
-    return (name for name, snippet in known.items() if snippet in text)

@@ -41,13 +41,10 @@ def write_port(
     Without a ``style`` it is for both vendors where that keeps CUDA's build. Raises
     :class:`~cass_ray.translate.project.hunks.SharedError` where ``style`` asks for what cannot be.
     """
-    alone = work / "alone"
-    _copied(work / "hip", alone)
-    lift_out_of_namespaces(alone)
-    share_snippets(alone)
     port = work / "port"
     if style is not PortStyle.HIP:
         try:
+            alone = _alone(work, by_place=True)
             switch = _share(root, alone, work / "shared", asked=style is PortStyle.SHARED)
         except SharedError as error:
             if style is PortStyle.SHARED:
@@ -57,9 +54,19 @@ def write_port(
             copy_links(root, work / "shared")
             _copied(work / "shared", port)
             return PortTree(port, PortStyle.SHARED, switch)
+    alone = _alone(work)
     copy_links(root, alone)
     _copied(alone, port)
     return PortTree(port, PortStyle.HIP, VendorSwitch())
+
+
+def _alone(work: Path, *, by_place: bool = False) -> Path:
+    """The port for AMD alone, with headers as :func:`share_snippets` makes them."""
+    alone = work / "alone"
+    _copied(work / "hip", alone)
+    lift_out_of_namespaces(alone)
+    share_snippets(alone, by_place=by_place)
+    return alone
 
 
 def _share(root: Path, alone: Path, shared: Path, *, asked: bool) -> VendorSwitch:

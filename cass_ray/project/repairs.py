@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from pathlib import Path
 
@@ -20,7 +20,8 @@ from cass_ray.config import StrictModel
 from cass_ray.project.build_system import BUILD_FOLDER
 from cass_ray.project.steps import Step
 from cass_ray.translate.project.hunks import SharedError
-from cass_ray.translate.project.shared import share_repair
+from cass_ray.translate.project.shared import gives_sides, share_repair
+from cass_ray.translate.repair.host_headers import give_headers, is_missing_header
 from cass_ray.translate.repair.loop import (
     CompilerDiagnostic,
     apply_fixes,
@@ -31,6 +32,8 @@ from cass_ray.translate.repair.loop import (
 _UP = re.compile(r"^(?:\.\./)+")
 _ENTERED = re.compile(r"Entering directory ['`](/[^'\n]{1,4096})'")
 _MOST_FOLDERS = 50
+_CMAKE = "CMakeLists.txt"
+"""The project's own, where what no file of C++ can mend is mended."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,7 @@ class Repairs:
     """Repairs of one port, remembered in ``state``.
 
     In a port ``for_both`` vendors a repair is for AMD's compiler alone: what was there stands
-    beside it.
+    beside it. So it does for a host's compiler that may read the file, too.
     """
 
     def __init__(self, port: Path, state: Path, *, for_both: bool = False) -> None:
@@ -98,12 +101,16 @@ class Repairs:
     def _changed(
         self, errors: dict[str, list[CompilerDiagnostic]]
     ) -> dict[str, tuple[str, list[str]]]:
-        changed = {}
+        changed: dict[str, tuple[str, list[str]]] = {}
         for name, found in errors.items():
             file = self._port / name
             if not file.is_file():
                 continue  # Made by the build itself.
             source = _decoded(file.read_bytes())
+            if name == _CMAKE:
+                text, fixes = give_headers(source)
+                changed |= {name: (text, fixes)} if fixes else {}
+                continue
             text, fixes = apply_fixes(source, found)
             if fixes and text != source:
                 try:
@@ -113,7 +120,8 @@ class Repairs:
         return changed
 
     def _beside(self, source: str, repaired: str) -> str:
-        return share_repair(source, repaired) if self._for_both else repaired
+        beside = self._for_both or gives_sides(source, repaired)
+        return share_repair(source, repaired) if beside else repaired
 
     def _write(self, tree: Path, texts: dict[str, str]) -> dict[str, str]:
         """Write ``texts`` to the port and to ``tree``; returns what stood there."""
@@ -177,6 +185,8 @@ def _by_file(log: str, tree: Path) -> dict[str, list[CompilerDiagnostic]]:
         name = _inside(item.file, tree, folders)
         if name:
             found.setdefault(name, []).append(item)
+        if is_missing_header(item.message):
+            found.setdefault(_CMAKE, []).append(replace(item, file=_CMAKE, line=0))
     return found
 
 

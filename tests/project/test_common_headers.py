@@ -10,7 +10,7 @@ from cass_ray.project.common_headers import share_snippets
 from cass_ray.translate.rules.tables import snippets
 
 LONG = snippets()["vectors"]
-SHORT = next(text for text in snippets().values() if text.count("\n") < 15)
+CLOCK = snippets()["clock"]
 AFTER = "#include <hip/hip_runtime.h>\nint a;\n"
 
 
@@ -22,15 +22,35 @@ def tree(folder: Path, files: dict[str, str]) -> Path:
     return folder
 
 
-def test_one_header_in_each_folder(tmp_path: Path) -> None:
-    names = ("src/a.cu", "src/b.cuh", "app/c.cpp", "app/d.h", "alone/e.cu")
-    root = tree(tmp_path, dict.fromkeys(names, f"// first\n{LONG}{AFTER}"))
-    made = [path.relative_to(root).as_posix() for path in share_snippets(root)]
-    assert made == ["app/cass_vectors.h", "src/cass_vectors.h"]
-    for name in names[:4]:
-        assert (root / name).read_text() == f'// first\n#include "cass_vectors.h"\n{AFTER}'
+def test_one_header_in_the_folder_of_all(tmp_path: Path) -> None:
+    names = ("src/a.cu", "src/deep/b.cuh", "src/other/c.tcc")
+    root = tree(tmp_path, dict.fromkeys(names, f"// first\n{LONG}{AFTER}") | {"d.cu": AFTER})
+    assert share_snippets(root) == [root / "src/cass_vectors.h"]
     assert (root / "src/cass_vectors.h").read_text() == LONG
-    assert (root / "alone/e.cu").read_text() == f"// first\n{LONG}{AFTER}"
+    for name, place in zip(names, ("", "../", "../"), strict=True):
+        expected = f'// first\n#include "{place}cass_vectors.h"\n{AFTER}'
+        assert (root / name).read_text() == expected
+    assert (root / "d.cu").read_text() == AFTER
+
+
+def test_installed_headers_find_theirs_in_their_own_folder(tmp_path: Path) -> None:
+    names = ("inc/p/a.h", "inc/p/b.h", "inc/q/c.h", "src/a.cu", "app/b.cu")
+    files = dict.fromkeys(names, LONG + AFTER)
+    install = {"CMakeLists.txt": "install(DIRECTORY inc DESTINATION include)\n"}
+    root = tree(tmp_path / "hip", files | install)
+    assert set(share_snippets(root)) == {root / "inc/p/cass_vectors.h", root / "cass_vectors.h"}
+    assert (root / "inc/q/c.h").read_text() == LONG + AFTER
+    shared = tree(tmp_path / "shared", files | install)
+    assert share_snippets(shared, by_place=True) == [shared / "cass_vectors.h"]
+
+
+def test_a_text_within_another_is_shared_where_it_stands_alone(tmp_path: Path) -> None:
+    inner = snippets()["half_log"]
+    assert inner in LONG
+    files = {"a.cu": LONG + AFTER, "b.cu": LONG + AFTER, "c.cu": inner, "d.cu": inner}
+    root = tree(tmp_path, files)
+    assert share_snippets(root) == [root / "cass_vectors.h", root / "cass_half_log.h"]
+    assert (root / "cass_vectors.h").read_text() == LONG
 
 
 def test_a_second_time_there_is_nothing_to_do(tmp_path: Path) -> None:
@@ -78,10 +98,9 @@ def test_headers_that_a_build_copies_keep_their_own(name: str, text: str, tmp_pa
 @pytest.mark.parametrize(
     "files",
     [
-        dict.fromkeys(("a.cu", "b.cu"), SHORT + AFTER),
         dict.fromkeys(("a.cu.in", "b.cu.in"), LONG + AFTER),
         {"a.cu": LONG + AFTER, "b.cu": AFTER},
-        {"a.cu": LONG, "b.cu": LONG, "cass_vectors.h": "// somebody's\n"},
+        {"a.cu": CLOCK, "b.cu": CLOCK, "cass_clock.h": "// somebody's\n"},
     ],
 )
 def test_what_stays(files: dict[str, str], tmp_path: Path) -> None:

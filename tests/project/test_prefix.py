@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -138,3 +140,25 @@ def test_nvcc_is_hipcc_with_its_flags(
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == expected
     assert NVCC_CALLED in done.stderr
+
+
+def test_ninja_goes_on_where_a_target_fails(tmp_path: Path) -> None:
+    if shutil.which("ninja") is None:
+        pytest.skip("ninja is not installed")
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    shutil.copy(SCRIPTS / "ninja", tools)
+    (tmp_path / "build.ninja").write_text(
+        "pool one\n  depth = 1\nrule bad\n  command = false\n  pool = one\n"
+        "rule good\n  command = touch $out\n  pool = one\n"
+        "build a: bad\nbuild b: bad\nbuild c: good\n"
+    )
+    variables = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"}
+    done = subprocess.run(["ninja"], cwd=tmp_path, env=variables, check=False, capture_output=True)
+    assert done.returncode == 1 and (tmp_path / "c").exists()
+    version = subprocess.run(["ninja", "--version"], env=variables, capture_output=True, check=True)
+    assert version.stdout.strip().decode().split(".")[0].isdigit()
+    alone = subprocess.run(
+        ["/bin/bash", tools / "ninja"], env={"PATH": f"{tools}:/nowhere"}, check=False
+    )
+    assert alone.returncode == 127

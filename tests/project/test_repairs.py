@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from cass_ray.project.repairs import FileRepair, Repairs
 from cass_ray.project.steps import Step, StepOutcome
 
@@ -145,3 +147,56 @@ def test_files_are_found_from_the_folders_that_make_enters(tmp_path: Path) -> No
     assert step.passed
     assert project.texts == [WANTED, WANTED]
     assert [item.path for item in repairs.made] == ["src/a.hip"]
+
+
+@pytest.mark.parametrize("header", ["hip/hip_runtime.h", "cuda_runtime.h", "cublas_v2.h"])
+def test_hosts_files_that_miss_hips_header_get_its_target(tmp_path: Path, header: str) -> None:
+    project = Project(tmp_path)
+    lists = [root / "CMakeLists.txt" for root in (project.port, project.tree)]
+    for file in lists:
+        file.write_text(
+            "project(p)\nif(USE_HIP)\n  enable_language(HIP)\nelse()\n"
+            "  enable_language(CUDA)\nendif()\nadd_executable(t t.cc)\n"
+        )
+    log = f"/t.cc:1:10: fatal error: {header}: No such file or directory\n"
+    repairs, step = project.build(log, for_both=True)
+    assert step.passed and repairs.made[0].path == "CMakeLists.txt"
+    for file in lists:
+        assert file.read_text() == (
+            "project(p)\nif(USE_HIP)\n  enable_language(HIP)\n  find_package(hip REQUIRED)\n"
+            "  link_libraries(hip::host)\nelse()\n  enable_language(CUDA)\nendif()\n"
+            "add_executable(t t.cc)\n"
+        )
+
+
+def test_a_header_that_stays_away_is_looked_for_once(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    text = "project(p LANGUAGES CXX HIP)\n"
+    (project.port / "CMakeLists.txt").write_text(text)
+    (project.tree / "CMakeLists.txt").write_text(text)
+    log = "/t.cc:1:10: fatal error: hipblas/hipblas.h: No such file or directory\n"
+    repairs, step = project.build(log, log, log)
+    assert not step.passed and not repairs.made and project.builds == 2
+    assert (project.port / "CMakeLists.txt").read_text() == text
+
+
+@pytest.mark.parametrize("for_both", [False, True])
+def test_a_hosts_compiler_reads_no_sides(tmp_path: Path, for_both: bool) -> None:
+    """A header for all, whose declaration has a macro for the sides."""
+    project = Project(tmp_path)
+    text = "struct A;\ntemplate <class T>\nT *V<T>::raw()\n{\n    return m;\n}\n"
+    for root in (project.port, project.tree):
+        (root / "src/a.hip").write_text(text)
+    log = (
+        "../src/a.hip:3:10: error: __host__ function 'raw' cannot overload __host__ __device__"
+        " function 'raw'\nv.h:9:1: note: previous declaration is here\n"
+    )
+    _, step = project.build(log, for_both=for_both)
+    assert step.passed
+    read = {
+        options: preprocessed(project.port / "src/a.hip", *options).split("\n")
+        for options in ((), ("-D__HIP_PLATFORM_AMD__",), ("-D__HIP__=1",))
+    }
+    assert read[()] == read[("-D__HIP_PLATFORM_AMD__",)]
+    assert "__host__" not in "".join(read[()]) and "T *V<T>::raw()" in read[()]
+    assert "__host__ __device__ T *V<T>::raw()" in read[("-D__HIP__=1",)]

@@ -1,6 +1,6 @@
 """Apply the rule of benchmarks/corpus/repositories.md, and build what it takes.
 
-python -m benchmarks.corpus.repositories choose|choose-second|…|choose-fifth [--clones DIR]
+python -m benchmarks.corpus.repositories choose|choose-second|…|choose-seventh [--clones DIR]
 python -m benchmarks.corpus.repositories measure [NAME ...] [--clones DIR] [--seconds 1800]
     [--set slots=2] [--out DIR]
 python -m benchmarks.corpus.repositories take ROWS.jsonl ... --clones DIR --built-by COMMIT
@@ -33,11 +33,13 @@ from benchmarks.corpus.repositories.rule import (
     LATER_LISTS,
     LIST,
     LISTS,
+    OF_NEW,
     Facts,
     Repository,
     RepositoryList,
     choose,
     choose_later,
+    choose_new,
     dependencies_of,
     facts_of,
     git_directory_of,
@@ -51,6 +53,7 @@ from cass_ray.corpus.program import SourceError
 _CHOICES: dict[str, Callable[[RepositoryList, Callable[[str], Facts]], RepositoryList]] = {
     "choose": choose,
     **{f"choose-{name}": partial(choose_later, name=name) for name in LATER_LISTS},
+    **{f"choose-{name}": partial(choose_new, name=name) for name in OF_NEW},
 }
 
 

@@ -21,7 +21,7 @@ WHY_KEPT = 40
 NO_UNITS = ("no_device_code", "fragment")
 """Reasons of files that are no units with device code."""
 NOT_REACHED = "not reached"
-TRIED_ONCE = ("third", "fourth", "fifth")
+TRIED_ONCE = ("third", "fourth", "fifth", "sixth", "seventh")
 """Lists of which the page has the results from before anybody looked at them."""
 _ENDING_SECONDS = 60
 _LINE = re.compile(r"(?:^|· )rows (\d+)(?:/(\d+))?[^·]*· pairs (\d+)(.*)$", re.MULTILINE)

@@ -26,16 +26,19 @@ from cass_ray.corpus.screening.licenses import PERMISSIVE, license_of_tree
 
 FOLDER = Path(__file__).parent
 LIST = FOLDER / "repositories.yaml"
-LISTS = ("named", "by_rule", "second", "third", "fourth", "fifth")
+LISTS = ("named", "by_rule", "second", "third", "fourth", "fifth", "sixth", "seventh")
 LATER_LISTS = {"second": "by_rule", "third": "second", "fourth": "third", "fifth": "fourth"}
 """Later lists, with the one that each follows."""
 TAKEN = 60
 LATER = 30
+OF_NEW = {"sixth": 40, "seventh": 15}
+"""Lists of new candidates, with the number that each takes."""
 LIFTED, EXECUTED = "lifted", "executed"
 """How a repository is built beside the plain way."""
 
 _PUBLIC = REPOSITORY / "jobs" / "configs" / "corpus_public.yaml"
 _ADDRESS = re.compile(r"repository:https://github\.com/([\w.-]+/[\w.-]+?)\.git@")
+_NEW = ("linked.txt", "indexed.txt")
 _FEWEST, _MOST, _HIP_FILES = 5, 400, 5
 _LEFT_OUT_OWNERS = ("rocm/",)
 
@@ -68,6 +71,10 @@ class RepositoryList(StrictModel):
     """The candidates that fit after the last of ``third``."""
     fifth: list[Repository] = []
     """The candidates that fit after the last of ``fourth``: all that are left, thirteen."""
+    sixth: list[Repository] = []
+    """Of candidates that others' pages and an index of public code name."""
+    seventh: list[Repository] = []
+    """Those of the same candidates that fit after the last of ``sixth``."""
     not_had: list[str] = []
     """Candidates before the last one taken of which no clone could be had."""
 
@@ -104,9 +111,22 @@ class Facts:
 def candidates(named: list[str]) -> Iterator[str]:
     """Owner and name of each candidate, in the rule's order, without those that are ``named``."""
     names = _ADDRESS.findall(_PUBLIC.read_text("utf-8"))
-    names += (FOLDER / "moat.txt").read_text("utf-8").split()
+    return _in_order([*names, *_names_in("moat.txt")], named)
+
+
+def new_candidates(left_out: list[str]) -> Iterator[str]:
+    """The same for the lists of new ones: those of the second file come after all of the first."""
+    for file in _NEW:
+        yield from _in_order(_names_in(file), left_out)
+
+
+def _names_in(file: str) -> list[str]:
+    return (FOLDER / file).read_text("utf-8").split()
+
+
+def _in_order(names: list[str], names_left_out: list[str]) -> Iterator[str]:
     by_name = {name.lower(): name for name in sorted(names)}
-    left_out = {name.lower() for name in named}
+    left_out = {name.lower() for name in names_left_out}
     for lower in sorted(by_name, key=lambda name: hashlib.sha256(name.encode()).hexdigest()):
         if lower not in left_out and not lower.startswith(_LEFT_OUT_OWNERS):
             yield by_name[lower]
@@ -132,6 +152,17 @@ def choose_later(
     taken, not_had = _first(names[last + 1 :], LATER, getattr(listed, name), facts_of)
     earlier = [each for each in listed.not_had if each in names[:last]]
     return listed.model_copy(update={name: taken, "not_had": [*earlier, *not_had]})
+
+
+def choose_new(
+    listed: RepositoryList, facts_of: Callable[[str], Facts], name: str
+) -> RepositoryList:
+    """:func:`choose` for a list of :data:`OF_NEW`, whose candidates stand in files of their own."""
+    before = LISTS[: LISTS.index(name)]
+    names = list(new_candidates([row.repository for of, row in listed.by_list() if of in before]))
+    taken, not_had = _first(names, OF_NEW[name], getattr(listed, name), facts_of)
+    missing = dict.fromkeys([*listed.not_had, *not_had])
+    return listed.model_copy(update={name: taken, "not_had": list(missing)})
 
 
 def _first(

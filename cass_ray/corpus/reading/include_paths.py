@@ -79,15 +79,16 @@ class IncludePaths:
         wanted = posixpath.normpath(name)
         if wanted.startswith(".."):
             return None
-        matches = [
-            path
-            for path in self._index().headers.get(posixpath.basename(wanted), ())
-            if path == wanted or path.endswith("/" + wanted)
-        ]
+        matches = self.ending(wanted)
         if not matches:
             return None
         best = min(matches, key=lambda path: (-_shared(path, includer), path.count("/"), path))
         return best[: -len(wanted)].rstrip("/") or "."
+
+    def ending(self, name: str) -> Sequence[str]:
+        """The paths of all headers (and CUDA sources) that end with the normalized ``name``."""
+        paths = self._index().headers.get(posixpath.basename(name), ())
+        return [path for path in paths if f"/{path}".endswith(f"/{name}")]
 
     def spelling(self, name: str) -> str | None:
         """How the tree spells the end of a path that is ``name`` but for the case of letters; None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -49,6 +49,8 @@ _SCAN = re.compile(
     re.VERBOSE | re.MULTILINE,
 )
 _INCLUDES = frozenset({"include", "include_next", "import"})
+_FOLDER_OF_A_MACRO = re.compile(r"(?:.*/)?[A-Z_][A-Z0-9_]{2,}/")
+"""The beginning of ``<SYSTEM_ROOT/detail/par.h>``: a macro names the folder."""
 
 
 def scan_includes(source: str) -> list[Include]:
@@ -120,6 +122,10 @@ class IncludeSearch(Protocol):
 
     def search(self, name: str, includer: str) -> str | None:
         """A directory of the tree under which ``name`` exists, the nearest to ``includer``."""
+        ...
+
+    def ending(self, name: str) -> Sequence[str]:
+        """All headers of the tree whose path ends with ``name``."""
         ...
 
 
@@ -233,22 +239,29 @@ class _ClosureWalk:
 
     def visit_forced(self, names: Sequence[str]) -> None:
         for name in names:
-            if self._is_file(name) and name not in self._seen:
-                self._seen.add(name)
-                self.files.append(name)
+            if self._is_file(name):
+                self._follow([name])
             elif name not in self._seen:
                 self.visit(self.main, [Include(name, False, 0, name)])
 
     def visit_named_by_macros(self) -> None:
-        """Follow what macros name, by whichever definition: conditions are not evaluated."""
+        """Follow what macros name, by whichever definition: conditions are not evaluated.
+
+        Where a macro names a folder, any header with that end may be meant: all are followed, for
+        what they need, and the include stays computed."""
         for number, (includer, include) in enumerate(self._by_macro):
             for name, quoted in self._names_of(include.operand, set()):
                 found = self._resolve(includer, Include(name, quoted, include.line, name))
                 if found is not None or is_system_header(name):
                     self._resolved.add(number)
-                if found is not None and found not in self._seen:
-                    self._seen.add(found)
-                    self.files.append(found)
+                folder = _FOLDER_OF_A_MACRO.match(name) if found is None else None
+                self._follow(self._search.ending(name[folder.end() :]) if folder else [found])
+
+    def _follow(self, paths: Iterable[str | None]) -> None:
+        for path in paths:
+            if path is not None and path not in self._seen and self._is_file(path):
+                self._seen.add(path)
+                self.files.append(path)
 
     def _names_of(self, operand: str, seen: set[str]) -> Iterator[tuple[str, bool]]:
         """The file names that a macro stands for, each with whether it is quoted."""
@@ -268,9 +281,7 @@ class _ClosureWalk:
         if found is None:
             self._unresolved[include.name] = None
         if found is not None:
-            if found not in self._seen:
-                self._seen.add(found)
-                self.files.append(found)
+            self._follow([found])
         elif is_system_header(include.name) or self._provided(include.name):
             self._system[include.name] = None
         elif _escapes(includer, include.name):

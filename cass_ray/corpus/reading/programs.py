@@ -362,6 +362,9 @@ class _FirstGiven:
     def search(self, name: str, includer: str) -> str | None:
         return self.rest.search(name, includer) if package_of_header(name) is None else None
 
+    def ending(self, name: str) -> Sequence[str]:
+        return self.rest.ending(name)
+
 
 def _license_tag(source: str) -> str:
     match = _SPDX_TAG.search(source, 0, _SPDX_TAG_CHARACTERS)

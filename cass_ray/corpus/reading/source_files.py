@@ -133,7 +133,7 @@ def gather(unit: Unit) -> Sources:
         main,
         includes_of,
         lambda path: is_file_inside(root, path),
-        _GivenDirectories(directories),
+        GivenDirectories(directories),
         unit.definitions,
         forced=unit.forced,
     )
@@ -150,7 +150,7 @@ def gather(unit: Unit) -> Sources:
 
 
 @dataclass(frozen=True)
-class _GivenDirectories:
+class GivenDirectories:
     """The include directories of a command line, and no others."""
 
     names: tuple[str, ...]
@@ -163,3 +163,7 @@ class _GivenDirectories:
         """A command line leaves nothing to guess."""
         del name, includer
         return None
+
+    def ending(self, name: str) -> Sequence[str]:
+        del name
+        return ()

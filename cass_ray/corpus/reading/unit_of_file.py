@@ -76,6 +76,9 @@ class _Search:
     def search(self, name: str, includer: str) -> str | None:
         return None if is_system_header(name) else self.paths.search(name, includer)
 
+    def ending(self, name: str) -> Sequence[str]:
+        return self.paths.ending(name)
+
 
 def _closure(root: Path, main: str, search: IncludeSearch) -> Closure:
     def includes_of(path: str) -> list[Include] | None:

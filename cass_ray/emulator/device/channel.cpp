@@ -91,6 +91,7 @@ class Channel {
                                    file_.number(), 0);
     if (memory == MAP_FAILED) return false;
     staging_ = static_cast<std::byte*>(memory);
+    reply.value = session_.options().late_streams ? 1 : 0;
     return true;
   }
 

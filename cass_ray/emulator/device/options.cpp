@@ -21,6 +21,7 @@ bool apply(std::string_view name, std::string_view value, Options& options) {
   if (name == "skip-kernels") return options.skip_kernels = true;
   if (name == "interleave") return options.engine.interleave = true;
   if (name == "fragments") return options.fragments = true;
+  if (name == "late-streams") return options.late_streams = true;
   if (name == "perturb") {
     const auto request = Perturbation::parse(value);
     if (request) options.perturbation = *request;

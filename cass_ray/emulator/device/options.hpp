@@ -15,6 +15,7 @@ struct Options {
   amdgpu::Settings engine;
   bool skip_kernels = false;   // launches are recorded and answered, nothing runs
   bool fragments = false;      // device memory as a card's runtime hands it out
+  bool late_streams = false;   // commands of streams start when something waits for them
   Perturbation::Request perturbation;  // what is changed on its way
   std::uint64_t shared_bytes = UINT64_MAX;  // limit of memory that both sides see
   std::uint64_t cpu_seconds = 0;  // of each process; 0: no limit

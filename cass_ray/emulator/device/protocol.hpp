@@ -33,7 +33,8 @@ inline constexpr std::size_t max_kernel_name = 4096;
 inline constexpr std::size_t staging_bytes = std::size_t{1} << 20;
 
 enum class Command : std::uint32_t {
-  hello = 1,        // the first on a channel; its answer comes with the staging memory
+  hello = 1,        // the first on a channel; its answer comes with the staging memory, and is 1
+                    // where streams are to be late
   allocate,
   release,
   share,            // host memory to be registered: answered with a file to hold it

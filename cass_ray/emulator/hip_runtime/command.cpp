@@ -12,14 +12,32 @@ constexpr std::chrono::seconds longest_turn{2};
 
 }  // namespace
 
-void Command::wait() const {
+void Command::wait() {
   if (finished()) return;
+  demand();
   std::unique_lock lock(guard_);
   changed_.wait(lock, [this] { return finished(); });
 }
 
+void Command::demand() {
+  if (!Device::is_late()) return;
+  CommandPointer before;
+  for (Command* command = this; command != nullptr; command = before.get()) {
+    const CommandPointer kept = std::move(before);
+    const std::lock_guard lock(command->guard_);
+    if (std::exchange(command->demanded_, true)) return;
+    before = command->previous_;
+    command->changed_.notify_all();
+  }
+}
+
+bool Command::await_demand(Clock::duration patience) {
+  std::unique_lock lock(guard_);
+  return changed_.wait_for(lock, patience, [this] { return demanded_; });
+}
+
 void Command::wait_for_turn() {
-  if (earlier_ == nullptr || !device_.takes_turns()) return;
+  if (earlier_ == nullptr || Device::is_late() || !device_.takes_turns()) return;
   std::unique_lock lock(earlier_->guard_);
   const bool over =
       earlier_->changed_.wait_for(lock, longest_turn, [this] { return earlier_->finished(); });
@@ -29,8 +47,12 @@ void Command::wait_for_turn() {
 void Command::execute() {
   for (const auto& command : after_) command->wait();
   wait_for_turn();
-  after_.clear();  // else every command would keep all earlier ones alive
-  earlier_.reset();
+  {
+    const std::lock_guard lock(guard_);
+    after_.clear();  // else every command would keep all earlier ones alive
+    earlier_.reset();
+    previous_.reset();
+  }
   started_at_ = Clock::now();
   result_ = device_.failure();
   if (result_ == hipSuccess) {

@@ -36,7 +36,14 @@ class Command {
   void execute();
 
   bool finished() const { return finished_.load(std::memory_order_acquire); }
-  void wait() const;
+  void wait();
+
+  // Of streams that are late (Device::is_late). Somebody needs this command, and those before it
+  // in its stream, `previous` being the last of them.
+  void demand();
+  void follow(CommandPointer previous) { previous_ = std::move(previous); }
+  // Whether it was demanded before `patience` is over.
+  bool await_demand(Clock::duration patience);
 
   // Valid once finished.
   hipError_t result() const { return result_; }
@@ -50,6 +57,8 @@ class Command {
   std::shared_ptr<Operation> operation_;
   std::vector<CommandPointer> after_;
   CommandPointer earlier_;
+  CommandPointer previous_;
+  bool demanded_ = false;
   mutable std::mutex guard_;
   mutable std::condition_variable changed_;
   hipError_t result_ = hipSuccess;

@@ -9,6 +9,7 @@
 #include "device_properties.hpp"
 #include "errors.hpp"
 #include "memory.hpp"
+#include "thread_own.hpp"
 
 using namespace cass::hip;
 
@@ -36,8 +37,7 @@ bool is_primary(const Context* context) { return context == &primary(context->de
 
 // The calling thread's; the topmost one says which device is current.
 std::vector<Context*>& stack() {
-  thread_local std::vector<Context*> contexts{&primary(Device::current().ordinal)};
-  return contexts;
+  return thread_own([] { return std::vector<Context*>{&primary(Device::current().ordinal)}; });
 }
 
 void follow_stack() {

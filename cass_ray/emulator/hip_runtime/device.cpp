@@ -1,10 +1,13 @@
 #include "device.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include "capture.hpp"
 #include "errors.hpp"
+#include "remote_device.hpp"
+#include "thread_own.hpp"
 
 namespace cass::hip {
 
@@ -46,8 +49,7 @@ StreamPointer Device::stream(hipStream_t handle) {
   if (handle == nullptr || handle == hipStreamLegacy) return here.null_stream_;
   const std::lock_guard order(lock());
   if (handle == hipStreamPerThread) {
-    thread_local std::map<int, StreamPointer> own;
-    StreamPointer& stream = own[here.ordinal];
+    StreamPointer& stream = thread_own([] { return std::map<int, StreamPointer>(); })[here.ordinal];
     if (stream == nullptr) {
       stream = std::make_shared<Stream>(here, hipStreamDefault, 0);
       here.thread_streams_.push_back(stream);
@@ -159,7 +161,8 @@ hipError_t Device::synchronize() {
       if (auto command = stream->pending()) commands.push_back(std::move(command));
     }
   }
-  for (const auto& command : commands) command->wait();
+  // Where streams are late, those that were made last run first.
+  for (const auto& command : std::views::reverse(commands)) command->wait();
   return failure();
 }
 
@@ -180,6 +183,11 @@ void Device::synchronize_all() {
   for (const auto& device : all()) static_cast<void>(device->synchronize());
 }
 
+bool Device::is_late() {
+  static const bool late = RemoteDevice::instance().is_late();
+  return late;
+}
+
 bool Device::any_has_ever_failed() {
   return std::ranges::any_of(all(), [](const auto& device) {
     return device->ever_failed_.load(std::memory_order_acquire);
@@ -188,9 +196,15 @@ bool Device::any_has_ever_failed() {
 
 bool Device::idle(const StreamPointer& stream) {
   const std::lock_guard order(lock());
-  if (stream->pending() != nullptr) return false;
+  if (const auto command = stream->pending(); command != nullptr) {
+    command->demand();
+    return false;
+  }
   Device& device = stream->device();
-  return stream != device.null_stream_ || device.predecessors(stream).empty();
+  if (stream != device.null_stream_) return true;
+  const auto others = device.predecessors(stream);
+  for (const auto& command : others) command->demand();
+  return others.empty();
 }
 
 hipError_t Device::enable_peer(int peer) {

@@ -76,6 +76,10 @@ class Device {
   bool takes_turns() const { return takes_turns_.load(std::memory_order_acquire); }
   void let_streams_overlap() { takes_turns_.store(false, std::memory_order_release); }
 
+  // Commands start only when something waits for them, and what nothing waits for does not: on a
+  // card, too, they may be late, in whichever order. For runs in another order.
+  static bool is_late();
+
   // hipDeviceEnablePeerAccess and its opposite, with their errors.
   hipError_t enable_peer(int peer);
   hipError_t disable_peer(int peer);

@@ -167,7 +167,10 @@ hipError_t hipEventQuery(hipEvent_t handle) {
   if (event == nullptr) return record(hipErrorInvalidHandle);
   const std::lock_guard lock(event->guard);
   if (event->captured) return record(hipErrorCapturedEvent);
-  if (event->command != nullptr && !event->command->finished()) return hipErrorNotReady;
+  if (event->command != nullptr && !event->command->finished()) {
+    event->command->demand();
+    return hipErrorNotReady;
+  }
   return record(event->device.failure());
 }
 

@@ -9,6 +9,7 @@
 #include "errors.hpp"
 #include "exit_status.hpp"
 #include "module.hpp"
+#include "thread_own.hpp"
 
 using namespace cass::hip;
 
@@ -32,8 +33,7 @@ struct CallConfiguration {
 };
 
 std::vector<CallConfiguration>& configurations() {
-  thread_local std::vector<CallConfiguration> stack;
-  return stack;
+  return thread_own([] { return std::vector<CallConfiguration>(); });
 }
 
 Program::FatBinary* binary_of(void** handle) {

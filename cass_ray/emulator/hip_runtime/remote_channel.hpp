@@ -31,6 +31,7 @@ struct RemoteDevice::State {
   pid_t owner = 0;  // a child after fork() has no device
   std::atomic<bool> lost = false;
   std::atomic<bool> finished = false;
+  std::atomic<bool> late = false;
 
   std::mutex guard;
   std::condition_variable given_back;

@@ -97,6 +97,7 @@ std::unique_ptr<RemoteDevice::Channel> RemoteDevice::open_channel() {
                         answer->file.number(), 0);
   if (memory == MAP_FAILED) return nullptr;
   channel->staging = static_cast<std::byte*>(memory);
+  state_->late = answer->reply.value != 0;
   return channel;
 }
 
@@ -308,6 +309,11 @@ bool RemoteDevice::forgives(hipMemcpyKind kind) {
   request.kind = kind;
   const auto answer = channel ? ask(*channel, device::bytes_of(request)) : std::optional<Answer>();
   return !answer || answer->reply.status == device::Status::ok;
+}
+
+bool RemoteDevice::is_late() {
+  const Lease channel(*this);
+  return channel && state_->late;
 }
 
 }  // namespace cass::hip

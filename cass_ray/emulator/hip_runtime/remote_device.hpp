@@ -84,6 +84,9 @@ class RemoteDevice {
   // A copy whose direction contradicts its pointers: false in checking mode, where it is an error.
   bool forgives(hipMemcpyKind kind);
 
+  // Whether commands of streams start only when somebody waits for them.
+  bool is_late();
+
   // The program ends: waits for the evidence of a device process that this one has started.
   void finish();
 

@@ -43,6 +43,7 @@ class Stream {
 
  private:
   void work();
+  void demand_all();
 
   Device& device_;
   const unsigned flags_;

@@ -70,9 +70,9 @@ class RunMode:
     ``perturb`` data is changed on its way, with ``transcript`` what moves is recorded, where the
     backend can. ``varied`` shows the program another machine: name,
     user, clocks, environment, and another device of the same kind. ``same_draws`` is a seed, not 0,
-    that its random numbers follow from. With ``other_schedule`` waves take turns as on a card,
-    where the backend decides their order. ``counters`` asks for dynamic counters, ``check`` for
-    checking mode, where the backend has them.
+    that its random numbers follow from. With ``other_schedule`` waves take turns as on a card
+    and streams are late, where the backend decides their order. ``counters`` asks for dynamic
+    counters, ``check`` for checking mode, where the backend has them.
     """
 
     bounds: Bounds = field(default_factory=Bounds)

@@ -180,6 +180,7 @@ class Rdna3Backend(HipBackend):
             transcript=mode.transcript,
             threads=self.threads,
             as_on_a_card=mode.other_schedule,
+            late_streams=mode.other_schedule,
         )
         with device_process(self.runtime, asked, mode.bounds.limits()) as device:
             yield Observation(

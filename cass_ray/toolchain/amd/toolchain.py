@@ -444,8 +444,10 @@ class AmdToolchain:
         return done
 
     def _location_flags(self) -> list[str]:
-        """Flags that say where things are on this machine; they do not change the code."""
-        return [f"--rocm-path={self.rocm_path}", f"-I{SHIM}", "-fdiagnostics-color=never"]
+        """Where things are on this machine, and what is said: no part of the code. Repairs mend all
+        errors that clang names at once, which are 20 by default."""
+        said = ("-fdiagnostics-color=never", "-ferror-limit=100")
+        return [f"--rocm-path={self.rocm_path}", f"-I{SHIM}", *said]
 
 
 def _may_be_precompiled(unit: Unit) -> bool:

@@ -28,7 +28,7 @@ _OF_THRUST = (
 
 _HEADERS_OF_THRUST = (
     r"thrust/(?:system/cuda/experimental/pinned_allocator|detail/config/host_device"
-    r"|detail/type_traits/has_trivial_assign)\.h"
+    r"|detail/cstdint|detail/type_traits/has_trivial_assign)\.h"
 )
 
 _OF_C = (

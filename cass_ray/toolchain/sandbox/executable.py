@@ -13,7 +13,7 @@ import shutil
 import signal
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -29,6 +29,7 @@ from cass_ray.toolchain.sandbox.process import (
     ProcessOutcome,
     run,
 )
+from cass_ray.toolchain.sandbox.written import WRITTEN_BYTES, Archive
 
 WORKING_FOLDER = Path("/cass/work")
 """Where a program runs: in memory, gone when it ends."""
@@ -129,6 +130,9 @@ class SandboxRun:
     wall_seconds: float
     cpu_seconds: float
     peak_memory_bytes: int
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """What it left in its working folder, by name; none of a run that a limit ended, and none
+    without a sandbox."""
 
     @property
     def ok(self) -> bool:
@@ -155,17 +159,20 @@ def run_sandboxed(
     can be made and ``CASS_ALLOW_UNISOLATED=1`` is not set.
     """
     executable = executable.resolve()
+    given = tuple(entry.name for entry in inputs.iterdir()) if inputs else ()
+    # It counts as output, of which it may be a part alone.
+    archive = Archive(WORKING_FOLDER, given, min(WRITTEN_BYTES, bounds.output_bytes // 4))
     with working_folder(bounds.folder_bytes, inputs) as folder:
         completed = run(
             [place_of(executable), *arguments],
             cwd=folder.start,
             limits=bounds.limits(),
-            view=_view(executable, exposure, bounds, folder),
+            view=replace(_view(executable, exposure, bounds, folder), at_end=archive.words),
             env={**CLEAN_ENVIRONMENT, "TMPDIR": str(WORKING_FOLDER), **exposure.environment},
             stdin=stdin,
             companion=companion,
         )
-    return _ended(completed)
+    return _ended(completed, archive)
 
 
 def place_of(executable: Path) -> Path:
@@ -200,7 +207,8 @@ _MASKED = (
 )
 
 
-def _ended(completed: Completed) -> SandboxRun:
+def _ended(completed: Completed, archive: Archive) -> SandboxRun:
+    stderr, files = archive.split(completed.stderr)
     verdict = _VERDICTS.get(completed.outcome, SandboxVerdict.EXIT)
     if verdict is SandboxVerdict.SIGNAL and completed.signal == signal.SIGSYS:
         verdict = SandboxVerdict.VIOLATION
@@ -208,10 +216,11 @@ def _ended(completed: Completed) -> SandboxRun:
         verdict=verdict,
         status=completed.returncode if completed.returncode >= 0 else 128 - completed.returncode,
         stdout=completed.stdout,
-        stderr=completed.stderr,
+        stderr=stderr,
         wall_seconds=completed.wall_seconds,
         cpu_seconds=completed.cpu_seconds,
         peak_memory_bytes=completed.peak_memory_bytes,
+        files=files,
     )
 
 

@@ -47,7 +47,7 @@ PRIVATE_FOLDER_BYTES = 1 << 30
 # in bubblewrap's rusage (bubblewrap leaves its own init unreaped), and keeps the command from being
 # process 1 itself, which ignores signals such as SIGABRT. The shell's own "Segmentation fault" must
 # not get into the command's stderr.
-_INIT = ("/bin/sh", "-c", 'exec 3>&2 2>/dev/null; (exec "$@" 2>&3 3>&-); exit $?', "sh")
+_INIT = ("/bin/sh", "-c", 'exec 3>&2 2>/dev/null; (exec "$@" 2>&3 3>&-); {}exit $?', "sh")
 
 _CONFINEMENT = (
     "--unshare-all",
@@ -96,7 +96,8 @@ class View:
     ``device_access`` relaxes the filter of system calls for GPU drivers. With ``refuses_sockets``
     a socket of a network cannot be made; without it, who tries is ended.
     ``system`` may be narrowed for programs that need less than ``/usr``; ``arguments`` are further
-    bubblewrap arguments.
+    bubblewrap arguments. ``at_end`` are the shell's words for when the command has ended, whose
+    status they keep; what they write to file 3 is the command's standard error.
     """
 
     read_only: tuple[Path, ...] = ()
@@ -110,6 +111,7 @@ class View:
     system: tuple[Path, ...] = SYSTEM_PATHS
     arguments: tuple[str, ...] = ()
     identity: Identity = OURS
+    at_end: str = ""
 
     def inside(self, path: Path) -> Path:
         """Where a process with this view sees the host's ``path``."""
@@ -144,7 +146,11 @@ def command_line(
         return list(argv)
     filtering = () if call_filter is None else ("--seccomp", str(call_filter))
     start = ("--chdir", str(view.inside(cwd)), "--")
-    return [*_sandbox(view), *filtering, *start, *_INIT, *argv]
+    return [*_sandbox(view), *filtering, *start, *_init(view.at_end), *argv]
+
+
+def _init(at_end: str = "") -> Iterator[str]:
+    return (word.format(at_end) for word in _INIT)
 
 
 @contextlib.contextmanager
@@ -198,7 +204,10 @@ def problem() -> str:
     if not shutil.which("bwrap"):
         return "bubblewrap (bwrap) is not installed"
     probe = subprocess.run(
-        [*_sandbox(View()), "--", *_INIT, "/bin/true"], capture_output=True, text=True, check=False
+        [*_sandbox(View()), "--", *_init(), "/bin/true"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     return "" if probe.returncode == 0 else f"bubblewrap failed: {probe.stderr.strip()}"
 

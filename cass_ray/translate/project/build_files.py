@@ -20,6 +20,7 @@ from cass_ray.translate.project.build_text import (
     with_spared,
 )
 from cass_ray.translate.project.cmake_cccl import NAMED, core_library
+from cass_ray.translate.project.cmake_compiler import accept_compiler
 from cass_ray.translate.project.cmake_features import (
     downloads,
     fetched,
@@ -39,8 +40,10 @@ from cass_ray.translate.project.cmake_ipo import is_checked, plain_module, witho
 from cass_ray.translate.project.cmake_lists import (
     find_by_file,
     link_listed,
+    parameters,
     renamed_language,
     set_globbed,
+    set_parameters,
     sources_of_folder,
 )
 from cass_ray.translate.project.cmake_searches import searches
@@ -71,13 +74,6 @@ _LOADS = re.compile(
 _CUDA_SOURCE = re.compile(r"(?<![\w./*$@{}%-])[\w./${}-]+\.cu\b(?![\w(])")
 _OPEN_END = re.compile(r"(?<![\w./*$@{}%-])[\w./${}-]+\.\$\{\w+\}(?![\w.(])")
 _BARE = re.compile(r"\"?\$\{(\w+)\}\"?")
-_PARAMETERS = re.compile(
-    r"^[ \t]*(?:function|macro)\s*\(\s*\w+([^()]*)\)", re.IGNORECASE | re.MULTILINE
-)
-_PARSED = re.compile(
-    r"\bcmake_parse_arguments\s*\(\s*(?:PARSE_ARGV\s+\d+\s+)?\"?(?P<prefix>\w+)\"?(?P<options>[^()]*)\)",
-    re.IGNORECASE,
-)
 _CUDA_GLOB = re.compile(r"\.cu(?!\w)")
 _CUDA_WORD = re.compile(r"(?<![${-])\bCUDA\b(?![}_])")
 _LANGUAGE = re.compile(rf'("(?:[^"\\]|\\.)*")|{_CUDA_WORD.pattern}', re.DOTALL)
@@ -183,6 +179,7 @@ def translate_cmake(text: str) -> Translation:
         file.replace_commands(core_library)
     elif not _SEEMS_CUDA.search(text):
         return file.done()
+    file.text = accept_compiler(file.text)
     targets = {TARGETS[name] for name in _TARGET.findall(text) if name in TARGETS}
     targets |= {VARIABLES[name] for name in _VARIABLE.findall(text)}
     targets |= libraries_added(text)
@@ -210,11 +207,9 @@ def translate_cmake(text: str) -> Translation:
             whole + without_gcc(name.lower(), whole[whole.index("(") + 1 : -1], checked)
         )
     )
-    parameters = _parameters(text)
+    given = parameters(text)
     file.replace_commands(
-        lambda name, whole: _command(
-            name, whole, targets, headers, asked, own, parameters, file.words
-        )
+        lambda name, whole: _command(name, whole, targets, headers, asked, own, given, file.words)
     )
     file.substitute(_INCLUDE_VARIABLE, "hip_INCLUDE_DIRS")
     file.substitute(r"\bCUDA(?:Toolkit)?_FOUND\b", "hip_FOUND")
@@ -300,7 +295,7 @@ def _command(
     headers: bool,
     version: tuple[str, ...],
     own: frozenset[str],
-    parameters: frozenset[str],
+    given: frozenset[str],
     flags: Callable[[str], str],
 ) -> str:
     lower, body = name.lower(), whole[whole.index("(") + 1 : -1]
@@ -329,13 +324,13 @@ def _command(
         return f"{found}\n{_PLATFORM}" if headers else found
     made = find_cuda_command(lower, body, flags)
     if made is not None:
-        return made.replace("{language}", _language("add_library", words, body, parameters))
+        return made.replace("{language}", _language("add_library", words, body, given))
     if lower == "aux_source_directory" and len(words) == 2:
         return f"{whole}\n{sources_of_folder(*words)}"
     if lower in {"set", "set_property", "set_target_properties"}:
         whole = _architectures(whole) + separable_compilation(lower, body, own)
     if lower in _LISTING:
-        return whole + _language(lower, words, body, parameters)
+        return whole + _language(lower, words, body, given)
     return whole
 
 
@@ -413,34 +408,12 @@ def _architectures(command: str) -> str:
     return re.sub(pattern, 'HIP_ARCHITECTURES "${CMAKE_HIP_ARCHITECTURES}"', command)
 
 
-def _parameters(text: str) -> frozenset[str]:
-    """Variables that hold what functions and macros of a CMake file are called with."""
-    words = [word for match in _PARAMETERS.finditer(text) for word in (*match[1].split(), "ARGN")]
-    for match in _PARSED.finditer(text):
-        names = re.split(r"[\s;]+", " ".join(re.findall(r'"([^"]*)"', match["options"])))
-        names += re.findall(r"(?<!\S)[A-Z][A-Z_]*(?!\S)", match["options"])
-        prefix = match["prefix"]
-        words += [f"{prefix}_{name}" for name in (*names, "UNPARSED_ARGUMENTS") if name]
-    return frozenset(words)
-
-
-def _set_parameters(names: list[str]) -> str:
-    """The ``.cu`` files among what a function of the project's own is called with."""
-    return "".join(
-        f"\nforeach(source ${{{name}}})\n"
-        f'  if(source MATCHES "[.]cu$")\n'
-        f"    set_source_files_properties(${{source}} PROPERTIES LANGUAGE HIP)\n"
-        f"  endif()\nendforeach()"
-        for name in names
-    )
-
-
 def _language(
-    command: str, words: list[str], body: str, parameters: frozenset[str] = frozenset()
+    command: str, words: list[str], body: str, known: frozenset[str] = frozenset()
 ) -> str:
     """CMake takes ``.cu`` for CUDA: say that the files are HIP.
 
-    ``parameters`` are those of the file's functions and macros.
+    ``known`` are the parameters of the file's functions and macros.
     """
     if command == "file":
         if not words or not words[0].startswith("GLOB") or not _CUDA_GLOB.search(body):
@@ -453,11 +426,13 @@ def _language(
     made = f"\nset_source_files_properties({' '.join(found)} PROPERTIES LANGUAGE HIP)"
     # Names whose end is a variable are known when CMake runs, of targets alone.
     open_ends = _OPEN_END.findall(text) if command.startswith("add_") else []
-    given = [match[1] for word in words[1:] if (match := _BARE.fullmatch(word))]
-    given = [name for name in given if name in parameters] if command.startswith("add_") else []
+    # A target is the first of what a function is called with.
+    asked = words if words[:1] == ["${ARGV}"] else words[1:]
+    given = [match[1] for word in asked if (match := _BARE.fullmatch(word))]
+    given = [name for name in given if name in known] if command.startswith("add_") else []
     return (
         (made if found else "")
-        + _set_parameters(given)
+        + set_parameters(given)
         + "".join(
             f'\nif("{name}" MATCHES "[.]cu$")\n'
             f"  set_source_files_properties({name} PROPERTIES LANGUAGE HIP)\nendif()"

@@ -1,4 +1,5 @@
-"""Lists of CMake files: of CUDA's libraries, to be linked later, and of sources by patterns.
+"""Lists of CMake files: of CUDA's libraries, to be linked later, of sources by patterns, and those
+that functions are called with.
 
 ``find_library`` and functions of a project's own around it look for ``cublas_static`` and the
 like; ROCm has shared libraries by other names. A list of nothing but CUDA's libraries gets ROCm's
@@ -26,6 +27,13 @@ _LIST = re.compile(
     re.IGNORECASE,
 )
 _TAKES_LANGUAGES = re.compile(r"\b(?:project|enable_language)\s*\(([^()]*)\)", re.IGNORECASE)
+_PARAMETERS = re.compile(
+    r"^[ \t]*(?:function|macro)\s*\(\s*\w+([^()]*)\)", re.IGNORECASE | re.MULTILINE
+)
+_PARSED = re.compile(
+    r"\bcmake_parse_arguments\s*\(\s*(?:PARSE_ARGV\s+\d+\s+)?\"?(?P<prefix>\w+)\"?(?P<options>[^()]*)\)",
+    re.IGNORECASE,
+)
 _BOUNDS = {"PARENT_SCOPE", ""}
 
 
@@ -120,6 +128,30 @@ def renamed_language(text: str) -> Callable[[str, str], str]:
         return whole
 
     return rename
+
+
+def parameters(text: str) -> frozenset[str]:
+    """Variables that hold what functions and macros of a CMake file are called with."""
+    words = [
+        word for match in _PARAMETERS.finditer(text) for word in (*match[1].split(), "ARGN", "ARGV")
+    ]
+    for match in _PARSED.finditer(text):
+        names = re.split(r"[\s;]+", " ".join(re.findall(r'"([^"]*)"', match["options"])))
+        names += re.findall(r"(?<!\S)[A-Z][A-Z_]*(?!\S)", match["options"])
+        prefix = match["prefix"]
+        words += [f"{prefix}_{name}" for name in (*names, "UNPARSED_ARGUMENTS") if name]
+    return frozenset(words)
+
+
+def set_parameters(names: list[str]) -> str:
+    """The ``.cu`` files among what a function of the project's own is called with."""
+    return "".join(
+        f"\nforeach(source ${{{name}}})\n"
+        f'  if(source MATCHES "[.]cu$")\n'
+        f"    set_source_files_properties(${{source}} PROPERTIES LANGUAGE HIP)\n"
+        f"  endif()\nendforeach()"
+        for name in names
+    )
 
 
 def sources_of_folder(folder: str, variable: str) -> str:

@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from cass_ray.translate.project.declarations import MACROS
 from cass_ray.translate.protocol import NO_CONTEXT, Context, Finding, Translation, Translator
 from cass_ray.translate.rules.text import SourceText, opaque, split_mark
 
@@ -35,12 +36,13 @@ def left_to_the_compiler(finding: Finding, source: str) -> bool:
     """Whether ``finding`` is about a name that HIP does not declare, outside of conditions.
 
     Where the project's own command leaves that code out, the name does no harm; where it does not,
-    the HIP side does not compile. In a condition an unknown name would be false without a word.
+    the HIP side does not compile. In a condition an unknown name would be false without a word,
+    unless a header of both sides defines it.
     """
     if not finding.message.endswith(UNKNOWN_NAME):
         return False
     line = source.splitlines()[finding.line - 1 : finding.line]
-    return not (line and _CONDITION.match(line[0]))
+    return not (line and _CONDITION.match(line[0])) or MACROS.match(finding.message) is not None
 
 
 @dataclass(frozen=True)

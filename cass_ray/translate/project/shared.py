@@ -28,6 +28,7 @@ from cass_ray.translate.rules.text import SourceText, opaque, split_mark
 HEADER = "cuda_hip.h"
 MACRO = "CASS_HIP"
 _BY_AMD = "defined(__HIP__) || defined(__HIP_PLATFORM_AMD__)"
+_OF_DEVICES = re.compile(r"__host__|__device__|\b(?:cuda|hip)_runtime")
 
 _TOKEN = re.compile(r"\w+|\\\r?\n|[^\w\s]")
 _DIRECTIVE = re.compile(r"\s*#\s*(\w+)")
@@ -144,7 +145,16 @@ def share_repair(text: str, repaired: str) -> str:
 
     Raises :class:`~cass_ray.translate.project.hunks.SharedError`.
     """
-    return _shared(text, repaired, "", lambda unit, _: (unit.text,), {})
+    by = "defined(__HIP__)" if gives_sides(text, repaired) else _BY_AMD
+    return _shared(text, repaired, "", lambda unit, _: (unit.text,), {}, by)
+
+
+def gives_sides(text: str, repaired: str) -> bool:
+    """Whether a repair says for hosts and devices what stood in a file for hosts alone, perhaps.
+
+    Their compilers do not know these words.
+    """
+    return "__host__" in repaired and _OF_DEVICES.search(text) is None
 
 
 def share_file(cuda: str, hip: str, names: Mapping[str, str], header: str) -> str:
@@ -161,6 +171,7 @@ def _shared(
     header: str,
     key: Callable[[TextUnit, Mapping[str, str]], tuple[str, ...]],
     names: Mapping[str, str],
+    by: str = _BY_AMD,
 ) -> str:
     mark, cuda = split_mark(cuda)
     before, after = _units(cuda), _units(split_mark(hip)[1])
@@ -172,7 +183,7 @@ def _shared(
     if header:
         parts.append(f'#include "{header}"{newline}')
     else:
-        condition, otherwise = f"#if {_BY_AMD}{newline}", f"#if !({_BY_AMD}){newline}"
+        condition, otherwise = f"#if {by}{newline}", f"#if !({by}){newline}"
     for hunk in hunks(codes, before, after):
         old = "".join(unit.text for unit in before[max(hunk.a, opening) : hunk.b])
         if hunk.same:

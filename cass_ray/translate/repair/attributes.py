@@ -29,7 +29,7 @@ _FOR_OTHER_SIDES = re.compile(
     r"target attributes do not match",
     re.MULTILINE,
 )
-_DECLARED, _SPECIALIZED = "declared for one side here", "specialized for other sides"
+DECLARED, _SPECIALIZED = "declared for one side here", "specialized for other sides"
 _LEAD = re.compile(r"\s*(?:(?:public|private|protected)\s*:(?!:)\s*|(?:template\s*)?(?=<))")
 _FULL_SPECIALIZATION = re.compile(r"template\s*<\s*>")
 _A_MACRO = re.compile(r"\b[A-Z][A-Z0-9_]{3,}\b")
@@ -42,7 +42,7 @@ def other_declarations(message: str, notes: str) -> Iterator[tuple[str, int, int
     overload = _NO_OVERLOAD.match(message)
     before = _BEFORE.search(notes)
     if overload and before and overload["there"] != _BOTH:
-        yield before["file"], int(before["line"]), int(before["column"]), _DECLARED
+        yield before["file"], int(before["line"]), int(before["column"]), DECLARED
     for found in _FOR_OTHER_SIDES.finditer(notes):
         yield found["file"], int(found["line"]), int(found["column"]), _SPECIALIZED
 
@@ -50,7 +50,7 @@ def other_declarations(message: str, notes: str) -> Iterator[tuple[str, int, int
 def widen_declaration(text: SourceText, edits: Edits, message: str, line: int, offset: int) -> str:
     """Give both sides to the declaration of what is named at ``offset``."""
     overload = _NO_OVERLOAD.match(message)
-    if message not in {_DECLARED, _SPECIALIZED} and (not overload or overload["here"] == _BOTH):
+    if message not in {DECLARED, _SPECIALIZED} and (not overload or overload["here"] == _BOTH):
         return ""
     start = _behind_parameters(text, definition_start(text.code, offset), offset)
     words = text.code[start:offset]

@@ -22,12 +22,20 @@ from cass_ray.translate.repair.attributes import (
     widen_specialization,
 )
 from cass_ray.translate.repair.builtin_indices import name_index_types
+from cass_ray.translate.repair.constants import make_plain_constant
 from cass_ray.translate.repair.device_pointers import count_bytes
 from cass_ray.translate.repair.half_assignments import convert_halves, name_assigned_type
 from cass_ray.translate.repair.host_math import name_standard_function
 from cass_ray.translate.repair.operators import leave_own_operator, own_operators
 from cass_ray.translate.repair.redeclared import leave_out_second
-from cass_ray.translate.repair.sides import CANDIDATE, HOST_FROM_DEVICE, give_both_sides
+from cass_ray.translate.repair.sides import (
+    CANDIDATE,
+    CONSTRUCTOR,
+    DEVICE_FROM_HOST,
+    HOST_FROM_DEVICE,
+    give_both_sides,
+    give_host_side,
+)
 from cass_ray.translate.repair.standard_headers import add_header, pending
 from cass_ray.translate.repair.template_arguments import name_types
 from cass_ray.translate.repair.variable_arrays import take_old_stack_size, zero_variable_array
@@ -105,9 +113,10 @@ def diagnostics(messages: str) -> list[CompilerDiagnostic]:
 def at_declarations(items: list[CompilerDiagnostic]) -> list[CompilerDiagnostic]:
     """The errors of ``items`` whose cause is a declaration, at the place of that."""
     places = [
-        (found["file"], int(found["line"]), int(found["column"]), HOST_FROM_DEVICE)
+        (found["file"], int(found["line"]), int(found["column"]), said)
         for item in items
-        for found in CANDIDATE.finditer(item.notes)
+        for noted, said in ((CANDIDATE, HOST_FROM_DEVICE), (CONSTRUCTOR, DEVICE_FROM_HOST))
+        for found in noted.finditer(item.notes)
     ]
     for item in items:
         places += own_operators(item.message, item.notes)
@@ -271,10 +280,6 @@ def _cast_narrowed(text: SourceText, edits: Edits, item: CompilerDiagnostic, off
     return f"cast on line {item.line} to {found[1]}"
 
 
-def _name_index_types(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
-    return name_index_types(text, edits, item.message, item.notes, item.line, offset)
-
-
 def _unify_extremes(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
     if not re.search(r"call to '(?:min|max)' is ambiguous", item.message):
         return ""
@@ -424,6 +429,13 @@ def _by_message(mend: Callable[[SourceText, Edits, str, int, int], str]) -> Fix:
     return lambda text, edits, item, offset: mend(text, edits, item.message, item.line, offset)
 
 
+def _with_notes(mend: Callable[[SourceText, Edits, str, str, int, int], str]) -> Fix:
+    """The fix ``mend``, which needs the notes of a diagnostic, too."""
+    return lambda text, edits, item, offset: mend(
+        text, edits, item.message, item.notes, item.line, offset
+    )
+
+
 _RULES: tuple[Fix, ...] = (
     _by_message(leave_out_second),
     _by_message(name_standard_function),
@@ -440,12 +452,14 @@ _RULES: tuple[Fix, ...] = (
     _widen_specialization,
     _by_message(widen_declaration),
     _by_message(give_both_sides),
+    _by_message(give_host_side),
     _add_keyword,
     _cast_argument,
     _by_message(convert_halves),
     _by_message(name_assigned_type),
     _by_message(count_bytes),
-    _name_index_types,
+    _with_notes(name_index_types),
+    _with_notes(make_plain_constant),
     _unify_extremes,
     _cast_narrowed,
     _add_header,

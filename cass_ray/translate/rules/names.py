@@ -19,9 +19,10 @@ _QUALIFIERS = re.compile(r"(?<![\w>)])(?<![\w>)]::)(?:[A-Za-z_]\w*\s*::\s*)+\Z")
 _SCOPES = re.compile(r"(?<![\w>)])(?<![\w>)]::)(?:[A-Za-z_]\w*::\s*)+\Z")
 """A space before ``::cub`` qualifies nothing: ``return ::cub::Max()``, ``#define N ::cub::``."""
 _STATEMENT = re.compile(r"(?:return|case|throw|else)\s+(?=::)")
-_CUB_HOSTS = {"SwitchDevice": "switch_device"}
-"""Classes of CUB's for the host that hipCUB lacks -> our snippet."""
-_CUB_HOST = re.compile(rf"cub\s*::\s*({'|'.join(_CUB_HOSTS)})\b")
+_CUB_HOST = re.compile(
+    r"cub\s*::\s*(?:SwitchDevice|CurrentDevice|DeviceCount|SmVersion|MaxSmOccupancy)\b"
+)
+"""What CUB has for the host and hipCUB lacks: in the snippet ``cub_host``."""
 _CUB_INSIDE = re.compile(r"\bnamespace\s+cub\s*\{")
 _CUB_QUALIFIED = re.compile(r"\bnamespace\s+((?:\w+\s*::\s*)+)cub\s*\{")
 _ASSERTED = re.compile(r"\bstatic_assert\s*\([\s\\]*\Z")
@@ -262,10 +263,9 @@ def _rename_cub(
         return
     if scope.endswith(scopes):
         return
-    own = _CUB_HOST.match(code, offset)
-    if own:
+    if _CUB_HOST.match(code, offset):
         unit.rename(offset, "cub", "cass")
-        unit.snippets.add(_CUB_HOSTS[own[1]])
+        unit.snippets.add("cub_host")
     else:
         unit.rename(offset, "cub", "hipcub")
     if wrapped and not declared_inside:

@@ -46,6 +46,7 @@ LACKING = {**_SYNCHRONIZATION, **_PIPELINE, **_ACCESS, **_HARDWARE}
 """Name in ``cuda`` that libhipcxx lacks -> what to do; in ``cuda::std`` the first four."""
 
 _OF_SNIPPET = {"barrier", "pipeline", "aligned_size_t", "pipeline_consumer_wait_prior"}
+_FUNCTIONAL = {"maximum", "minimum", "ceil_div", "round_up", "round_down"}
 _SCOPE = re.compile(r"\bcuda(?=\s*::\s*(?:barrier|pipeline)\s*<\s*\Z)")
 _SUPPORTED = re.compile(
     r"\s*::\s*(?:barrier|pipeline)\s*<\s*cuda\s*::\s*(?:thread_scope\s*::\s*)?"
@@ -97,13 +98,13 @@ def uses(unit: Rewrite) -> Iterator[tuple[int, re.Match[str]]]:
 
 def is_of_functional(names: re.Match[str]) -> bool:
     """Whether the snippet ``functional`` defines what stands behind ``cuda``."""
-    return names[1] in {"maximum", "minimum"} or names.groups() == ("std", "identity")
+    return names[1] in _FUNCTIONAL or names.groups() == ("std", "identity")
 
 
 def plain_header(path: str) -> str | None:
     """The counterpart of libcu++'s header ``path`` in the host's library, empty where a snippet is
     it; None where there is none."""
-    if path == "cuda/functional":
+    if path in {"cuda/functional", "cuda/cmath"}:
         return ""
     name = path.removeprefix(STANDARD_FOLDER)
     known = path.startswith(STANDARD_FOLDER) and name in tables.standard_names().values()

@@ -18,7 +18,9 @@ from benchmarks.corpus.repositories.rule import (
     candidates,
     choose,
     choose_later,
+    choose_new,
     facts_of,
+    new_candidates,
 )
 from benchmarks.corpus.repositories.taken import lines_of, pairs_of, programs_of, take
 from cass_ray.corpus.program import SourceError
@@ -103,6 +105,24 @@ def test_a_later_list_begins_after_the_last_of_the_one_before(later: str, before
     assert [each.kind for each in taken] == ["k", *[""] * 29]
     assert getattr(chosen, before) == getattr(written, before)
     assert chosen.not_had == [names[2], names[64]]
+
+
+def test_later_lists_take_names_that_no_list_had() -> None:
+    linked = list(new_candidates([]))
+    assert not {name.lower() for name in linked} & {name.lower() for name in candidates([])}
+    earlier = RepositoryList(named=[Repository(repository=linked[0])], not_had=["a/b", linked[9]])
+
+    def facts(name: str) -> Facts:
+        if name == linked[5]:
+            raise SourceError("no clone")
+        return Facts("", "MIT", 5, 0)
+
+    chosen = choose_new(earlier, facts, "sixth")
+    expected = [name for name in linked[1:42] if name != linked[5]]
+    assert [each.repository for each in chosen.sixth] == expected
+    assert chosen.not_had == ["a/b", linked[9], linked[5]]
+    chosen = choose_new(choose_new(chosen, facts, "seventh"), facts, "seventh")
+    assert [each.repository for each in chosen.seventh] == linked[42:57]
 
 
 def test_the_lists_that_are_committed() -> None:

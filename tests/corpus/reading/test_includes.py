@@ -232,3 +232,20 @@ def test_files_that_macros_name(tmp_path: Path) -> None:
 def test_macros_that_name_each_other_end(tmp_path: Path) -> None:
     tree = write(tmp_path, {"a.cu": "#define A B\n#define B A\n#include A\n"})
     assert closure(tree, "a.cu").computed == ("a.cu:3: A",)
+
+
+def test_what_a_folder_needs_that_a_macro_names(tmp_path: Path) -> None:
+    """Which of two folders is meant is left to the compiler; what either needs is known."""
+    files = {
+        "main.cu": (
+            "#define ROOT lib/BACKEND\n#define HEADER <ROOT/detail/run.h>\n#include HEADER\n"
+        ),
+        "lib/one/detail/run.h": "#include <cublas_v2.h>\n",
+        "lib/two/detail/run.h": '#include "more.h"\n',
+        "lib/two/detail/more.h": "#include <cusparse.h>\n",
+        "other/run.h": "#include <cufft.h>\n",
+    }
+    made = closure(write(tmp_path, files), "main.cu")
+    assert made.computed == ("main.cu:3: HEADER",)
+    assert {"cublas_v2.h", "cusparse.h"} <= set(made.unresolved)
+    assert "cufft.h" not in made.unresolved

@@ -14,7 +14,10 @@ from tests.emulator.hip_runtime.conftest import RunProgram
 pytestmark = pytest.mark.amd
 
 
-@pytest.mark.parametrize("name", ["memory", "streams", "errors", "properties", "graphs", "ranges"])
+@pytest.mark.parametrize(
+    "name",
+    ["memory", "streams", "errors", "properties", "graphs", "ranges", "at_the_end"],
+)
 def test_program_finds_all_as_expected(run_program: RunProgram, name: str) -> None:
     completed = run_program(f"{name}.cpp")
     assert completed.stdout_text == "all as expected\n", completed.stderr_text

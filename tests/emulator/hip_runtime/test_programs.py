@@ -241,6 +241,18 @@ def test_memory_as_a_cards_runtime_hands_it_out(run_program: RunProgram) -> None
     assert checked.stdout_text == "beside: fault\n"
 
 
+def test_what_nothing_waits_for_may_be_late(run_program: RunProgram) -> None:
+    """CUDA's and HIP's guides promise no more than that: "asynchronous concurrent execution"."""
+    prompt = run_program("late.hip", options=RunOptions(seconds=60))
+    assert prompt.stdout_text == (
+        "event 7\nno event 7\nnull stream 7\nqueried 7\nsynchronized 7 7\nflag 1\ndestroyed 7\n"
+    ), prompt.stderr_text
+    late = run_program("late.hip", options=RunOptions(seconds=60, late_streams=True))
+    assert late.stdout_text == (
+        "event 7\nno event 0\nnull stream 7\nqueried 7\nsynchronized 0 7\nflag 1\ndestroyed 7\n"
+    ), late.stderr_text
+
+
 def test_memory_in_fragments_is_zero_and_nobody_elses(run_program: RunProgram) -> None:
     done = run_program("fragments.hip", options=RunOptions(seconds=60, as_on_a_card=True))
     assert done.stdout_text == "0\n", done.stderr_text

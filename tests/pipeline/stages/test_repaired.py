@@ -52,6 +52,15 @@ __device__ inline std::uint64_t atomicCAS(std::uint64_t* p, std::uint64_t a, std
 }
 __global__ void k(std::uint64_t* p) { atomicAdd(p, std::uint64_t(1)); atomicCAS(p + 1, *p, *p); }
 """
+# As CubbyFlow's and many others: nvcc warns of no sides where a member is defined (20040).
+NUMBERS = range(130)
+MEMBERS = "".join([
+    "template <class T> struct Many {",
+    *(f"\n  __host__ __device__ int f{n}();" for n in NUMBERS),
+    "\n};",
+    *(f"\ntemplate <class T> int Many<T>::f{n}() {{ return {n}; }}" for n in NUMBERS),
+    "\n__global__ void k(int* p) { *p = Many<int>().f129(); }\n",
+])  # fmt: skip
 WRONG = "__global__ void k(int* p) { *p = not_there; }\n"
 DEVICE_ALONE = "__global__ void k(int* p) { *p = 1; }\n"
 
@@ -73,9 +82,9 @@ def rows_of(folder: Path, files: dict[str, str], configured: str = "recorded") -
 @pytest.mark.amd
 def test_a_project_s_units_are_mended(tmp_path: Path) -> None:
     files = {"table.h": HEADER, "default.cu": DEFAULT, "shift.cu": SHIFT, "both.cu": BOTH}
-    files |= {"shared.cu": SHARED, "atomics.cu": ATOMICS}
+    files |= {"shared.cu": SHARED, "atomics.cu": ATOMICS, "members.cu": MEMBERS}
     rows = rows_of(tmp_path, {**files, "wrong.cu": WRONG, "plain.cu": DEVICE_ALONE})
-    for name in ("default.cu", "shift.cu", "both.cu", "plain.cu", "shared.cu", "atomics.cu"):
+    for name in [*files, "plain.cu"][1:]:
         assert not rows[name]["reason"], rows[name]["diagnostic"]
         assert "s_endpgm" in rows[name]["hip_device"]
     assert "low = -(1 << 4)" in rows["shift.cu"]["hip_source"]

@@ -244,6 +244,7 @@ TRIVIAL = "thrust/detail/type_traits/has_trivial_assign.h"
         "static_assert(!thrust::detail::has_trivial_assign<S>::value, \"\");\n"
         "static_assert(!thrust::detail::has_trivial_assign<const int>::value, \"\");\n",
         "#include <thrust/detail/config/host_device.h>\n__host__ __device__ int f();\n",
+        "#include <thrust/detail/cstdint.h>\nthrust::detail::uint16_t f();\n",
         '#include "thrust/detail/config/host_device.h"\n#include <thrust/tuple.h>\n'
         "__host__ __device__ int f() { return thrust::get<0>(thrust::make_tuple(1, 2)); }\n",
     ],

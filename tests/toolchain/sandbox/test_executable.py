@@ -245,6 +245,22 @@ def test_inputs_are_found_and_stay_as_they_are(inputs: Path) -> None:
     assert not (inputs / "new").exists()
 
 
+def test_files_that_it_leaves_come_back(inputs: Path) -> None:
+    script = (
+        "mkdir sub; echo a > 'sub/one file'; printf b > two; ln -s two three; echo >&2 said; exit 3"
+    )
+    ended = run_sandboxed(Path("/bin/sh"), ["-c", script], bounds=SMALL, inputs=inputs)
+    assert dict(ended.files) == {"sub/one file": b"a\n", "two": b"b"}
+    assert (ended.stderr, ended.status) == (b"said\n", 3)
+
+
+def test_what_is_too_large_to_come_back_is_left_out() -> None:
+    script = "head -c 600000 /dev/zero > a; head -c 600000 /dev/zero > b; echo >&2 said; kill -9 $$"
+    ended = run_sandboxed(Path("/bin/sh"), ["-c", script], bounds=SMALL)
+    assert list(ended.files) == ["a"] and len(ended.files["a"]) == 600_000
+    assert (ended.stderr, ended.status) == (b"said\n", 137)
+
+
 def test_inputs_without_a_sandbox_are_copies(inputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(isolation, "available", lambda: False)
     monkeypatch.setenv(isolation.ALLOW_UNISOLATED, "1")

@@ -210,6 +210,8 @@ target_link_libraries(a INTERFACE hip::host)
             ["T_SOURCES"],
         ),
         ("set(T_SOURCES a.cpp)", "add_executable(a ${T_SOURCES})", []),
+        ("", "add_library(${ARGV})", ["ARGV"]),
+        ("", "add_library(${name} a.cpp)", []),
     ],
 )
 def test_sources_that_a_function_parses(head: str, body: str, variables: list[str]) -> None:

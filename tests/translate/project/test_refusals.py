@@ -142,3 +142,14 @@ def test_lines_of_a_statement_that_is_refused_have_no_marks() -> None:
     assert marked.count("cass-ray: ") == 2
     assert "asm(" not in marked and "  int b; }\n" in marked
     assert next(line for line in marked.splitlines() if "pragma" in line).startswith("#pragma")
+
+
+def test_a_version_that_both_sides_headers_define_stays_in_a_condition() -> None:
+    source = (
+        "#if CUDNN_VERSION >= 7000\nint a;\n#endif\n#if CUPTI_API_VERSION > 8\nint b;\n#endif\n"
+    )
+    rules = make_translator("rules")
+    assert [each.line for each in rules.translate(source).errors] == [1, 4]
+    made = RefusingTranslator(rules, names_are_known=True).translate(source)
+    assert made.source.count("cass-ray: ") == 1
+    assert "CUPTI_API_VERSION" in made.source.partition("cass-ray: ")[2].splitlines()[0]

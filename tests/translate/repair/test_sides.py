@@ -40,3 +40,35 @@ def test_what_the_hosts_pass_alone_declares(before: str, declaration: str, mende
     made, fixes = apply_fixes(source, [item])
     assert made == (f"{before}{BOTH}{declaration}\n" if mended else source)
     assert len(fixes) == mended
+
+
+CALLED = """\
+run.cu:9:20: error: no matching constructor for initialization of 'const Loss'
+./loss.h:1:{column}: note: candidate constructor not viable: call to __device__ function from \
+__host__ function
+"""
+
+
+@pytest.mark.parametrize(
+    ("constructor", "mended"),
+    [
+        ("__device__ inline Loss(float d) {}", True),
+        ("__device__ Loss(float d) : d(d), e{d * d} { }", True),
+        ("template <class T> __device__ Loss(T d) : Base<T>(d) {}", True),
+        ("explicit DEVICE Loss(float d) : d(d) {}", True),
+        # nvcc's host code has nothing of these bodies.
+        ("__device__ Loss(float d) { this->d = d; }", False),
+        ("__device__ Loss(float d) : e(d) { this->d = d; }", False),
+        ("__device__ Loss(float d);", False),
+    ],
+)
+def test_constructors_of_the_device_that_the_host_calls(constructor: str, mended: bool) -> None:
+    source = f"struct Loss {{ {constructor} float d, e; }};\n"
+    column = source.index("Loss(") + 1
+    (item,) = at_declarations(diagnostics(CALLED.format(column=column)))
+    assert (item.file, item.line, item.column) == ("./loss.h", 1, column)
+    made, fixes = apply_fixes(source, [item])
+    assert ("__host__ " in made, bool(fixes)) == (mended, mended), made
+    assert made.replace("__host__ ", "").replace("__device__ ", "") == source.replace(
+        "__device__ ", ""
+    )

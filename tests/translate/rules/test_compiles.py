@@ -221,7 +221,10 @@ half sum(half a, half b) { return __hadd(a, b) + a * b; }
 float root(half a) { return a == CUDART_ONE_FP16 ? __half_as_ushort(a) : rsqrtf(a); }
 int prefetch(void* p) {
   cudaMemLocation place = {cudaMemLocationTypeHost, 0};
-  cub::SwitchDevice another(0);
+  cub::SwitchDevice another(cub::DeviceCount() - 1);
+  int version = cub::CurrentDevice();
+  cub::SmVersion(version);
+  if (cub::MaxSmOccupancy(version, barriers, 32)) return version;
   CubDebugExit(CubDebug(cudaMemPrefetchAsync(p, 4, place, 0)));
   return cudaMemAdvise(p, 4, cudaMemAdviseSetReadMostly, {cudaMemLocationTypeDevice, 0});
 }
@@ -234,6 +237,8 @@ FUNCTIONAL = """\
 __global__ void k(int* p, short* q) {
   p[0] = cuda::maximum<>{}(p[0], q[0]) + cuda::minimum<int>{}(p[1], 4);
   p[1] = cuda::std::identity{}(p[2]);
+  static_assert(::cuda::ceil_div(7, 2u) == 4u && cuda::round_up(8, 4) == 8, "");
+  static_assert(cuda::ceil_div<long>(9, 3) == 3 && cuda::round_down(7, 4) == 4, "");
 }
 """
 

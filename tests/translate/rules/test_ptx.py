@@ -133,6 +133,23 @@ def test_a_statement_that_a_macro_builds_from_its_arguments() -> None:
     assert result.source.endswith(uses)
 
 
+@pytest.mark.parametrize(
+    "hint",
+    ["", ' ".L2::" #size "B"', ' ".L2::128B"', '\n#else\n#define HINT(size) ".L2::" #size "B"'],
+)
+def test_what_a_macro_of_the_file_says_of_caches_is_left_out(hint: str) -> None:
+    call = 'asm volatile("cp.async.cg.shared.global" {} " [%0], [%1], 16;" :: "r"(a), "l"(p));'
+    define = f"#define HINT(size){hint}\n"
+    made = translate(define + call.format("HINT(128)"))
+    plain = translate(define + call.format(""))
+    assert not made.errors and made.source == plain.source
+
+
+def test_another_macro_in_a_template_is_refused() -> None:
+    made = translate('#define KIND ".s32"\nasm("add" KIND " %0, %1, 1;" : "=r"(r) : "r"(a));')
+    assert "macros build" in made.errors[0].message
+
+
 @pytest.mark.parametrize("use", ["", "OP(up, s32, r, int, shf)\n", "OP(up, s32, r, int, A::b)\n"])
 def test_a_statement_that_a_macro_builds_without_a_known_use(use: str) -> None:
     result = translate(MACRO + use)

@@ -126,6 +126,20 @@ CASES: dict[str, tuple[str, list[int], int]] = {
     "cvt.rni.u8 2^32": ("cvt.rni.sat.u8.f32 %0, %1;", [BIG], 255),
     "cvt.rni.u8 -1": ("cvt.rni.sat.u8.f32 %0, %1;", [0xBF800000], 0),
     "cvt.rni.u8 NaN": ("cvt.rni.sat.u8.f32 %0, %1;", [NAN], 0),
+    **{
+        f"cvt.rni.s8.f16 {said}": (
+            "{ .reg .b16 h, r; cvt.rn.f16.f32 h, %1; cvt.rni.sat.s8.f16 r, h; cvt.s32.s8 %0, r; }",
+            [bits],
+            expected & 0xFFFFFFFF,
+        )
+        for said, bits, expected in (
+            ("2.5", 0x40200000, 2),
+            ("-3.5", 0xC0600000, -4),
+            ("1000", 0x447A0000, 127),
+            ("-1000", 0xC47A0000, -128),
+            ("NaN", NAN, 0),
+        )
+    },
     "cvt.rzi.s32 2^32": ("cvt.rzi.s32.f32 %0, %1;", [BIG], 0x7FFFFFFF),
     "cvt.rzi.s32 -inf": ("cvt.rzi.s32.f32 %0, %1;", [INFINITY | 1 << 31], 0x80000000),
     "cvt.rzi.u32 -2.5": ("cvt.rzi.u32.f32 %0, %1;", [0xC0200000], 0),

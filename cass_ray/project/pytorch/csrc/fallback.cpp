@@ -138,7 +138,19 @@ void give_generator(const c10::FunctionSchema& schema, torch::jit::Stack* stack,
 
 }  // namespace
 
+bool is_view(const c10::FunctionSchema& schema) {
+  for (const auto& argument : schema.arguments()) {
+    const auto* alias = argument.alias_info();
+    if (alias != nullptr && !alias->isWrite()) return true;
+  }
+  return false;
+}
+
 void by_the_cpu(const c10::OperatorHandle& name, torch::jit::Stack* stack) {
+  TORCH_CHECK_NOT_IMPLEMENTED(
+      !is_view(name.schema()), name.operator_name(),
+      " returns a view and has no kernel for devices; a view by its CPU kernel would be one of "
+      "a copy, and what is written to it would be lost");
   const c10::Device device = device_of(*stack);
   const bool number_first = begins_with_a_number(*stack, name.schema().arguments().size());
   give_generator(name.schema(), stack, device);

@@ -119,20 +119,42 @@ at::Scalar item(const at::Tensor& self) {
 
 void record_stream(at::Tensor&, c10::Stream) {}
 
-// What does not compute: it makes another view of the same memory.
-bool is_view(const c10::FunctionSchema& schema) {
-  for (const auto& argument : schema.arguments()) {
-    const auto* alias = argument.alias_info();
-    if (alias != nullptr && !alias->isWrite()) return true;
-  }
-  return false;
+at::Tensor& set_to_nothing(at::Tensor& self) {
+  const c10::cuda::CUDAGuard guard(self.device());
+  const c10::Storage nothing(c10::Storage::use_byte_size_t(), 0, c10::GetAllocator(at::kCUDA),
+                             /*resizable=*/true);
+  return self.set_(nothing, 0, {0}, {});
+}
+
+// Neither reads nor writes an element: sizes, strides and the storage alone. The CPU's kernel
+// serves tensors of devices as they are; a copy there would be other memory than the tensor's.
+bool handles_no_element(const c10::OperatorHandle& name) {
+  const std::string full = c10::toString(name.operator_name());
+  return is_view(name.schema()) || full == "aten::set_.source_Tensor" ||
+         full == "aten::set_.source_Storage" || full == "aten::is_set_to";
+}
+
+void by_its_cpu_kernel(const c10::OperatorHandle& name, torch::jit::Stack* stack) {
+  name.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), stack);
 }
 
 struct Quiet final : c10::WarningHandler {
   void process(const c10::Warning&) override {}
 };
 
-// Operators of the namespace `space` with a kernel for CUDA, except for `own` and views.
+// PyTorch's operators that handle no element: one without CUDA has no kernel of them for devices.
+void take_over_views(torch::Library& library) {
+  auto& dispatcher = c10::Dispatcher::singleton();
+  for (const auto& name : dispatcher.getRegistrationsForDispatchKey(c10::DispatchKey::CPU)) {
+    const std::string full = c10::toString(name);
+    const auto found = dispatcher.findSchema(name);
+    if (full.rfind("aten::", 0) == 0 && found && handles_no_element(*found))
+      library.impl(full.c_str(), torch::CppFunction::makeFromBoxedFunction<&by_its_cpu_kernel>());
+  }
+}
+
+// Operators of the namespace `space` with a kernel for CUDA, except for `own` and those that
+// handle no element.
 void give_to_the_cpu(torch::Library& library, const std::string& space,
                      c10::ArrayRef<std::string_view> own) {
   auto& dispatcher = c10::Dispatcher::singleton();
@@ -141,7 +163,7 @@ void give_to_the_cpu(torch::Library& library, const std::string& space,
     if (full.rfind(space + "::", 0) != 0) continue;
     if (std::find(own.begin(), own.end(), full) != own.end()) continue;
     const auto found = dispatcher.findSchema(name);
-    if (!found || is_view(found->schema())) continue;
+    if (!found || handles_no_element(*found)) continue;
     library.impl(full.c_str(), torch::CppFunction::makeFromBoxedFunction<&by_the_cpu>());
   }
 }
@@ -160,14 +182,16 @@ void take_over_operators() {
                                __LINE__);
   Quiet quiet;  // that kernels are replaced is what this is for
   const c10::WarningUtils::WarningHandlerGuard guard(&quiet);
-  constexpr std::array<std::string_view, 8> own = {"aten::empty.memory_format",
+  constexpr std::array<std::string_view, 9> own = {"aten::empty.memory_format",
                                                    "aten::empty_strided",
                                                    "aten::copy_",
                                                    "aten::resize_",
                                                    "aten::_copy_from_and_resize",
                                                    "aten::_local_scalar_dense",
+                                                   "aten::set_",
                                                    "aten::set_.source_Storage_storage_offset",
                                                    "aten::record_stream"};
+  take_over_views(aten);
   give_to_the_cpu(aten, "aten", own);
   set(aten, "empty.memory_format", &empty);
   set(aten, "empty_strided", &empty_strided);
@@ -176,6 +200,7 @@ void take_over_operators() {
   set(aten, "_local_scalar_dense", &item);
   set(aten, "record_stream", &record_stream);
   set(aten, "resize_", &resize);
+  set(aten, "set_", &set_to_nothing);
   set(aten, "set_.source_Storage_storage_offset", &at::native::set_storage_cpu_);
   others.fallback(torch::CppFunction::makeFromBoxedFunction<&by_the_cpu>());
 }

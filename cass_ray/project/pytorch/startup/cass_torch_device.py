@@ -125,6 +125,8 @@ def present(torch: Any) -> None:
     )
     torch.cuda.Stream = Stream
     torch.cuda.Event = Event
+    if not hasattr(torch._C, "_cuda_getCurrentRawStream"):  # torch.compile imports it by name
+        torch._C._cuda_getCurrentRawStream = lambda device: Stream.cuda_stream
 
 
 def build_for_hip(extension: Any) -> None:

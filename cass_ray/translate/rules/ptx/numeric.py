@@ -84,19 +84,24 @@ def convert(state: RegisterState, modifiers: list[str], operands: list[str]) -> 
     saturate = "sat" in options
     if target in {"bf16", "bf16x2", "f16", "f16x2"} and not saturate:
         return _to_16_bits(state, target, source, rounding, operands)
-    if source in {"f16", "bf16"} and target == "f32" and not (rounding or saturate):
-        return _from_16_bits(state, source, operands)
-    if not {source, target} <= TYPES.keys():
+    if source in {"f16", "bf16"} and target in TYPES:
+        value = _from_16_bits(state, source, operands[1])
+        if target == "f32" and not (rounding or saturate):
+            return state.write(operands[0], target, value)
+        source = "f32"  # which has each of their numbers
+    elif not {source, target} <= TYPES.keys():
         raise UnknownInstructionError(f"the type {source if target in TYPES else target}")
-    value = _converted(state, (source, target), rounding, saturate, operands[1])
-    return state.write(operands[0], target, value)
+    else:
+        value = state.read(operands[1], source)
+    return state.write(
+        operands[0], target, _converted(state, (source, target), rounding, saturate, value)
+    )
 
 
 def _converted(
-    state: RegisterState, kinds: tuple[str, str], rounding: str, saturate: bool, operand: str
+    state: RegisterState, kinds: tuple[str, str], rounding: str, saturate: bool, value: str
 ) -> str:
     source, target = kinds
-    value = state.read(operand, source)
     if source[0] == "f" and rounding in _INTEGRAL:
         value = f"{_INTEGRAL[rounding]}{'f' if source == 'f32' else ''}({value})"
     if target[0] == "f":
@@ -136,14 +141,13 @@ def _to_16_bits(
     return state.write(operands[0], "b32", f"static_cast<unsigned int>({high}) << 16 | {low}")
 
 
-def _from_16_bits(state: RegisterState, source: str, operands: list[str]) -> str:
-    bits = state.read(operands[1], "b16")
+def _from_16_bits(state: RegisterState, source: str, operand: str) -> str:
+    """A half or a bfloat16 as a float."""
+    bits = state.read(operand, "b16")
     if source == "bf16":
-        value = f"__uint_as_float(static_cast<unsigned int>({bits}) << 16)"
-    else:
-        state.snippets.add("numeric")
-        value = f"cass::half_value({bits})"
-    return state.write(operands[0], "f32", value)
+        return f"__uint_as_float(static_cast<unsigned int>({bits}) << 16)"
+    state.snippets.add("numeric")
+    return f"cass::half_value({bits})"
 
 
 def _difference(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:

@@ -29,6 +29,9 @@ _STRING = re.compile(
     + r'(?:("(?:[^"\\\n]|\\.)*")|R"(?P<mark>[^\s()\\]{0,16})\((?P<raw>.*?)\)(?P=mark)")',
     re.DOTALL,
 )
+_CALL = re.compile(_GAP.pattern + r"(?P<name>[A-Za-z_]\w*)(?:\([^()\n]*\))?", re.DOTALL)
+_HINT = re.compile(r'(?:"\.L2::(?:\w|"\s*#\s*\w+\s*")*")?')
+"""``".L2::128B"``, ``".L2::" #size "B"``, or nothing."""
 _CONSTRAINT = re.compile(r'\s*+(?:\[\s*+(\w+)\s*+\])?\s*+"([=+]?)&?([rlhfdnbC])"\s*\(')
 _NAMED_CONSTRAINT = re.compile(r"\s*+(?:\[\s*+(\w+)\s*+\])?\s*+([A-Za-z_]\w*)\s*\(")
 _CONSTRAINT_TEXT = re.compile(r"([=+]?)&?([rlhfdnbC])")
@@ -215,7 +218,10 @@ def _is_scope(code: str, position: int) -> bool:
 def _template(text: str, start: int, end: int) -> str:
     pieces: list[str] = []
     position = start
-    while match := _STRING.match(text, position, end):
+    while match := _STRING.match(text, position, end) or _hint(text, position, end):
+        if match.re is _CALL:
+            position = match.end()
+            continue
         try:
             quoted = (match[1] or '""').replace("\\\r\n", "").replace("\\\n", "")
             pieces.append(match["raw"] or ast.literal_eval(quoted))
@@ -225,6 +231,16 @@ def _template(text: str, start: int, end: int) -> str:
     if not _GAP.fullmatch(text, position, end):
         raise UnknownInstructionError("a template that macros build")
     return "".join(pieces)
+
+
+def _hint(text: str, start: int, end: int) -> re.Match[str] | None:
+    """A macro of the file in a template that tells of caches, or is empty: it computes nothing."""
+    found = _CALL.match(text, start, end)
+    if found is None:
+        return None
+    define = rf"^[ \t]*#[ \t]*define[ \t]+{found['name']}(?:\([^()\n]*\))?[ \t]*(.*?)[ \t\r]*$"
+    meanings = re.findall(define, text, re.MULTILINE)
+    return found if meanings and all(map(_HINT.fullmatch, meanings)) else None
 
 
 def _operands(unit: Rewrite, span: Span, first: int) -> list[Operand]:

@@ -1,0 +1,55 @@
+"""The files that a program leaves in its working folder: an archive behind its standard error.
+
+Process 1 of the sandbox writes it once the program has ended, behind a mark that is drawn for each
+run. Nothing of the program's own can do more there than write other files.
+"""
+
+from __future__ import annotations
+
+import io
+import secrets
+import shlex
+import tarfile
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+WRITTEN_BYTES = 1 << 20
+"""What is taken of an archive; files behind that are not seen."""
+
+
+@dataclass(frozen=True)
+class Archive:
+    """Asks for the files of one run in ``folder``, which had the entries ``given`` before."""
+
+    folder: Path
+    given: tuple[str, ...] = ()
+    most: int = WRITTEN_BYTES
+    mark: str = field(default_factory=lambda: secrets.token_hex(16))
+
+    @property
+    def words(self) -> str:
+        """For :attr:`~cass_ray.toolchain.sandbox.isolation.View.at_end`."""
+        left_out = [shlex.quote(f"--exclude=./{name}") for name in self.given]
+        tar = ["tar --sort=name --no-wildcards --anchored", *left_out, "-cf - ."]
+        return (
+            f's=$?; cd {shlex.quote(str(self.folder))}; set -- *; if [ -e "$1" ]; then'
+            f" {{ printf {self.mark}; {' '.join(tar)} | head -c {self.most}; }} >&3; fi;"
+            " (exit $s); "
+        )
+
+    def split(self, stderr: bytes) -> tuple[bytes, dict[str, bytes]]:
+        """What the program itself printed there, and the files that it left, by name."""
+        printed, mark, archive = stderr.rpartition(self.mark.encode())
+        return (printed, dict(_files(archive))) if mark else (stderr, {})
+
+
+def _files(archive: bytes) -> Iterable[tuple[str, bytes]]:
+    try:
+        with tarfile.open(fileobj=io.BytesIO(archive), mode="r|") as members:
+            for member in members:
+                content = members.extractfile(member) if member.isreg() else None
+                if content is not None:
+                    yield member.name.removeprefix("./"), content.read()
+    except (tarfile.TarError, EOFError, ValueError):  # it was cut, or is no archive
+        return
