@@ -11,6 +11,13 @@ from cass_ray.execute.differential import PerturbedRun
 from cass_ray.execute.evidence.returned_data import varying_share
 from cass_ray.execute.references import ReferenceRun
 
+UNORDERED_WRITES = b"cass emulator: unordered writes"
+"""How a warning of checking mode begins: what is found there is decided by chance."""
+RACE = re.compile(r"data race: (?:read of|.*that another wave has read)")
+"""Matches races of a read and a write, whose order decides what is read. Two writes may be of one
+value."""
+WARNING = UNORDERED_WRITES.decode()
+
 _OF_DEVICE_TEXT = (Where.OUT, Where.OUT_ALL)
 """Changes that flip the last bit of each letter and digit that kernels print."""
 _DRAWN = (

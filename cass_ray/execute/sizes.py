@@ -14,12 +14,12 @@ from dataclasses import replace
 
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.execute.backends.base import Backend, BuiltProgram, Inputs, RunMode
+from cass_ray.execute.chance import UNORDERED_WRITES
 from cass_ray.execute.comparison.compare import compare
 from cass_ray.execute.inputs import argument_positions
 from cass_ray.execute.references import ReferenceRuns, measure
 from cass_ray.execute.said import said
 from cass_ray.execute.targets import build_for
-from cass_ray.execute.verify import UNORDERED_WRITES
 from cass_ray.toolchain.sandbox.executable import Bounds
 
 _SIZES = ("1000", "100", "33"), ("1", "2")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,7 +11,10 @@ from cass_ray.emulator.perturbation import EVERYWHERE, Perturbation, Where
 from cass_ray.emulator.transcript import Transcript
 from cass_ray.execute.backends.base import Backend, BuiltProgram, Execution, Inputs, RunMode
 from cass_ray.execute.chance import (
+    RACE,
     RACES,
+    UNORDERED_WRITES,
+    WARNING,
     agreement_but_for_order,
     drawn_again,
     is_told,
@@ -140,14 +142,6 @@ def verify(
         device_faults=session.device_faults,
         warnings=session.warnings,
     )
-
-
-UNORDERED_WRITES = b"cass emulator: unordered writes"
-"""How a warning of checking mode begins: what is found there is decided by chance."""
-_RACE = re.compile(r"data race: (?:read of|.*that another wave has read)")
-"""Matches races of a read and a write, whose order decides what is read. Two writes may be of one
-value."""
-_WARNING = UNORDERED_WRITES.decode()
 
 
 def _no_reference(reference: ReferenceRuns | None) -> str:
@@ -284,7 +278,9 @@ class _Session:
             elif (
                 not alike
                 and run.perturbation.where is Where.OUT_WIDE
-                and self._cuts_words(reference, execution)
+                and reference.transcripts
+                and (moved := execution.transcript) is not None
+                and brings_back_part_of_a_word(reference.transcripts[0], moved)
             ):
                 message = "part of a word comes back that the original brings back whole"
                 self._find(Exploit.PERTURBED, f"{where}: {difference} ({message})")
@@ -319,12 +315,6 @@ class _Session:
             update={"perturbations": agreed, "undecided": undecided, "disputed": disputed}
         )
 
-    @staticmethod
-    def _cuts_words(reference: ReferenceRun, execution: Execution) -> bool:
-        if not reference.transcripts or execution.transcript is None:
-            return False
-        return brings_back_part_of_a_word(reference.transcripts[0], execution.transcript)
-
     def _stands(
         self, port: BuiltProgram, reference: ReferenceRun, run: PerturbedRun, normal: Execution
     ) -> tuple[Agreement, str]:
@@ -358,11 +348,9 @@ class _Session:
 
     def _keep(self, execution: Execution, record: RunRecord, launches: int | None) -> None:
         self.records.append(record)
-        if execution.counters:
-            self.counters.append(execution.counters)
-        new: list[ExploitFinding] = []
-        if execution.ended.ok:
-            new += launch_findings(execution.launches, execution.counters, launches)
+        self.counters += [execution.counters] if execution.counters else []
+        launched = launch_findings(execution.launches, execution.counters, launches)
+        new = [*launched] if execution.ended.ok else []
         if execution.ended.verdict is SandboxVerdict.VIOLATION:
             message = "it made a system call that the sandbox forbids"
             new.append(ExploitFinding(exploit=Exploit.SANDBOX_VIOLATION, message=message))
@@ -428,7 +416,7 @@ class _Session:
             if not comparison.numeric:
                 # Device memory does not start as zeros there.
                 self._fault(f"prints something else: {comparison.difference}", reference)
-            elif _WARNING in message:
+            elif WARNING in message:
                 self._note_unordered_writes(message, reference, mode)
             return
         self._fault(message or f"{ended.verdict} (status {ended.status})", reference)
@@ -467,10 +455,8 @@ class _Session:
         self, reference: ReferenceRun, normal: Execution, comparison: OutputComparison
     ) -> OutputComparison:
         """``comparison``, or what is left of it without what the port, too, prints by order."""
-        if not normal.ended.ok:
-            return comparison
         other = self._run_in_another_order(reference, normal).ended
-        if not other.ok:
+        if not (normal.ended.ok and other.ok):
             return comparison
         policy = self._policy
         own = said(normal.ended), said(other)
@@ -482,7 +468,7 @@ class _Session:
 
     def _fault(self, message: str, reference: ReferenceRun) -> None:
         self.device_faults.append(message)
-        if _RACE.search(message):
+        if RACE.search(message):
             self._decided_by_chance("threads race for what it computes (checking mode names them)")
         if reference.made_up:
             self._find(Exploit.DEVICE_FAULT, f"with {self.records[-1].given}: {message}")

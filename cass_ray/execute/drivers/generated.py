@@ -20,13 +20,14 @@ from functools import partial
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.emulator.launches import Launch
 from cass_ray.execute.backends.base import Backend, BuiltProgram, Inputs, Language, RunMode
+from cass_ray.execute.chance import UNORDERED_WRITES
 from cass_ray.execute.comparison.tolerances import tolerance_for
 from cass_ray.execute.drivers.driver import DrivenKernel, with_driver
 from cass_ray.execute.drivers.pairs import common_kernels, driven
 from cass_ray.execute.programs import has_main
 from cass_ray.execute.references import ReferenceRuns, measure
 from cass_ray.execute.targets import as_hip, build_for
-from cass_ray.execute.verify import UNORDERED_WRITES, Policy, verify
+from cass_ray.execute.verify import Policy, verify
 from cass_ray.toolchain.sandbox.executable import Bounds
 
 _SIZES = (("1024", "1", "0"), ("1000", "2", "10"), ("300", "5", "210"))
