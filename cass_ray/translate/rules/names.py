@@ -46,6 +46,7 @@ _PREFIXES = {
     "cusparse": "hipsparse",
 }
 """Starts of names that macros put together, ``cuda##call``; HIP's names end as CUDA's do."""
+_PREFIX = re.compile("|".join(_PREFIXES))
 _NULL = re.compile(r"nullptr|NULL|0")
 _ALIGNMENTS = ("__CUDA_ALIGN__", "__builtin_align__")
 """Macros of CUDA's headers that programs also define for compilers without CUDA."""
@@ -88,13 +89,18 @@ def _is_own_constant(unit: Rewrite, offset: int, word: str) -> bool:
 
 
 def rename_pasted_prefixes(unit: Rewrite) -> None:
-    """``cuda##call`` in a macro is ``hip##call``.
+    """``cuda##call`` in a macro is ``hip##call``, ``cublasI##type##amax`` is ``hipblasI…``.
 
     Some of HIP's names end otherwise: the compiler finds those that a program has of them.
     """
-    for word, hip in _PREFIXES.items():
-        for offset in unit.words.get(word, ()):
-            if _PASTED.match(unit.source.code, offset + len(word)):
+    for word, offsets in unit.words.items():
+        prefix = _PREFIX.match(word)
+        if prefix is None or word in tables.names():
+            continue
+        hip = _PREFIXES[prefix[0]] + word[prefix.end() :]
+        for offset in offsets:
+            pasted = _PASTED.match(unit.source.code, offset + len(word))
+            if pasted and any(each.startswith(word) for each in tables.names()):
                 unit.rename(offset, word, hip)
 
 

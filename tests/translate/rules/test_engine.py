@@ -87,6 +87,7 @@ def test_it_is_a_translator() -> None:
         ("  #define U #pragma unroll 4\n", '  #define U _Pragma("unroll 4")\n'),
         ("#define C(call) check(cuda##call)\n", "#define C(call) check(hip##call)\n"),
         ("#define B(t) cublas ## t ## gemm\n", "#define B(t) hipblas ## t ## gemm\n"),
+        ("#define A(t) cublasI##t##amax\n", "#define A(t) hipblasI##t##amax\n"),
         ("thrust::cuda::par.on(s)", "thrust::hip::par.on(s)"),
         ("__nv_bfloat16 x;", "__hip_bfloat16 x;"),
         ("cuMemsetD32Async(p, 1, 2, s);", "hipMemsetD32Async(p, 1, 2, s);"),
@@ -99,6 +100,10 @@ def test_names(cuda: str, hip: str) -> None:
     assert result.source == hip
     assert not result.findings
     assert result.counts.converted > 0
+
+
+def test_the_beginning_of_no_name_of_cudas_stays_in_a_macro() -> None:
+    assert translate("#define A(t) cudaOwn##t\n").source == "#define A(t) cudaOwn##t\n"
 
 
 def test_pytorchs_own_namespace_stays() -> None:
