@@ -48,9 +48,13 @@ const Program::Reach& Program::reach(std::uint64_t entry) const {
   while (!pending.empty() && found == nullptr) {
     std::uint32_t at = pending.back();
     pending.pop_back();
+    // Nothing needs to stand behind the call of a function that does not return, as a failed
+    // assertion. A wave that comes to the end of the code stops there.
+    bool called = false;
     while (at < instructions.size() && !seen[at]) {
       seen[at] = true;
       const Opcode opcode = opcodes[at];
+      if (opcode == Opcode::engine_invalid && instructions[at].pc >= size && called) break;
       if (set[opcode] == nullptr || opcode == Opcode::engine_invalid ||
           opcode == Opcode::engine_unsupported) {
         found = &instructions[at];
@@ -60,7 +64,8 @@ const Program::Reach& Program::reach(std::uint64_t entry) const {
         pending.push_back(
             static_cast<std::uint32_t>(instructions[at].target - instructions.data()));
       }
-      const bool calls = opcode == Opcode::s_swappc_b64 || opcode == Opcode::s_setpc_b64;
+      called = opcode == Opcode::s_swappc_b64;
+      const bool calls = called || opcode == Opcode::s_setpc_b64;
       if (calls && !follows_pointers) {
         follows_pointers = true;
         for (const std::uint64_t function : functions) {

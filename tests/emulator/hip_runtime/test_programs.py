@@ -241,6 +241,12 @@ def test_memory_as_a_cards_runtime_hands_it_out(run_program: RunProgram) -> None
     assert checked.stdout_text == "beside: fault\n"
 
 
+@pytest.mark.parametrize("architecture", ["gfx1100", "gfx90a"])
+def test_a_kernel_may_end_in_a_call(run_program: RunProgram, architecture: str) -> None:
+    done = run_program("no_return.hip", architecture=architecture)
+    assert done.stdout_text == "49\n", done.stderr_text
+
+
 def test_what_nothing_waits_for_may_be_late(run_program: RunProgram) -> None:
     """CUDA's and HIP's guides promise no more than that: "asynchronous concurrent execution"."""
     prompt = run_program("late.hip", options=RunOptions(seconds=60))
