@@ -120,8 +120,9 @@ def agreement(
     if _ended(ended) and ended.status == run.status and compared.numeric:
         return Agreement.AGREES, ""
     same = compare((said(normal),), said(ended), **how)  # type: ignore[arg-type]
-    if run.moved and _ended(ended) and ended.status == normal.status and same.numeric:
-        return Agreement.UNMOVED, ""
+    if _ended(ended) and ended.status == normal.status and same.numeric:
+        # Neither was moved: what agreed without the change still does.
+        return (Agreement.UNMOVED if run.moved else Agreement.AGREES), ""
     if not _ended(ended) or ended.status != run.status:
         return Agreement.DIFFERS, f"{ended.verdict} (status {ended.status}, not {run.status})"
     return Agreement.DIFFERS, compared.difference

@@ -106,3 +106,14 @@ def test_a_limit_of_time_tells_where_there_was_time(
     backend = cast(Backend, Clock(usual, changed))
     mode = RunMode(Bounds(wall_seconds=1.0))
     assert agreement(run, backend, PORT, Inputs(), mode, normal, UNKNOWN, {})[0] is stands
+
+
+@pytest.mark.parametrize(("moved", "stands"), [(False, "agrees"), (True, "unmoved")])
+def test_a_port_that_stays_as_it_was_agrees_where_the_original_stays(
+    moved: bool, stands: str
+) -> None:
+    """What it prints was compared without the change, where errors may differ by their rounding."""
+    run = PerturbedRun(Perturbation(Where.OUT, 1), (b"4 right\n",) * 2, 0, moved, UNKNOWN)
+    backend = cast(Backend, Clock(1.0))
+    made = agreement(run, backend, PORT, Inputs(), RUN, ENDED, UNKNOWN, {})
+    assert made[0] is Agreement(stands)
