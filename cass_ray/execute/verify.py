@@ -54,6 +54,8 @@ from cass_ray.toolchain.sandbox.executable import Bounds, SandboxVerdict
 
 _STDERR_CHARACTERS = 500
 _NO_DATA = DataComparison(DataVerdict.UNKNOWN)
+_RESULTS = frozenset({Where.OUT, Where.OUT_ALL, Where.OUT_WIDE})
+"""Changes of what kernels have computed, on its way to the host."""
 
 
 @dataclass(frozen=True)
@@ -169,6 +171,7 @@ class _Session:
         self._backend = backend
         self._policy = policy
         self._bounds = policy.bounds
+        self._data_seen = _NO_DATA
         self.records: list[RunRecord] = []
         self.findings: list[ExploitFinding] = interposition_findings(candidate.executable)
         self.counters: list[Mapping[str, Any]] = []
@@ -190,7 +193,7 @@ class _Session:
         self._bounds = at_least(self._policy.bounds, reference.needed)
         mode = replace(self._mode, same_draws=reference.same_draws)
         execution = self._backend.run(self._candidate, reference.inputs, mode)
-        data = self._data(reference, execution)
+        data = self._data_seen = self._data(reference, execution)
         comparison = self._compare(reference, execution, data)
         if races and not comparison.numeric:
             comparison = self._but_for_its_own_race(reference, execution, comparison)
@@ -319,8 +322,12 @@ class _Session:
         self, port: BuiltProgram, reference: ReferenceRun, run: PerturbedRun, normal: Execution
     ) -> tuple[Agreement, str]:
         policy = self._policy
-        how = {"tolerance": policy.tolerance, "order_free": policy.order_free}
+        how: dict[str, object] = {"tolerance": policy.tolerance, "order_free": policy.order_free}
         how["drawn"] = varies(reference, policy.tolerance)
+        if run.perturbation.where in _RESULTS:
+            # They agreed before they were changed, but for their rounding.
+            how["same_data"] = self._data_seen.same_as_far_as_kept
+            how["data_size"] = self._data_seen.size
         mode = replace(self._mode, same_draws=reference.same_draws)
         needed = Needed.most(reference.needed, normal.ended)
         where = self._backend, port, reference.inputs, mode
