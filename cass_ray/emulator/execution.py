@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cass_ray.cache import default_directory, digest
@@ -238,8 +238,9 @@ def execute(
             mounts=(place.mount, Mount(executable.resolve(), PROGRAM)),
             process_filesystem=True,
             arguments=place.arguments,
+            at_end=place.archive.words,
         )
-        return run(
+        completed = run(
             [place_of(executable.resolve()), *arguments],
             cwd=place.start,
             limits=options.limits,
@@ -248,6 +249,8 @@ def execute(
             stdin=options.stdin,
             companion=device.companion,
         )
+        printed, _ = place.archive.split(completed.stderr)
+        return replace(completed, stderr=printed)
 
 
 @contextlib.contextmanager

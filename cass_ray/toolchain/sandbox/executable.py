@@ -13,7 +13,7 @@ import shutil
 import signal
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
@@ -159,20 +159,19 @@ def run_sandboxed(
     can be made and ``CASS_ALLOW_UNISOLATED=1`` is not set.
     """
     executable = executable.resolve()
-    given = tuple(entry.name for entry in inputs.iterdir()) if inputs else ()
-    # It counts as output, of which it may be a part alone.
-    archive = Archive(WORKING_FOLDER, given, min(WRITTEN_BYTES, bounds.output_bytes // 4))
-    with working_folder(bounds.folder_bytes, inputs) as folder:
+    # An archive counts as output, of which it may be a part alone.
+    most = min(WRITTEN_BYTES, bounds.output_bytes // 4)
+    with working_folder(bounds.folder_bytes, inputs, most) as folder:
         completed = run(
             [place_of(executable), *arguments],
             cwd=folder.start,
             limits=bounds.limits(),
-            view=replace(_view(executable, exposure, bounds, folder), at_end=archive.words),
+            view=_view(executable, exposure, bounds, folder),
             env={**CLEAN_ENVIRONMENT, "TMPDIR": str(WORKING_FOLDER), **exposure.environment},
             stdin=stdin,
             companion=companion,
         )
-    return _ended(completed, archive)
+    return _ended(completed, folder.archive)
 
 
 def place_of(executable: Path) -> Path:
@@ -236,6 +235,7 @@ def _view(executable: Path, exposure: Exposure, bounds: Bounds, folder: WorkingF
         process_filesystem=True,
         device_access=exposure.device_access,
         arguments=folder.arguments,
+        at_end=folder.archive.words,
         identity=exposure.identity,
     )
 
@@ -244,21 +244,26 @@ def _view(executable: Path, exposure: Exposure, bounds: Bounds, folder: WorkingF
 class WorkingFolder:
     """Where a program runs: ``start`` is the host path that it starts in.
 
-    ``mount`` and ``arguments`` belong to the view; what the program writes lies in memory alone.
+    ``mount`` and ``arguments`` belong to the view, and the words of ``archive``: a program that
+    reads the command line of process 1 sees no other one in other runs. What the program writes
+    lies in memory alone.
     """
 
     start: Path
     mount: Mount
     arguments: tuple[str, ...]
+    archive: Archive
 
 
 @contextmanager
-def working_folder(folder_bytes: int, inputs: Path | None = None) -> Iterator[WorkingFolder]:
+def working_folder(
+    folder_bytes: int, inputs: Path | None = None, most: int = WRITTEN_BYTES
+) -> Iterator[WorkingFolder]:
     """A :data:`WORKING_FOLDER` for one run, in which a program may write ``folder_bytes``.
 
     It holds what the folder ``inputs`` holds, read-only (links as they are: those that lead out of
     it lead nowhere), or nothing. Without a sandbox it is a real folder with copies, which only the
-    size of each file bounds.
+    size of each file bounds. ``most`` bytes of what the program leaves in it come back.
 
     Raises:
         ValueError: more than :data:`INPUT_ENTRIES` lie directly in ``inputs``.
@@ -273,7 +278,9 @@ def working_folder(folder_bytes: int, inputs: Path | None = None) -> Iterator[Wo
             start = stack.enter_context(isolation.private_folder())
             if inputs:
                 shutil.copytree(inputs, start, symlinks=True, dirs_exist_ok=True)
-        yield WorkingFolder(start, Mount(start, WORKING_FOLDER), tuple(arguments))
+        given = tuple(entry.name for entry in inputs.iterdir()) if inputs else ()
+        archive = Archive(WORKING_FOLDER, given, most)
+        yield WorkingFolder(start, Mount(start, WORKING_FOLDER), tuple(arguments), archive)
 
 
 def _shown(inputs: Path) -> Iterator[str]:

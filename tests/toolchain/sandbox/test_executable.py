@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -11,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from cass_ray.emulator.build import runtime_library
+from cass_ray.emulator.execution import execute
 from cass_ray.toolchain.sandbox import control_group, isolation
 from cass_ray.toolchain.sandbox.executable import (
     INPUT_ENTRIES,
@@ -317,6 +320,18 @@ def test_a_program_does_not_see_where_it_is_kept(tmp_path: Path) -> None:
     assert said[0] == said[1]
     assert str(tmp_path).encode() not in said[0]
     assert said[0].startswith(b"/cass/program\n /cass/program\n")
+
+
+@pytest.mark.amd
+def test_process_1_looks_the_same_to_a_judged_program_and_to_a_users() -> None:
+    script = "tr '\\0' ' ' < /proc/1/cmdline"
+    judged = run_sandboxed(Path("/bin/sh"), ["-c", script]).stdout
+    users = execute(Path("/bin/sh"), ["-c", script], runtime_library()).stdout
+    words = [
+        re.sub(rb"[0-9a-f]{32}", b"MARK", each).split(b"ulimit")[0] for each in (judged, users)
+    ]
+    assert words[0] == words[1]
+    assert b"printf MARK" in words[0]
 
 
 @pytest.mark.parametrize(
