@@ -463,6 +463,8 @@ def test_headers_of_protocol_buffers_that_no_build_wrote(
 ) -> None:
     """Nothing configures this project; its files are included as its sources name them."""
     needs("protoc")
+    if not Path("/usr/include/google/protobuf/any.proto").is_file():
+        pytest.skip("protoc is here without the messages that come with it (libprotobuf-dev)")
     named = "" if folder == "src/lib/" else folder
     files = {
         f"{folder}one.proto": MESSAGE.format(imports="", name="One", rest=""),
