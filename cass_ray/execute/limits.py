@@ -23,7 +23,7 @@ class Needed:
 
     @classmethod
     def most(cls, *runs: Needed | SandboxRun) -> Needed:
-        """What the longest of ``runs`` took."""
+        """Return the seconds that the longest of ``runs`` took, of each kind."""
         wall = max(run.wall_seconds for run in runs)
         return cls(wall, max(run.cpu_seconds for run in runs))
 

@@ -69,8 +69,8 @@ class ReferenceRun:
     undisturbed: tuple[bytes, ...] = ()
     """Its output in runs without the seed; empty where :attr:`outputs` are without one."""
     in_another_order: tuple[bytes, ...] = ()
-    """What it prints where its waves and workgroups take turns in another order, if that is not the
-    same: threads may race."""
+    """The original's output where its waves and workgroups take turns in another order. It is empty
+    where that is the same output; else threads may race."""
     with_files: bool = False
     """Whether outputs have the files that it leaves (:func:`~cass_ray.execute.said.said`)."""
     made_up: bool = False

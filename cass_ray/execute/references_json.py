@@ -26,5 +26,5 @@ def to_json(reference: ReferenceRuns) -> str:
 
 
 def from_json(text: str) -> ReferenceRuns:
-    """What :func:`to_json` wrote."""
+    """Read what :func:`to_json` wrote."""
     return _Measured.model_validate_json(zlib.decompress(base64.b64decode(text))).reference

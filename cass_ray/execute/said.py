@@ -8,13 +8,13 @@ import struct
 from cass_ray.toolchain.sandbox.executable import SandboxRun
 
 _VALUES = 16_384
-"""Of a file of floats so many are compared, evenly spaced."""
+"""So many values of a file of floats are compared, evenly spaced."""
 _LARGEST = 1e30
-"""What is larger, or smaller than its inverse and not 0, is hardly a result: no file of floats."""
+"""A file with a larger value, or one nearer to 0 than the inverse, holds no floats of that size."""
 
 
 def said(ended: SandboxRun) -> bytes:
-    """What it printed, and behind it each file by name.
+    """Return what a run printed, and behind it each file by name.
 
     A text is compared as what is printed is, a file of floats value by value. Of other files the
     size alone is compared: pixels may differ by their rounding.

@@ -38,7 +38,7 @@ _NO_HALF = re.compile(r"^((?:__)?)CUDA_NO_HALF(?![a-z])")
 _THRUST_ON_CUDA = "THRUST_DEVICE_SYSTEM_CUDA"
 """CMake's ``thrust_create_target`` has every unit define it."""
 _OF_TORCH = ("USE_ROCM=1", "HIPBLAS_V2")
-"""What PyTorch's builds of extensions define for ROCm (``torch.utils.cpp_extension``). The second
+"""PyTorch's builds of extensions define these for ROCm (``torch.utils.cpp_extension``). The second
 makes hipBLAS declare the types that cuBLAS has, whichever file includes it first."""
 _OF_NVIDIAS_PLATFORM = frozenset({"__HIP_PLATFORM_NVCC__", "__HIP_PLATFORM_NVIDIA__"})
 _OF_CUDA = re.compile(

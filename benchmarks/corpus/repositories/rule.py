@@ -72,9 +72,9 @@ class RepositoryList(StrictModel):
     fifth: list[Repository] = []
     """The candidates that fit after the last of ``fourth``: all that are left, thirteen."""
     sixth: list[Repository] = []
-    """Of candidates that others' pages and an index of public code name."""
+    """The first forty that fit of the candidates that others' pages and an index of code name."""
     seventh: list[Repository] = []
-    """Those of the same candidates that fit after the last of ``sixth``."""
+    """The candidates of ``sixth`` that fit after the last one of that list."""
     not_had: list[str] = []
     """Candidates before the last one taken of which no clone could be had."""
 

@@ -38,9 +38,10 @@ class Command {
   bool finished() const { return finished_.load(std::memory_order_acquire); }
   void wait();
 
-  // Of streams that are late (Device::is_late). Somebody needs this command, and those before it
-  // in its stream, `previous` being the last of them.
+  // Says that somebody needs this command, and with it those before it in its stream. Commands of
+  // late streams (Device::is_late) wait for that; elsewhere it does nothing.
   void demand();
+  // Names the command before this one in its stream.
   void follow(CommandPointer previous) { previous_ = std::move(previous); }
   // Whether it was demanded before `patience` is over.
   bool await_demand(Clock::duration patience);

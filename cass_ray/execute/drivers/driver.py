@@ -72,7 +72,7 @@ class DrivenKernel:
     dynamic_shared: bool
     two_dimensional: bool
     numbers: tuple[str, ...] = ()
-    """Those of the file that it stands in, without their suffixes."""
+    """The numbers in the text of the kernel's file, without their suffixes."""
 
 
 def drivable_kernels(source: str) -> list[DrivenKernel]:
@@ -105,8 +105,8 @@ def _numbers(tokens: Sequence[Token]) -> tuple[str, ...]:
     """The decimal numbers of a program, each once; those of many digits are tables."""
     texts = (token.text for token in tokens if token.kind is TokenKind.NUMBER)
     numbers = (match[0] for text in texts if (match := _DECIMAL.match(text)))
-    known = {number: number for number in numbers if len(number) <= _LONGEST_NUMBER}
-    return tuple(known)[:_MOST_NUMBERS]
+    short = (number for number in numbers if len(number) <= _LONGEST_NUMBER)
+    return tuple(dict.fromkeys(short))[:_MOST_NUMBERS]
 
 
 def with_driver(sources: Sources, kernels: Sequence[DrivenKernel], language: Language) -> Sources:

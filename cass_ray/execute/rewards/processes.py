@@ -18,7 +18,7 @@ from cass_ray.execute.rewards.judge import LocalRewards
 from cass_ray.execute.rewards.verdicts import ItemJudge, RewardItem, RewardVerdict, undecided
 
 THREADS = 4
-"""Of a process: with more they wait for one another."""
+"""A process has so many threads: with more they wait for one another."""
 _OWNERS = 4096
 """Questions of which it is remembered who has measured them."""
 _CONTEXT = multiprocessing.get_context("spawn")
