@@ -1,7 +1,8 @@
 """The files that a program leaves in its working folder: an archive behind its standard error.
 
-Process 1 of the sandbox writes it once the program has ended, behind a mark that is drawn for each
-run. Nothing of the program's own can do more there than write other files.
+Process 1 of the sandbox writes it once the program has ended, behind a mark. The program can read
+the mark in the command line of process 1, and can do no more with it than write other files. All
+runs of one of our processes have the same mark, so that no run tells which mode it is in.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ import secrets
 import shlex
 import tarfile
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 WRITTEN_BYTES = 1 << 20
 """What is taken of an archive; files behind that are not seen."""
+
+_MARK = secrets.token_hex(16)
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,6 @@ class Archive:
     folder: Path
     given: tuple[str, ...] = ()
     most: int = WRITTEN_BYTES
-    mark: str = field(default_factory=lambda: secrets.token_hex(16))
 
     @property
     def words(self) -> str:
@@ -34,13 +36,13 @@ class Archive:
         tar = ["tar --sort=name --no-wildcards --anchored", *left_out, "-cf - ."]
         return (
             f's=$?; cd {shlex.quote(str(self.folder))}; set -- *; if [ -e "$1" ]; then'
-            f" {{ printf {self.mark}; {' '.join(tar)} | head -c {self.most}; }} >&3; fi;"
+            f" {{ printf {_MARK}; {' '.join(tar)} | head -c {self.most}; }} >&3; fi;"
             " (exit $s); "
         )
 
     def split(self, stderr: bytes) -> tuple[bytes, dict[str, bytes]]:
         """What the program itself printed there, and the files that it left, by name."""
-        printed, mark, archive = stderr.rpartition(self.mark.encode())
+        printed, mark, archive = stderr.rpartition(_MARK.encode())
         return (printed, dict(_files(archive))) if mark else (stderr, {})
 
 
