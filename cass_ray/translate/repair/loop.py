@@ -207,9 +207,8 @@ def _offset(source: str, item: CompilerDiagnostic) -> int:
     before = sum(len(line) + 1 for line in lines[: item.line - 1])
     # Columns count bytes.
     line = lines[item.line - 1] if item.line <= len(lines) else ""
-    return before + len(
-        line.encode("utf-8", "surrogateescape")[: item.column - 1].decode("utf-8", "replace")
-    )
+    column = line.encode("utf-8", "surrogateescape")[: item.column - 1].decode("utf-8", "replace")
+    return min(before + len(column), len(source))  # what is built may be another text than this
 
 
 Fix = Callable[[SourceText, Edits, CompilerDiagnostic, int], str]
