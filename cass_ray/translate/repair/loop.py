@@ -22,7 +22,7 @@ from cass_ray.translate.repair.attributes import (
     widen_specialization,
 )
 from cass_ray.translate.repair.builtin_indices import name_index_types
-from cass_ray.translate.repair.constants import make_plain_constant
+from cass_ray.translate.repair.constants import assign_where_nothing_does, make_plain_constant
 from cass_ray.translate.repair.device_pointers import count_bytes
 from cass_ray.translate.repair.half_assignments import convert_halves, name_assigned_type
 from cass_ray.translate.repair.host_math import name_standard_function
@@ -460,6 +460,7 @@ _RULES: tuple[Fix, ...] = (
     _by_message(count_bytes),
     _with_notes(name_index_types),
     _with_notes(make_plain_constant),
+    _by_message(assign_where_nothing_does),
     _unify_extremes,
     _cast_narrowed,
     _add_header,
