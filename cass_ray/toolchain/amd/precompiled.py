@@ -41,6 +41,7 @@ build of many repositories makes a thousand."""
 _REJECTION = re.compile(
     r"precompiled (file|header)|PCH file|AST file|since the (precompiled|module)", re.IGNORECASE
 )
+_OUTDATED = re.compile(r"modified since the precompiled header '([^'\n]+)' was built")
 
 
 @dataclass
@@ -72,7 +73,14 @@ class PrecompiledHeaders:
         return path
 
     def rejected(self, diagnostic: str) -> bool:
-        """Whether a compiler's ``diagnostic`` complains about the precompiled header itself."""
+        """Whether a compiler's ``diagnostic`` complains about the precompiled header itself.
+
+        One that is older than a header in it is removed, so that the next unit gets a new one.
+        """
+        outdated = _OUTDATED.search(diagnostic)
+        for path in self._made.values():
+            if path is not None and outdated and outdated[1] == str(path):
+                path.unlink(missing_ok=True)
         return bool(_REJECTION.search(diagnostic))
 
     def _find_or_build(self, side: CompilationSide, command: list[str]) -> Path | None:

@@ -1,6 +1,7 @@
 """Precompiled headers: which of them stay."""
 
 import os
+import subprocess
 import time
 from pathlib import Path, PurePosixPath
 
@@ -75,6 +76,28 @@ def test_use_makes_a_file_recent(tmp_path: Path) -> None:
     os.utime(path, (0, 0))
     assert headers.get(CompilationSide.HOST, command) == path
     assert time.time() - path.stat().st_mtime < _HOUR
+
+
+def test_a_file_that_is_older_than_its_header_is_built_again(tmp_path: Path) -> None:
+    header = tmp_path / "headers" / "small.hpp"
+    header.parent.mkdir()
+    header.write_text("inline int one() { return 1; }\n")
+    unit = tmp_path / "unit.cpp"
+    unit.write_text("int two() { return one() + one(); }\n")
+    headers = PrecompiledHeaders(tmp_path / "cache", header, ("a compiler",))
+    command = [str(find_amd().clang), "-x", "c++", "-std=c++17"]
+
+    def complaint() -> str:
+        path = headers.get(CompilationSide.HOST, command)
+        assert path is not None
+        include = ["-Xclang", "-include-pch", "-Xclang", path]
+        arguments = [*command, *include, "-S", "-o", os.devnull, unit]
+        return subprocess.run(arguments, check=False, capture_output=True, text=True).stderr
+
+    assert not complaint()
+    os.utime(header, (0, 0))  # the same text, installed anew
+    assert headers.rejected(complaint())
+    assert not complaint()
 
 
 SOURCES = {
