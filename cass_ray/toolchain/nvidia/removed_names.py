@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from cass_ray.toolchain import older_standard
 from cass_ray.toolchain.unit import Unit
 
-_FOLDER = Path(__file__).parent / "removed"
+_FOLDERS = (Path(__file__).parent / "removed", older_standard.FOLDER)
 _CALLS = "cuCtxCreate|cuMemPrefetchAsync|cuMemAdvise"
 _OF_THRUST = (
     r"adjacent_difference|lower_bound|upper_bound|binary_search|copy(?:_if|_n)?|count(?:_if)?"
@@ -82,10 +83,6 @@ _NEEDED = {
         r"|could not open source file \"nvToolsExt\w{0,6}\.h\""
         r"|cannot open source file \"nvToolsExt\w{0,6}\.h\""
     ),
-    "cass_removed_stacks.h": re.compile(
-        r"cannot call non-constexpr function \"sysconf\""
-        r"|call to non-['‘]constexpr['’] function ['‘]long int sysconf\(int\)"
-    ),
     "cass_removed_thrust_headers.h": re.compile(
         rf"(?:fatal error: (?:{_HEADERS_OF_THRUST}): No such"
         rf"|cannot open source file \"(?:{_HEADERS_OF_THRUST})\")"
@@ -96,6 +93,7 @@ _NEEDED = {
         r"|no suitable constructor exists to convert from [^\n]+ to \"CUmemLocation(?:_st)?\""
         rf"|too few arguments in function call\n[^\n]*\b(?:{_CALLS})\w*)"
     ),
+    **older_standard.NEEDED,
 }
 """Header -> what nvcc says of a unit that needs it."""
 
@@ -109,7 +107,7 @@ def with_removed(unit: Unit, diagnostic: str) -> Unit:
     ]
     if not needed:
         return unit
-    folders = tuple(dict.fromkeys((*unit.system_directories, _FOLDER)))
+    folders = tuple(dict.fromkeys((*unit.system_directories, *_FOLDERS)))
     return replace(unit, system_directories=folders, forced=(*needed, *unit.forced))
 
 
@@ -120,5 +118,6 @@ def removed_flags(unit: Unit) -> tuple[str, ...]:
 
 def removed_headers() -> Iterator[bytes]:
     """Content of all headers that a unit may be given, for keys of caches."""
-    for path in sorted(_FOLDER.rglob("*.h")):
-        yield path.read_bytes()
+    for folder in _FOLDERS:
+        for path in sorted(folder.rglob("*.h")):
+            yield path.read_bytes()
