@@ -7,7 +7,6 @@ header. The host assembly leaves the device code out: it refers to ``__hip_fatbi
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -74,8 +73,6 @@ _LENIENT = (
     "-Wno-missing-template-arg-list-after-template-kw",
     "-Wno-invalid-constexpr",
 )
-
-_READ_BY_HEADERS = re.compile(r"_|HIP|ROC|HSA|AMD|NDEBUG\b")
 
 _OF_THE_HOST = "call to __device__ function from __host__ function"
 _DEFERRED = "-fgpu-defer-diag"
@@ -393,7 +390,7 @@ class AmdToolchain:
         common = [str(self.clang), *self._location_flags(), *flags, *_LENIENT, side.flag]
         header = forced_header(unit)
         headers = self._precompiled[header]
-        precompiled = headers.get(side, common) if _may_be_precompiled(unit) else None
+        precompiled = headers.of(unit, side, common)
         rest = [*unit.preprocessor_arguments(), "-S", "-o", "-", str(unit.main)]
         visible = (*self.visible(), *unit.outside_directories)
         run_in = partial(self._run_in, unit, visible, limits)
@@ -448,15 +445,6 @@ class AmdToolchain:
         errors that clang names at once, which are 20 by default."""
         said = ("-fdiagnostics-color=never", "-ferror-limit=100")
         return [f"--rocm-path={self.rocm_path}", f"-I{SHIM}", *said]
-
-
-def _may_be_precompiled(unit: Unit) -> bool:
-    """Whether no definition of ``unit`` may change HIP's headers or the standard library's.
-
-    Clang takes a precompiled header as it is: ``_GLIBCXX_USE_CXX11_ABI=0`` on its command line says
-    nothing to what was read without it, and clang does not say so.
-    """
-    return not any(_READ_BY_HEADERS.match(name) for name in unit.definitions)
 
 
 def forced_header(unit: Unit) -> Path:

@@ -7,7 +7,12 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from cass_ray.toolchain.amd.precompiled import CompilationSide, PrecompiledHeaders
+from cass_ray.toolchain.amd import precompiled
+from cass_ray.toolchain.amd.precompiled import (
+    CompilationSide,
+    PrecompiledHeaders,
+    standard_headers,
+)
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.toolchain.room import make_room
 from cass_ray.toolchain.unit import Unit
@@ -98,6 +103,58 @@ def test_a_file_that_is_older_than_its_header_is_built_again(tmp_path: Path) -> 
     os.utime(header, (0, 0))  # the same text, installed anew
     assert headers.rejected(complaint())
     assert not complaint()
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (
+            "// a\n#include <hip/hip_runtime.h>\n#include <vector>\n# include <map>\n",
+            ("map", "vector"),
+        ),
+        ("#include <cstdio>\n#define private public\n#include <vector>\n", ()),
+        ('#include "settings.h"\n#include <vector>\n', ()),
+        ("#ifdef A\n#include <vector>\n#endif\n", ()),
+        ("int a;\n#include <vector>\n", ()),
+        ("/* #include <map>\n*/ #include <vector>\n#include <vectors.h>\n", ("vector",)),
+    ],
+)
+def test_standard_headers_before_anything_else(
+    tmp_path: Path, text: str, found: tuple[str, ...]
+) -> None:
+    (tmp_path / "a.hip").write_text(text)
+    assert standard_headers(Unit(tmp_path, PurePosixPath("a.hip"))) == found
+    defining = Unit(tmp_path, PurePosixPath("a.hip"), definitions=("_GLIBCXX_DEBUG",))
+    assert standard_headers(defining) == ()
+
+
+def test_what_many_units_begin_with_is_precompiled_for_them_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(precompiled, "_WORTH", 2)
+    header = tmp_path / "headers" / "small.hpp"
+    header.parent.mkdir()
+    header.write_text("inline int one() { return 1; }\n")
+    headers = PrecompiledHeaders(tmp_path / "cache", header, ("a compiler",))
+    command = [str(find_amd().clang), "-x", "c++", "-std=c++17"]
+    plain = headers.get(CompilationSide.HOST, command)
+    assert headers.get(CompilationSide.HOST, command, ("utility",)) == plain
+    both = headers.get(CompilationSide.HOST, command, ("utility",))
+    assert both not in (None, plain)
+
+    body = "#include <utility>\nint f() { return std::pair<int, int>(one(), 2).second; }\n"
+
+    def text(name: str, body: str, path: Path | None) -> tuple[int, str]:
+        (tmp_path / name).write_text(body)
+        include = ["-Xclang", "-include-pch", "-Xclang", str(path)]
+        arguments = [*command, *include, "-S", "-o", "-", name]
+        done = subprocess.run(arguments, cwd=tmp_path, check=False, capture_output=True, text=True)
+        return done.returncode, done.stdout
+
+    assert text("a.cpp", body, plain) == text("a.cpp", body, both) != (1, "")
+    without = body.partition("\n")[2]
+    assert headers.get(CompilationSide.HOST, command) == plain
+    assert text("b.cpp", without, plain)[0] == 1
 
 
 SOURCES = {
