@@ -199,7 +199,7 @@ def test_a_header_of_the_standard_library_that_others_included(
 ) -> None:
     made = nvidia.compile(unit(tmp_path, f"{source}\n"))
     assert made.cubins["sm_80"]
-    assert made.flags.endswith("-include cass_removed_standard.h")
+    assert made.flags.endswith("-include cass_standard.h")
 
 
 @pytest.mark.parametrize(
@@ -324,3 +324,18 @@ def test_a_function_that_the_standard_library_has_since_on_the_amd_side(tmp_path
     (tmp_path / "a.hip").write_text(LERP)
     made = find_amd().compile(Unit(tmp_path, PurePosixPath("a.hip"), standard="c++20"))
     assert "-include cass_lerp.h" in made.flags
+
+
+@pytest.mark.amd
+@pytest.mark.parametrize(
+    "source",
+    [
+        "int f(int* p) { return std::accumulate(p, p + 2, 0); }",
+        "std::function<int(int)> f;",
+        'void f() { std::cout << std::string("x") << std::endl; }',
+    ],
+)
+def test_a_header_of_the_standard_library_on_the_amd_side(tmp_path: Path, source: str) -> None:
+    (tmp_path / "a.hip").write_text(f"{source}\n{KERNEL}")
+    made = find_amd().compile(Unit(tmp_path, PurePosixPath("a.hip")))
+    assert "-include cass_standard.h" in made.flags
