@@ -1,4 +1,4 @@
-"""Headers in front of units, on both sides, that other headers of CUDA and of C++ compiled."""
+"""Headers in front of units, on both sides, that other headers or compilers took as they are."""
 
 from __future__ import annotations
 
@@ -39,6 +39,7 @@ NEEDED = {
         r"|call to non-['‘]constexpr['’] function ['‘]long int sysconf\(int\)"
         r"|note: non-constexpr function 'sysconf' cannot be used"
     ),
+    "cass_declspec.h": re.compile(r"error: [^\n]*\n[^\n]*\b__declspec\s*\("),
     "cass_lerp.h": re.compile(
         r"['‘][^'’\n]*\blerp\([^'’\n]*['’] conflicts with a previous declaration"
         r"|more than one instance of overloaded function \"lerp\" matches"

@@ -3,8 +3,8 @@
 A file whose part of it the host's standard library has for devices as well (``cuda::std::plus``,
 ``cuda::std::tuple``) uses that: no released ROCm brings libhipcxx.
 
-Barriers of a block, pipelines of a thread and the copies that belong to them, which it lacks,
-are a snippet. libhipcxx keeps CUDA's include paths and namespaces (``<cuda/std/tuple>``,
+Barriers of a block, pipelines of a thread or block and the copies that belong to them, which it
+lacks, are a snippet. libhipcxx keeps CUDA's include paths and namespaces (``<cuda/std/tuple>``,
 ``cuda::std::tuple``), so that what it has stays as it is. What it lacks is reported; the list is
 from its documentation, "Limitations and unsupported APIs".
 """
@@ -47,10 +47,10 @@ LACKING = {**_SYNCHRONIZATION, **_PIPELINE, **_ACCESS, **_HARDWARE}
 
 _OF_SNIPPET = {"barrier", "pipeline", "aligned_size_t", "pipeline_consumer_wait_prior"}
 _FUNCTIONAL = {"maximum", "minimum", "ceil_div", "round_up", "round_down"}
-_SCOPE = re.compile(r"\bcuda(?=\s*::\s*(?:barrier|pipeline)\s*<\s*\Z)")
+_SCOPE = re.compile(r"\bcuda(?=\s*::\s*(?:barrier|pipeline(?:_shared_state)?)\s*<\s*\Z)")
 _SUPPORTED = re.compile(
-    r"\s*::\s*(?:barrier|pipeline)\s*<\s*cuda\s*::\s*(?:thread_scope\s*::\s*)?"
-    r"thread_scope_(?:block|thread)\s*>"
+    r"\s*::\s*(?:barrier|pipeline(?P<shared>_shared_state)?)\s*<\s*cuda\s*::\s*"
+    r"(?:thread_scope\s*::\s*)?thread_scope_(?:block|thread)\s*(?(shared),|>)"
 )
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([^>\n]*)", re.MULTILINE)
 STANDARD_FOLDER = "cuda/std/"
@@ -64,16 +64,14 @@ _BODY = re.compile(r"\s*\{")
 def is_of_snippet(unit: Rewrite, offset: int, name: str) -> bool:
     """Whether the snippet has what ``cuda::name`` is here: barriers of a block and their kin."""
     code = unit.source.code
-    if name in {"barrier", "pipeline"}:
+    if name in {"barrier", "pipeline", "pipeline_shared_state"}:
         return _SUPPORTED.match(code, offset + len("cuda")) is not None
     if name.startswith("thread_scope"):
         outer = _SCOPE.search(code, max(0, offset - 40), offset)
         return outer is not None and _SUPPORTED.match(code, outer.end()) is not None
     if name in {"memcpy_async", "make_pipeline"}:
         call = unit.call(code.index(name, offset), name)
-        return call is not None and (
-            len(call[0]) in {4, 5} if name == "memcpy_async" else not call[0]
-        )
+        return call is not None and (len(call[0]) in ({4, 5} if name == "memcpy_async" else {0, 2}))
     return name in _OF_SNIPPET
 
 

@@ -339,3 +339,25 @@ def test_a_header_of_the_standard_library_on_the_amd_side(tmp_path: Path, source
     (tmp_path / "a.hip").write_text(f"{source}\n{KERNEL}")
     made = find_amd().compile(Unit(tmp_path, PurePosixPath("a.hip")))
     assert "-include cass_standard.h" in made.flags
+
+
+WINDOWS = """
+extern "C" __declspec(dllexport) int twice(int x);
+class __declspec(dllimport) Scene;
+struct Pair { __declspec(align(32)) float x; };
+static_assert(alignof(Pair) == 32, "");
+__declspec(noinline) int twice(int x) { return 2 * x; }
+"""
+
+
+def test_words_of_windows_compilers(nvidia: NvidiaToolchain, tmp_path: Path) -> None:
+    made = nvidia.compile(unit(tmp_path, WINDOWS + KERNEL))
+    assert made.flags.endswith("-include cass_declspec.h")
+    with pytest.raises(CompileFailure):
+        nvidia.compile(unit(tmp_path, f"__declspec(naked) int f();\n{KERNEL}"))
+
+
+@pytest.mark.amd
+def test_clang_knows_words_of_windows_compilers(tmp_path: Path) -> None:
+    (tmp_path / "a.hip").write_text(WINDOWS + KERNEL)
+    assert find_amd().compile(Unit(tmp_path, PurePosixPath("a.hip"))).host_assembly

@@ -230,14 +230,18 @@ def test_operators_of_half_in_host_code(source: str, is_added: bool) -> None:
             "cass::memcpy_async(to, from, cass::aligned_size_t<4>(4), b);",
         ),
         ("auto p = cuda::make_pipeline();", "auto p = cass::make_pipeline();"),
+        (
+            "__shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 2> s;",
+            "__shared__ cass::pipeline_shared_state<cass::thread_scope_block, 2> s;",
+        ),
     ],
 )
 def test_barriers_and_pipelines_of_libcuxx(cuda: str, translated: str) -> None:
     assert hip(cuda).endswith(translated)
 
 
-def test_a_pipeline_that_threads_share_is_an_error() -> None:
-    (error,) = ENGINE.translate("auto p = cuda::make_pipeline(block, &state);").errors
+def test_a_pipeline_of_threads_with_roles_is_an_error() -> None:
+    (error,) = ENGINE.translate("auto p = cuda::make_pipeline(block, &state, role);").errors
     assert error.construct == "cuda::make_pipeline"
 
 

@@ -134,6 +134,53 @@ def test_two_warps_of_a_wavefront_have_a_tile_each() -> None:
     assert [float(item) for item in said["warp 1"].split()] == second
 
 
+PIPELINE = r"""
+#include <cooperative_groups.h>
+#include <cstdio>
+#include <cuda/pipeline>
+
+// Tiles of 96 numbers, the next one copied while one is read: each thread adds up the number that
+// another thread's copy brings.
+__global__ void sums(const int* in, int* out, int tiles) {
+  __shared__ int tile[2][96];
+  __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 2> state;
+  auto block = cooperative_groups::this_thread_block();
+  auto pipe = cuda::make_pipeline(block, &state);
+  int sum = 0;
+  for (int next = 0, at = 0; at < tiles; ++at) {
+    for (; next < tiles && next < at + 2; ++next) {
+      pipe.producer_acquire();
+      cuda::memcpy_async(block, tile[next % 2], in + 96 * next, sizeof(tile[0]), pipe);
+      pipe.producer_commit();
+    }
+    pipe.consumer_wait();
+    sum += tile[at % 2][95 - threadIdx.x];
+    pipe.consumer_release();
+  }
+  out[threadIdx.x] = sum;
+}
+
+int main() {
+  int *in, *out;
+  cudaMallocManaged(&in, 5 * 96 * 4);
+  cudaMallocManaged(&out, 96 * 4);
+  for (int i = 0; i < 5 * 96; ++i) in[i] = i;
+  sums<<<1, 96>>>(in, out, 5);
+  if (cudaDeviceSynchronize()) return 1;
+  printf("sums:");
+  for (int i = 0; i < 96; ++i) printf(" %d", out[i]);
+  printf("\n");
+}
+"""
+
+
+@pytest.mark.parametrize("architecture", ["gfx1100", "gfx942"])
+def test_a_pipeline_of_a_block(architecture: str) -> None:
+    """The sum of 95 - i + 96 t over five tiles t."""
+    said = output_of(PIPELINE, architecture=architecture)
+    assert said["sums"].split() == [str(5 * (95 - i) + 960) for i in range(96)]
+
+
 SHAPES = r"""
 #include <cstdio>
 #include <cuda_fp16.h>

@@ -1,8 +1,8 @@
 #ifndef CASS_BARRIER
 #define CASS_BARRIER
 #if defined(__HIPCC__)
-// What libhipcxx lacks of libcu++: barriers of a block, pipelines of a thread, and copies that belong
-// to either. Copies are made at once: one may complete at any time until it is waited for.
+// What libhipcxx lacks of libcu++: barriers of a block, pipelines of a thread or a block, and copies
+// that belong to either. Copies are made at once: one may complete at any time until it is waited for.
 namespace cass {
 enum thread_scope { thread_scope_system, thread_scope_device, thread_scope_block, thread_scope_thread };
 template <size_t Alignment>
@@ -50,13 +50,48 @@ __device__ inline void init(barrier<Scope>* at, unsigned int expected) {
 }
 template <thread_scope Scope>
 struct pipeline {
-    static_assert(Scope == thread_scope_thread, "pipelines that threads share are not supported");
+    static_assert(Scope == thread_scope_thread, "pipelines of other scopes are not supported");
     __device__ void producer_acquire() {}
     __device__ void producer_commit() {}
     __device__ void consumer_wait() {}
     __device__ void consumer_release() {}
 };
 __device__ inline pipeline<thread_scope_thread> make_pipeline() { return {}; }
+template <thread_scope Scope, unsigned int Stages>
+struct pipeline_shared_state {
+    barrier<Scope> filled[Stages], emptied[Stages];
+};
+// Of a group in which each thread produces and consumes: a stage is filled when all have committed to
+// it, and free again when all have released it.
+template <>
+struct pipeline<thread_scope_block> {
+    barrier<thread_scope_block>*filled, *emptied;
+    unsigned int stages, produced, consumed;
+    __device__ void producer_acquire() {
+        if (produced >= stages) emptied[produced % stages].wait(produced / stages - 1);
+    }
+    __device__ void producer_commit() {
+        filled[produced % stages].arrive();
+        ++produced;
+    }
+    __device__ void consumer_wait() { filled[consumed % stages].wait(consumed / stages); }
+    __device__ void consumer_release() {
+        emptied[consumed % stages].arrive();
+        ++consumed;
+    }
+};
+template <typename Group, unsigned int Stages>
+__device__ inline pipeline<thread_scope_block> make_pipeline(
+    const Group& group, pipeline_shared_state<thread_scope_block, Stages>* state) {
+    if (group.thread_rank() == 0) {
+        for (unsigned int stage = 0; stage < Stages; ++stage) {
+            state->filled[stage].begin(group.size());
+            state->emptied[stage].begin(group.size());
+        }
+    }
+    group.sync();
+    return {state->filled, state->emptied, Stages, 0, 0};
+}
 template <unsigned int Prior>
 __device__ inline void pipeline_consumer_wait_prior(pipeline<thread_scope_thread>&) {}
 template <typename Sync>
