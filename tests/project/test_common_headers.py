@@ -36,7 +36,7 @@ def test_one_header_in_the_folder_of_all(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("CMakeLists.txt", "install(DIRECTORY inc DESTINATION include)\n"),
+        ("CMakeLists.txt", "install(DIRECTORY ${INC} DESTINATION include)\n"),
         ("CMakeLists.txt", "execute_process(COMMAND cmake -E copy_directory inc there)\n"),
         ("Makefile", "install:\n\tcp -r inc $(PREFIX)\n"),
         ("write.py", "shutil.copytree('inc', 'there')\n"),
@@ -51,8 +51,21 @@ def test_installed_headers_find_theirs_in_their_own_folder(
     assert not headers_leave(root)
     (root / name).write_text(text)
     assert headers_leave(root)
-    assert set(share_snippets(root)) == {root / "inc/p/cass_vectors.h", root / "cass_vectors.h"}
+    assert share_snippets(root) == [root / "inc/p/cass_vectors.h"]
     assert (root / "inc/q/c.h").read_text() == LONG + AFTER
+    expected = f'#include "../inc/p/cass_vectors.h"\n{AFTER}'  # sources stay where they are
+    assert (root / "src/a.cu").read_text() == (root / "app/b.cu").read_text() == expected
+
+
+@pytest.mark.parametrize("here", ["", "${CMAKE_CURRENT_SOURCE_DIR}/", "${PROJECT_SOURCE_DIR}/lib/"])
+def test_a_folder_that_is_installed_has_one_of_its_own(here: str, tmp_path: Path) -> None:
+    names = ("lib/inc/p/a.h", "lib/inc/q/b.h", "lib/inc/q/c.cuh", "lib/inc/q/d.cuh", "lib/e.cu")
+    files = dict.fromkeys(names, LONG + AFTER)
+    files["lib/CMakeLists.txt"] = f"install(DIRECTORY {here}inc/ DESTINATION include)\n"
+    root = tree(tmp_path, files)
+    made = {root / "lib/inc/cass_vectors.h", root / "lib/inc/q/cass_vectors.cuh"}
+    assert set(share_snippets(root)) == made
+    assert (root / "lib/inc/p/a.h").read_text() == f'#include "../cass_vectors.h"\n{AFTER}'
 
 
 def test_a_text_within_another_is_shared_where_it_stands_alone(tmp_path: Path) -> None:
@@ -90,7 +103,6 @@ def test_what_is_read_as_text_keeps_its_own(name: str, text: str, tmp_path: Path
     [
         ("CMakeLists.txt", "install(FILES a.h b.h DESTINATION include)\n"),
         ("CMakeLists.txt", "install(FILES ${MY_HEADERS} DESTINATION include)\n"),
-        ("CMakeLists.txt", 'install(DIRECTORY . FILES_MATCHING PATTERN "*.cuh")\n'),
         ("CMakeLists.txt", "set_target_properties(x PROPERTIES PUBLIC_HEADER a.h)\n"),
         ("CMakeLists.txt", "configure_file(a.h ${CMAKE_BINARY_DIR}/a.h COPYONLY)\n"),
         ("CMakeLists.txt", "file(COPY a.h DESTINATION x)\n"),
