@@ -29,6 +29,8 @@ class Where(StrEnum):
 
 EVERYWHERE = frozenset({Where.OUT_ALL, Where.OUT_WIDE, Where.IN_ALL})
 """Changes of all data: they meet a port that moves its data by other copies, too."""
+RESULTS = frozenset({Where.OUT, Where.OUT_ALL, Where.OUT_WIDE})
+"""Changes of what kernels have computed, on its way to the host."""
 
 _PHRASES = {
     Where.OUT: "some results changed on their way to the host",

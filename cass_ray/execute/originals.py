@@ -125,9 +125,7 @@ def attempt(
             return f"it calls a library of NVIDIA's ({library[1]}), whose code cannot be lifted"
         return f"{failure.tool}: {failure.diagnostic}"
     made = measure(backend, built, inputs, mode)
-    if made.whole:
-        return made
-    return next((run.problem for run in made.runs if run.problem), "no run")
+    return made if made.whole else made.problem
 
 
 def with_changes(reference: ReferenceRuns, stand_in: ReferenceRuns) -> ReferenceRuns:

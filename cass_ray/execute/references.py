@@ -131,9 +131,16 @@ class ReferenceRuns:
         return any(run.perturbed for run in self.runs)
 
     @property
+    def problem(self) -> str:
+        """Why not each run is a reference; empty where there are some, and each is."""
+        return next(
+            (run.problem for run in self.runs if run.problem), "" if self.runs else "no run"
+        )
+
+    @property
     def whole(self) -> bool:
         """Whether there is a run, and each is a reference."""
-        return bool(self.runs) and not any(run.problem for run in self.runs)
+        return not self.problem
 
 
 def measure(

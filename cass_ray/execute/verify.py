@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from cass_ray.emulator.perturbation import EVERYWHERE, Perturbation, Where
+from cass_ray.emulator.perturbation import EVERYWHERE, RESULTS, Perturbation, Where
 from cass_ray.emulator.transcript import Transcript
 from cass_ray.execute.backends.base import Backend, BuiltProgram, Execution, Inputs, RunMode
 from cass_ray.execute.chance import (
@@ -54,8 +54,6 @@ from cass_ray.toolchain.sandbox.executable import Bounds, SandboxVerdict
 
 _STDERR_CHARACTERS = 500
 _NO_DATA = DataComparison(DataVerdict.UNKNOWN)
-_RESULTS = frozenset({Where.OUT, Where.OUT_ALL, Where.OUT_WIDE})
-"""Changes of what kernels have computed, on its way to the host."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +114,9 @@ def verify(
         found += code_findings(*policy.device_instructions)
     compared = bool(usable) and len(session.records) == len(usable)
     numeric = compared and all(record.numeric for record in session.records)
-    problem = "" if usable else _no_reference(reference)
+    why = f"the reference itself fails: {reference.problem}" if reference else ""
+    none = "no reference output to compare with"
+    problem = "" if usable else why if reference and reference.runs else none
     errors = [record for record in session.records if record.floats]
     floats = sum(record.floats for record in errors)
     independent = bool(usable) and reference is not None and reference.independent
@@ -144,12 +144,6 @@ def verify(
         device_faults=session.device_faults,
         warnings=session.warnings,
     )
-
-
-def _no_reference(reference: ReferenceRuns | None) -> str:
-    if reference is None or not reference.runs:
-        return "no reference output to compare with"
-    return f"the reference itself fails: {reference.runs[0].problem}"
 
 
 class _Session:
@@ -198,8 +192,7 @@ class _Session:
         if races and not comparison.numeric:
             comparison = self._but_for_its_own_race(reference, execution, comparison)
         by_chance = RACES if races else drawn_again(reference, self._policy.tolerance)
-        kept = self._policy.kept_output
-        record = record_of(reference.inputs, execution, comparison, kept)
+        record = record_of(reference.inputs, execution, comparison, self._policy.kept_output)
         record = record.model_copy(
             update={
                 "made_up": reference.made_up,
@@ -324,7 +317,7 @@ class _Session:
         policy = self._policy
         how: dict[str, object] = {"tolerance": policy.tolerance, "order_free": policy.order_free}
         how["drawn"] = varies(reference, policy.tolerance)
-        if run.perturbation.where in _RESULTS:
+        if run.perturbation.where in RESULTS:
             # They agreed before they were changed, but for their rounding.
             how["same_data"] = self._data_seen.same_as_far_as_kept
             how["data_size"] = self._data_seen.size

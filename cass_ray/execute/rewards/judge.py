@@ -166,8 +166,7 @@ class RewardJudge:
         except CompileFailure as failure:
             return undecided(f"the question does not build: {failure.diagnostic[:300]}"), False
         if not reference.whole:
-            why = next((run.problem for run in reference.runs if run.problem), "no run")
-            return undecided(f"the question itself fails: {why}"), False
+            return undecided(f"the question itself fails: {reference.problem}"), False
         policy = Policy(
             tolerance=tolerance_for([item.question]),
             bounds=self.bounds,
