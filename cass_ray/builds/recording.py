@@ -44,6 +44,7 @@ _TRIPLE = "x86_64-linux-gnu-"
 GENERATED = (
     ".h", ".hh", ".hpp", ".hxx", ".cuh", ".cu", ".inc", ".inl", ".ipp", ".tpp", ".tcc", ".def",
 )  # fmt: skip
+_OF_BUILD_SYSTEM = re.compile(r"\b(?:CMakeFiles|meson-private)/")
 _FETCHED_BY_BUILD = re.compile(r"/_deps/[^/]*-(?:src|subbuild)/")
 _GENERATED_BYTES = 4 << 20
 _ALL_GENERATED_BYTES = 64 << 20
@@ -340,7 +341,7 @@ def _generated(tree: Path, before: dict[str, tuple[int, int]]) -> Iterator[tuple
     for path, state in sorted(_state(tree).items()):
         if not path.lower().endswith(GENERATED) or before.get(path) == state:
             continue
-        if "CMakeFiles/" in path or _FETCHED_BY_BUILD.search(path):
+        if _OF_BUILD_SYSTEM.search(path) or _FETCHED_BY_BUILD.search(path):
             continue
         content = read_written(tree / path, _GENERATED_BYTES)
         if content is None or not content:

@@ -451,6 +451,7 @@ library('demo', 'src/a.cu', include_directories: 'include', cpp_args: '-DHOST',
     assert "WITH_CUDA=1" in unit.definitions
     assert "HOST" not in unit.definitions
     assert b"#define N 7" in made.generated["cass-build/config.h"]
+    assert not [path for path in made.generated if path.endswith(".cu")], "Meson's own checks"
     assert "cass-build" in unit.include_directories
 
 

@@ -24,6 +24,8 @@ from cass_ray.toolchain.provided.store import HeaderStore, lock_file, package_of
     [
         ("cublas_v2.h", "nvidia-cublas"),
         ("cublasLt.h", "nvidia-cublas"),
+        ("doctest.h", "doctest-dev"),
+        ("catch.hpp", "catch2"),
         ("cusparse.h", "nvidia-cusparse"),
         ("cusparseLt.h", "nvidia-cusparselt-cu13"),
         ("cudnn.h", "nvidia-cudnn-cu13"),
