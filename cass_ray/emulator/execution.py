@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from cass_ray.cache import default_directory, digest
@@ -27,22 +27,15 @@ from cass_ray.toolchain.amd.toolchain import (
 )
 from cass_ray.toolchain.archive.library_root import LIBRARY_ENVIRONMENT, visible_libraries
 from cass_ray.toolchain.executables import cached_executable
-from cass_ray.toolchain.sandbox.executable import PROGRAM, place_of, working_folder
-from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
-from cass_ray.toolchain.sandbox.process import (
-    CLEAN_ENVIRONMENT,
-    COMPILE_LIMITS,
-    Completed,
-    Limits,
-    run,
-)
+from cass_ray.toolchain.sandbox.executable import Bounds, Exposure, complete
+from cass_ray.toolchain.sandbox.isolation import View, private_folder
+from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Completed, Limits, run
 from cass_ray.toolchain.unit import CompileFailure, Unit, classify, result_of
 
 DEFAULT_OPTIMIZATION = "-O3"
 """What hipcc uses where nothing is said."""
 
-FOLDER_BYTES = 256 << 20
-"""What a program can write to its working folder, where nothing else is said."""
+_OUTPUT_BYTES = 64 << 20
 
 DEVICES_VARIABLE = "CASS_DEVICES"
 """Names the processors of the devices that the runtime presents, with commas between them."""
@@ -66,7 +59,7 @@ class RunOptions:
     seconds: float = 600.0
     kernel_seconds: float | None = None
     memory_bytes: int = 8 << 30
-    file_bytes: int = FOLDER_BYTES
+    file_bytes: int = Bounds.folder_bytes
     check: bool = False
     counters: Path | None = None
     inputs: Path | None = None
@@ -79,12 +72,17 @@ class RunOptions:
     @property
     def limits(self) -> Limits:
         """Bounds of the process: its threads may use every CPU for ``seconds``."""
-        return Limits(
+        return self.bounds.limits()
+
+    @property
+    def bounds(self) -> Bounds:
+        """What a program can read of them is what it reads where a port is judged."""
+        return Bounds(
             cpu_seconds=self.seconds * (os.cpu_count() or 1),
             wall_seconds=self.seconds,
             memory_bytes=self.memory_bytes,
-            file_bytes=self.file_bytes,
-            address_space_bytes=None,  # the runtime reserves ranges far beyond what it uses
+            output_bytes=_OUTPUT_BYTES,
+            folder_bytes=self.file_bytes,
         )
 
 
@@ -224,33 +222,29 @@ def execute(
 ) -> Completed:
     """Run ``executable`` in the sandbox with the CPU runtime; never raises for what it does."""
     options = options or RunOptions()
-    compiler = hiprtc_files(options.compiler) if options.compiler is not None else ()
-    with (
-        working_folder(options.file_bytes, options.inputs) as place,
-        observed(runtime_library, options) as device,
-    ):
-        view = View(
-            read_only=(
-                runtime_library.resolve().parent,
-                *compiler,
-                *visible_libraries(default_directory()),
-            ),
-            mounts=(place.mount, Mount(executable.resolve(), PROGRAM)),
-            process_filesystem=True,
-            arguments=place.arguments,
-            at_end=place.archive.words,
-        )
-        completed = run(
-            [place_of(executable.resolve()), *arguments],
-            cwd=place.start,
-            limits=options.limits,
-            view=view,
-            env=environment(options),
+    with observed(runtime_library, options) as device:
+        completed, _ = complete(
+            executable,
+            arguments,
+            bounds=options.bounds,
+            exposure=exposure(runtime_library, options.devices, options.compiler),
             stdin=options.stdin,
+            inputs=options.inputs,
             companion=device.companion,
         )
-        printed, _ = place.archive.split(completed.stderr)
-        return replace(completed, stderr=printed)
+        return completed
+
+
+def exposure(
+    runtime_library: Path, devices: tuple[str, ...], compiler: AmdToolchain | None
+) -> Exposure:
+    """What a program sees, whatever is asked of the device and whoever runs it."""
+    compilers = hiprtc_files(compiler) if compiler is not None else ()
+    libraries = visible_libraries(default_directory())
+    return Exposure(
+        read_only=(runtime_library.resolve().parent, *compilers, *libraries),
+        environment=environment(devices, compiler),
+    )
 
 
 @contextlib.contextmanager
@@ -281,14 +275,14 @@ def hiprtc_files(toolchain: AmdToolchain) -> tuple[Path, ...]:
     return (*toolchain.visible(), driver.parent, *compiler_driver.visible())
 
 
-def environment(options: RunOptions) -> dict[str, str]:
-    """Environment variables of a program: the same whatever is asked of the device."""
-    variables = {**CLEAN_ENVIRONMENT, **LIBRARY_ENVIRONMENT}
-    if options.devices:
-        variables[DEVICES_VARIABLE] = ",".join(options.devices)
-    if options.compiler is not None:
-        variables["CASS_CLANG"] = str(_hiprtc_compiler(options.compiler))
-        variables["CASS_HIP_ROOT"] = str(options.compiler.rocm_path)
+def environment(devices: tuple[str, ...], compiler: AmdToolchain | None) -> dict[str, str]:
+    """Variables of a program beside those of a clean environment."""
+    variables = dict(LIBRARY_ENVIRONMENT)
+    if devices:
+        variables[DEVICES_VARIABLE] = ",".join(devices)
+    if compiler is not None:
+        variables["CASS_CLANG"] = str(_hiprtc_compiler(compiler))
+        variables["CASS_HIP_ROOT"] = str(compiler.rocm_path)
     if value := emulator_variable("MEMORY"):
         variables["CASS_EMULATOR_MEMORY"] = value
     return variables

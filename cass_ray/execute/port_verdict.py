@@ -10,6 +10,7 @@ from cass_ray.checked_entry import unsealed
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.execute.backends.base import Backend, BuiltProgram, Inputs, RunMode
 from cass_ray.execute.evidence.exploits import ExploitFinding, source_findings
+from cass_ray.execute.evidence.fences import lost_fence
 from cass_ray.execute.grades import Grade
 from cass_ray.execute.originals import measure_original
 from cass_ray.execute.references import ReferenceRuns
@@ -61,7 +62,8 @@ def judge_port(
         return None if made is None or _same_program(made, subject.built) else made
 
     def judged(runs: ReferenceRuns | None) -> PortVerification:
-        return verify(runs, subject.built, backend, policy, findings=findings, another=another)
+        made = verify(runs, subject.built, backend, policy, findings=findings, another=another)
+        return _without_fence(subject, made)
 
     result = judged(reference)
     if reference is None or not _on_size_alone(result):
@@ -70,6 +72,15 @@ def judge_port(
         return result
     asked = tuple(run for run in reference.runs if not run.made_up)
     return judged(replace(reference, runs=asked))
+
+
+def _without_fence(subject: JudgedPort, result: PortVerification) -> PortVerification:
+    """``result``, which is not ``verified`` where the port lacks the original's fences."""
+    fence = lost_fence(subject.original, subject.port)
+    if not fence or result.grade is not Grade.VERIFIED:
+        return result
+    weakness = f"the original calls {fence}(), and nothing in the port orders memory"
+    return result.model_copy(update={"grade": Grade.AGREES, "passed": False, "weakness": weakness})
 
 
 def _same_program(one: BuiltProgram, other: BuiltProgram) -> bool:

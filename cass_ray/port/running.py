@@ -15,7 +15,7 @@ from cass_ray.port.shim import driver_library, shim_library
 from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
 from cass_ray.toolchain.sandbox.executable import Exposure, working_folder
 from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
-from cass_ray.toolchain.sandbox.process import Completed, run
+from cass_ray.toolchain.sandbox.process import CLEAN_ENVIRONMENT, Completed, run
 from cass_ray.toolchain.search_paths import SearchPaths
 
 _PROGRAM_FOLDER = Path("/cass/program")
@@ -151,7 +151,11 @@ def execute(
             cwd=place.start,
             limits=options.limits,
             view=view,
-            env={**environment(options), **seen.environment},
+            env={
+                **CLEAN_ENVIRONMENT,
+                **environment(options.devices, options.compiler),
+                **seen.environment,
+            },
             stdin=options.stdin,
             companion=device.companion,
         )

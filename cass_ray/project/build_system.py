@@ -98,7 +98,7 @@ def has_torch_extension(root: Path) -> bool:
     """
     scripts = (path for path in _files(root) if path.suffix == ".py")
     return any(_TORCH_EXTENSION in path.read_text("utf-8", "replace") for path in scripts) or any(
-        _FINDS_TORCH.search(path.read_text("utf-8", "replace")) for path in _cmake_files(root)
+        _FINDS_TORCH.search(path.read_text("utf-8", "replace")) for path in cmake_files(root)
     )
 
 
@@ -144,7 +144,7 @@ def _place_cpm(root: Path, dependencies: Mapping[str, Path], build: str = BUILD_
     if script is None:
         raise ValueError(f"--dependency {_CPM}: neither {places[0]} nor {places[1]} is a file")
     trees = [root, *dependencies.values()]
-    found = (path for tree in trees for path in _cmake_files(tree))
+    found = (path for tree in trees for path in cmake_files(tree))
     texts = (path.read_text("utf-8", "replace") for path in found)
     versions = {match[1] for text in texts for match in _CPM_VERSION.finditer(text)}
     target = f"{build}/cmake"
@@ -163,7 +163,7 @@ def _files(root: Path) -> Iterator[Path]:
                 yield path
 
 
-def _cmake_files(root: Path) -> Iterator[Path]:
+def cmake_files(root: Path) -> Iterator[Path]:
     """CMake's own files among :func:`_files`."""
     for path in _files(root):
         if path.name == "CMakeLists.txt" or path.name.endswith(".cmake"):
@@ -172,7 +172,7 @@ def _cmake_files(root: Path) -> Iterator[Path]:
 
 def _uses_ctest(root: Path) -> bool:
     """Whether some file below ``root`` asks for tests: without that ctest finds none."""
-    return any(_CTEST.search(path.read_text("utf-8", "replace")) for path in _cmake_files(root))
+    return any(_CTEST.search(path.read_text("utf-8", "replace")) for path in cmake_files(root))
 
 
 def _is_target(name: str, makefile: str) -> bool:

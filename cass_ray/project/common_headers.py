@@ -13,7 +13,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from cass_ray.translate.project.build_files import configures
-from cass_ray.translate.project.tree import SUFFIXES, is_source, source_files
+from cass_ray.translate.project.tree import COMPILED, SUFFIXES, is_source, source_files
 from cass_ray.translate.rules.tables import snippets
 
 _FEWEST_FILES = 2
@@ -30,31 +30,27 @@ _INSTALLED = re.compile(
     r"\binstall\s*\(\s*DIRECTORY\b|\bcopy_?(?:tree|directory)\b|\bcp\s+-\w*[rRa]", re.IGNORECASE
 )
 """What copies a folder of headers, so that one finds nothing above it."""
-_SOURCES = frozenset({".cu", ".c", ".cc", ".cpp", ".cxx"})
-"""What no build file copies elsewhere to be included there."""
 
 
-def share_snippets(root: Path, *, by_place: bool = False) -> list[Path]:
+def share_snippets(root: Path) -> list[Path]:
     """Make headers of what files below ``root`` have in common; returns them.
 
     Nothing is done where text is compiled while a program runs. Headers of projects whose build
     files copy some keep their own text, and those of folders that are installed get a header in
-    each folder, unless files find another header ``by_place`` in the tree anyhow.
+    each folder.
     """
     texts = _texts(root)
     if _compiles_text(texts):
         return []
-    builds = [text for path, text in texts.items() if configures(path.name)]
-    wanted = _SOURCES if not by_place and any(map(_COPIED.search, builds)) else SUFFIXES
-    programs = [text for path, text in texts.items() if path.suffix == ".py"]
-    installed = not by_place and any(map(_INSTALLED.search, [*builds, *programs]))
+    wanted = COMPILED if _copies_headers(texts) else SUFFIXES
+    installed = _installs_folders(texts)
     made = []
     # A long one may hold a short one.
     for name, snippet in sorted(snippets().items(), key=lambda item: -len(item[1])):
         holders: defaultdict[Path, list[Path]] = defaultdict(list)
         for path, text in texts.items():
             if path.suffix in wanted and snippet in text:
-                apart = installed and path.suffix not in _SOURCES
+                apart = installed and path.suffix not in COMPILED
                 holders[path.parent if apart else root].append(path)
         for paths in holders.values():
             header = Path(os.path.commonpath([path.parent for path in paths])) / f"cass_{name}.h"
@@ -67,6 +63,21 @@ def share_snippets(root: Path, *, by_place: bool = False) -> list[Path]:
                 texts[path] = texts[path].replace(snippet, f'#include "{there}"\n', 1)
                 path.write_text(texts[path], "utf-8", newline="")
     return made
+
+
+def headers_leave(root: Path) -> bool:
+    """Whether a build below ``root`` copies or installs headers, which find nothing above them."""
+    texts = _texts(root)
+    return _copies_headers(texts) or _installs_folders(texts)
+
+
+def _copies_headers(texts: dict[Path, str]) -> bool:
+    return any(_COPIED.search(text) for path, text in texts.items() if configures(path.name))
+
+
+def _installs_folders(texts: dict[Path, str]) -> bool:
+    builds = (text for path, text in texts.items() if configures(path.name) or path.suffix == ".py")
+    return any(map(_INSTALLED.search, builds))
 
 
 def compiles_its_text(root: Path) -> bool:

@@ -11,10 +11,18 @@ import shlex
 import sys
 from pathlib import Path
 
+from cass_ray.project.build_system import cmake_files
 from cass_ray.toolchain.archive.library_root import LibraryRoot
 
 _NAMES_PYTHON = re.compile(r"(?<![\w./-])(?:python3?|pytest|pip)(?![\w/-])")
 _MAKEFILE = re.compile(r"(?:gnu)?makefile(?:\.\w+)?|.+\.mk", re.IGNORECASE)
+_CMAKE = re.compile(
+    r"\bfind_package\s*\(\s*(?:Python3?|PythonInterp)\b(?![^()]*\bDevelopment)"
+    r"|\b(?:find_program\s*\([^()]*|COMMAND\s+\"?)(?<![\w./-])python3?(?![\w/-])",
+    re.IGNORECASE,
+)
+"""What CMake's files start, as their tests often do. A module that they build is for the Python
+whose headers lie beside it."""
 _FOLDER = "interpreter"
 _KEPT_PATH = """\
 case ":$PYTHONPATH:" in
@@ -31,7 +39,9 @@ def names_python(command: str) -> bool:
 
 
 def starts_python(root: Path, *commands: str) -> bool:
-    """Whether one of ``commands``, or a recipe of a makefile at the top of a project, does."""
+    """Whether one of ``commands`` does, a recipe of a makefile at the top, or a file of CMake."""
+    if any(_CMAKE.search(path.read_text("utf-8", "replace")) for path in cmake_files(root)):
+        return True
     files = (path for path in root.iterdir() if path.is_file() and not path.is_symlink())
     recipes = (
         "\n".join(re.findall(r"^\t(.*)", path.read_text("utf-8", "replace"), re.MULTILINE))

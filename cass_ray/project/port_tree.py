@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from cass_ray.project.common_headers import compiles_its_text, share_snippets
+from cass_ray.project.common_headers import compiles_its_text, headers_leave, share_snippets
 from cass_ray.project.nested_includes import lift_out_of_namespaces
 from cass_ray.project.tree_copies import copy_links, synchronize
 from cass_ray.translate.project.hunks import SharedError
@@ -42,9 +42,9 @@ def write_port(
     :class:`~cass_ray.translate.project.hunks.SharedError` where ``style`` asks for what cannot be.
     """
     port = work / "port"
+    alone = _alone(work)
     if style is not PortStyle.HIP:
         try:
-            alone = _alone(work, by_place=True)
             switch = _share(root, alone, work / "shared", asked=style is PortStyle.SHARED)
         except SharedError as error:
             if style is PortStyle.SHARED:
@@ -54,18 +54,17 @@ def write_port(
             copy_links(root, work / "shared")
             _copied(work / "shared", port)
             return PortTree(port, PortStyle.SHARED, switch)
-    alone = _alone(work)
     copy_links(root, alone)
     _copied(alone, port)
     return PortTree(port, PortStyle.HIP, VendorSwitch())
 
 
-def _alone(work: Path, *, by_place: bool = False) -> Path:
+def _alone(work: Path) -> Path:
     """The port for AMD alone, with headers as :func:`share_snippets` makes them."""
     alone = work / "alone"
     _copied(work / "hip", alone)
     lift_out_of_namespaces(alone)
-    share_snippets(alone, by_place=by_place)
+    share_snippets(alone)
     return alone
 
 
@@ -74,7 +73,7 @@ def _share(root: Path, alone: Path, shared: Path, *, asked: bool) -> VendorSwitc
     was ``asked`` for."""
     if not asked and compiles_its_text(alone):
         raise SharedError("the project compiles text of its own while it runs")
-    switch, lost = share_tree(root, alone, shared)
+    switch, lost = share_tree(root, alone, shared, headers_leave=headers_leave(root))
     if not asked and lost and switch == VendorSwitch():
         raise SharedError(f"{lost[0]} has no switch between vendors")
     return switch

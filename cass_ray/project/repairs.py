@@ -21,7 +21,13 @@ from cass_ray.project.build_system import BUILD_FOLDER
 from cass_ray.project.steps import Step
 from cass_ray.translate.project.hunks import SharedError
 from cass_ray.translate.project.shared import gives_sides, share_repair
-from cass_ray.translate.repair.host_headers import give_headers, is_missing_header
+from cass_ray.translate.repair.host_headers import (
+    give_headers,
+    is_missing_header,
+    make_hip,
+    targets_of,
+    units_for_devices,
+)
 from cass_ray.translate.repair.loop import (
     CompilerDiagnostic,
     apply_fixes,
@@ -84,7 +90,7 @@ class Repairs:
             if step.passed:
                 break
             errors = _by_file(step.log, tree)
-            changed = self._changed(errors)
+            changed = self._changed(errors, _for_devices(step.log, tree))
             if not changed:
                 break
             texts = {name: text for name, (text, _) in changed.items()}
@@ -99,7 +105,7 @@ class Repairs:
         return step
 
     def _changed(
-        self, errors: dict[str, list[CompilerDiagnostic]]
+        self, errors: dict[str, list[CompilerDiagnostic]], devices: dict[str, list[str]]
     ) -> dict[str, tuple[str, list[str]]]:
         changed: dict[str, tuple[str, list[str]]] = {}
         for name, found in errors.items():
@@ -108,7 +114,7 @@ class Repairs:
                 continue  # Made by the build itself.
             source = _decoded(file.read_bytes())
             if name == _CMAKE:
-                text, fixes = give_headers(source)
+                text, fixes = make_hip(source, devices) if devices else give_headers(source)
                 changed |= {name: (text, fixes)} if fixes else {}
                 continue
             text, fixes = apply_fixes(source, found)
@@ -179,7 +185,7 @@ def _changed_lines(before: str, after: str) -> set[int]:
 def _by_file(log: str, tree: Path) -> dict[str, list[CompilerDiagnostic]]:
     """The errors of a build by the file of ``tree`` that they are in; others are left out."""
     found: dict[str, list[CompilerDiagnostic]] = {}
-    folders = list(dict.fromkeys(_ENTERED.findall(log)))[:_MOST_FOLDERS]
+    folders = _folders(log)
     errors = diagnostics(log)
     for item in [*errors, *at_declarations(errors)]:
         name = _inside(item.file, tree, folders)
@@ -187,7 +193,21 @@ def _by_file(log: str, tree: Path) -> dict[str, list[CompilerDiagnostic]]:
             found.setdefault(name, []).append(item)
         if is_missing_header(item.message):
             found.setdefault(_CMAKE, []).append(replace(item, file=_CMAKE, line=0))
+    for unit in _for_devices(log, tree):
+        said = CompilerDiagnostic(_CMAKE, 0, 0, f"{unit} includes headers of devices", "")
+        found.setdefault(_CMAKE, []).append(said)
     return found
+
+
+def _for_devices(log: str, tree: Path) -> dict[str, list[str]]:
+    """Files of ``tree`` that a host's compiler cannot compile, and the targets that hold them."""
+    names = {_inside(unit, tree, _folders(log)) for unit in units_for_devices(log)}
+    targets = {name: targets_of(log, name) for name in sorted(names) if name}
+    return {name: found for name, found in targets.items() if found}
+
+
+def _folders(log: str) -> list[str]:
+    return list(dict.fromkeys(_ENTERED.findall(log)))[:_MOST_FOLDERS]
 
 
 def _inside(name: str, tree: Path, folders: Iterable[str] = ()) -> str:

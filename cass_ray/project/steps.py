@@ -12,12 +12,19 @@ from pathlib import Path
 
 from cass_ray.cache import default_directory
 from cass_ray.emulator.device_process import DeviceMode, device_process
-from cass_ray.emulator.execution import RunOptions, environment, hiprtc_files
+from cass_ray.emulator.execution import environment, hiprtc_files
 from cass_ray.printable import printable_text
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.archive.library_root import visible_libraries
 from cass_ray.toolchain.sandbox.isolation import View
-from cass_ray.toolchain.sandbox.process import Companion, Completed, Limits, ProcessOutcome, run
+from cass_ray.toolchain.sandbox.process import (
+    CLEAN_ENVIRONMENT,
+    Companion,
+    Completed,
+    Limits,
+    ProcessOutcome,
+    run,
+)
 
 RECORD_VARIABLE = "CASS_RECORD"
 """Names the folder of records to launchers (``reference/launcher.c``)."""
@@ -127,11 +134,11 @@ class Workbench:
 
     def _environment(self) -> dict[str, str]:
         """As ``/opt/rocm`` and its tools set up a shell."""
-        options = RunOptions(compiler=self.toolchain, devices=(self.architecture,))
-        variables = environment(options)
+        variables = environment((self.architecture,), self.toolchain)
         prefix = str(self.prefix)
-        path = [f"{prefix}/bin", *(str(folder) for folder in self.tools), variables["PATH"]]
+        path = [f"{prefix}/bin", *(str(folder) for folder in self.tools), CLEAN_ENVIRONMENT["PATH"]]
         return {
+            **CLEAN_ENVIRONMENT,
             **variables,
             "PATH": ":".join(path),
             "COMPILER_PATH": f"{prefix}/host",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cass_ray.emulator.execution import RunOptions, environment
+from cass_ray.emulator.execution import environment
 from cass_ray.emulator.variables import emulator_variable
 
 
@@ -27,4 +27,4 @@ def test_the_present_name_counts(
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     assert emulator_variable("MEMORY") == text
-    assert environment(RunOptions()).get("CASS_EMULATOR_MEMORY") == (text or None)
+    assert environment((), None).get("CASS_EMULATOR_MEMORY") == (text or None)

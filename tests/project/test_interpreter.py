@@ -39,6 +39,22 @@ def test_recipes_start_it_too(tmp_path: Path) -> None:
     assert starts_python(tmp_path, "make", "pytest")
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("find_program(PYTHON NAMES python3)\n", True),
+        ("find_package(Python3 COMPONENTS Interpreter REQUIRED)\n", True),
+        ("add_test(NAME a COMMAND python3 a.py)\n", True),
+        ("find_package(Python3 COMPONENTS Interpreter Development)\n", False),
+        ("add_test(NAME a COMMAND a python/b)\n", False),
+    ],
+)
+def test_files_of_cmake_start_it_too(text: str, expected: bool, tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests/CMakeLists.txt").write_text(text)
+    assert starts_python(tmp_path, "ctest --test-dir build-hip") is expected
+
+
 @pytest.mark.parametrize("libraries", [None, LibraryRoot(Path("/nowhere"), ())])
 def test_it_is_this_interpreter(tmp_path: Path, libraries: LibraryRoot | None) -> None:
     folder, beside = write_interpreter(tmp_path, libraries)

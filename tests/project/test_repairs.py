@@ -169,6 +169,37 @@ def test_hosts_files_that_miss_hips_header_get_its_target(tmp_path: Path, header
         )
 
 
+@pytest.mark.parametrize("included", [False, True])
+def test_files_of_the_host_with_headers_of_devices_become_hips(
+    tmp_path: Path, included: bool
+) -> None:
+    project = Project(tmp_path)
+    lists = [root / "CMakeLists.txt" for root in (project.port, project.tree)]
+    for file in lists:
+        file.write_text("project(p LANGUAGES CXX HIP)\nadd_subdirectory(src)\n")
+        (file.parent / "src/a.cpp").write_text("")
+    unit, header = project.tree / "src/a.cpp", "/rocm/thrust/config.h"
+    log = (
+        f"In file included from /rocm/thrust/pair.h:2,\n                 from {unit}:1:\n{header}"
+        if included
+        else str(unit)
+    )
+    log += (
+        ":25:10: fatal error: cuda/__cccl_config: No such file or directory\n"
+        "gmake: *** [a/build.make:9: src/CMakeFiles/one.dir/a.cpp.o] Error 1\n"
+        "gmake: *** [a/build.make:9: src/CMakeFiles/two.dir/b/a.cpp.o] Error 1\n"
+    )
+    repairs, step = project.build(log)
+    assert step.passed
+    assert repairs.made == [FileRepair("CMakeLists.txt", ("compile src/a.cpp as HIP",))]
+    for file in lists:
+        assert file.read_text().endswith(
+            "add_subdirectory(src)\nif(CMAKE_HIP_COMPILER)\n  set_source_files_properties("
+            "${CMAKE_CURRENT_SOURCE_DIR}/src/a.cpp TARGET_DIRECTORY one PROPERTIES LANGUAGE HIP)\n"
+            "endif()\n"
+        )
+
+
 def test_a_header_that_stays_away_is_looked_for_once(tmp_path: Path) -> None:
     project = Project(tmp_path)
     text = "project(p LANGUAGES CXX HIP)\n"

@@ -10,7 +10,8 @@ from pathlib import PurePosixPath
 import pytest
 
 from cass_ray.corpus.reading.source_files import Sources
-from cass_ray.emulator.build import BuildFailed
+from cass_ray.emulator.build import BuildFailed, runtime_library
+from cass_ray.emulator.execution import RunOptions, execute
 from cass_ray.emulator.perturbation import Perturbation, Where
 from cass_ray.execute.backends.base import Execution, Inputs, RunMode
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
@@ -19,6 +20,7 @@ from cass_ray.execute.references import measure
 from cass_ray.execute.verification import PortVerification
 from cass_ray.execute.verify import verify
 from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.locate import find_amd
 from cass_ray.toolchain.sandbox.executable import Bounds, SandboxVerdict
 
 pytestmark = pytest.mark.amd
@@ -210,6 +212,17 @@ def test_no_mode_shows(backend: Rdna3Backend, name: str, arguments: tuple[str, .
     assert len(normal.ended.stdout.splitlines()) > 20
     # Mappings lie elsewhere each time.
     assert sorted(watched.ended.stdout.splitlines()) == sorted(normal.ended.stdout.splitlines())
+
+
+def test_a_judge_looks_as_a_user(backend: Rdna3Backend) -> None:
+    """What ``cass run`` shows a program is what a judge with limits of its own does."""
+    built = backend.build(program(SIGNS))
+    options = RunOptions(seconds=30.0, compiler=find_amd(), devices=("gfx1100",))
+    alone = execute(built.executable, ("use the device",), runtime_library(), options)
+    limits = Bounds(7.0, 9.0, memory_bytes=2 << 30, output_bytes=1 << 20)
+    judged = backend.run(built, Inputs(("use the device",)), RunMode(limits))
+    assert len(alone.stdout.splitlines()) > 20
+    assert sorted(judged.ended.stdout.splitlines()) == sorted(alone.stdout.splitlines())
 
 
 # ---- the device for show

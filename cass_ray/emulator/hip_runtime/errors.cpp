@@ -78,7 +78,9 @@ hipError_t hipGetLastError() {
 hipError_t hipExtGetLastError() { return hipGetLastError(); }
 
 hipError_t hipPeekAtLastError() {
-  if (last_error == hipErrorNoBinaryForGpu) lost_launch_was_heard();
+  if (last_error == hipErrorNoBinaryForGpu || last_error == hipErrorInvalidDeviceFunction) {
+    lost_launch_was_heard();
+  }
   return last_error;
 }
 

@@ -72,20 +72,15 @@ void end_with_failure(int status, void*) {
   ::_exit(failed_status);
 }
 
+// As the library is loaded: objects of the program that are destroyed after `main` come before it.
+__attribute__((constructor)) void watch_exit() { ::on_exit(end_with_failure, nullptr); }
+
 }  // namespace
 
 void note_lost_launch(std::string what) { LostLaunches::instance().add(std::move(what)); }
 
 void lost_launch_was_heard() { LostLaunches::instance().clear(); }
 
-void watch_exit() {
-  static std::once_flag once;
-  std::call_once(once, [] { ::on_exit(end_with_failure, nullptr); });
-}
-
 }  // namespace cass::hip
 
-void __hipCassFailAtExit(const char* why) {
-  cass::hip::failed_above = why;
-  cass::hip::watch_exit();
-}
+void __hipCassFailAtExit(const char* why) { cass::hip::failed_above = why; }

@@ -1,17 +1,15 @@
-// A program whose kernel failed, or never ran, must not end as if all were well.
+// A program whose kernel failed, or never ran, must not end as if all were well: if a kernel has
+// failed, or checking mode has found something, or a launch was lost, and the program ends with
+// status 0 all the same, it ends with status 1.
 #pragma once
 
 #include <string>
 
 namespace cass::hip {
 
-// From now on: if a kernel has failed, or checking mode has found something, or a launch was lost,
-// and the program ends with status 0 all the same, it ends with status 1.
-void watch_exit();
-
-// `<<<>>>` found no code for its device. Its error is returned to nobody: unless the program asks
-// for the last error, nothing tells that the kernel's results are missing. `what` names the kernel,
-// the file that holds it and the target.
+// `<<<>>>` found no code for its device, or none at all. Its error is returned to nobody: unless
+// the program asks for the last error, nothing tells that the kernel's results are missing. `what`
+// names the kernel, the file that holds it and the target.
 void note_lost_launch(std::string what);
 
 // The program was told so.

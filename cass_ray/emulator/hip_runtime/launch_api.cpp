@@ -20,13 +20,18 @@ namespace {
 
 std::array<std::uint32_t, 3> sizes(dim3 value) { return {value.x, value.y, value.z}; }
 
-// "the kernel K of /usr/lib/libx.so has no code for gfx942"
+// "the kernel K of /usr/lib/libx.so has no code for gfx942". As with AMD's compiler on a card,
+// kernels are there when the constructors of their file's objects are done, and until the
+// destructors begin; with nvcc for these as well.
 std::string lost_launch(const void* function, int device) {
   const char* kernel = Program::instance().function_name(function);
   Dl_info place{};
   const bool known = ::dladdr(function, &place) != 0 && place.dli_fname != nullptr;
   std::string text = std::string("the kernel ") + (kernel != nullptr ? kernel : "(unnamed)");
   if (known) text += std::string(" of ") + place.dli_fname;
+  if (kernel == nullptr) {
+    return text + " is not there: an object of its file launches it before main or after it";
+  }
   text += " has no code for ";
   text += device_kinds()[static_cast<std::size_t>(device)]->processor;
   return text;
@@ -65,7 +70,7 @@ hipError_t launch_host_function(const void* function, dim3 grid, dim3 block, voi
   const int device = owner->device().ordinal;
   if (const auto error = Program::instance().function(function, device, &request.function);
       error != hipSuccess) {
-    if (error == hipErrorNoBinaryForGpu) note_lost_launch(lost_launch(function, device));
+    if (function != nullptr) note_lost_launch(lost_launch(function, device));
     return error;
   }
   request.grid_blocks = sizes(grid);

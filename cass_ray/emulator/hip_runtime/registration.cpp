@@ -7,7 +7,6 @@
 
 #include "device.hpp"
 #include "errors.hpp"
-#include "exit_status.hpp"
 #include "module.hpp"
 #include "thread_own.hpp"
 
@@ -50,7 +49,6 @@ CASS_EXPORT void** __hipRegisterFatBinary(const void* data) {
     report("the program's device code is not a HIP fat binary (compiled for another platform?)");
     return nullptr;
   }
-  watch_exit();
   return reinterpret_cast<void**>(Program::instance().add_binary(wrapper->binary));
 }
 

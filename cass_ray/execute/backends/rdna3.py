@@ -13,7 +13,7 @@ from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.dataset.row import Reason
 from cass_ray.emulator.build import BuildFailed, runtime_library
 from cass_ray.emulator.device_process import DeviceMode, device_process
-from cass_ray.emulator.execution import DEVICES_VARIABLE, build_without_kernels
+from cass_ray.emulator.execution import build_without_kernels, exposure
 from cass_ray.execute.backends.base import (
     Assembly,
     Backend,
@@ -28,7 +28,6 @@ from cass_ray.execute.backends.base import (
 from cass_ray.execute.evidence.counters import parse_counters
 from cass_ray.toolchain.amd.second_llvm import with_second_compiler
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
-from cass_ray.toolchain.archive.library_root import LIBRARY_ENVIRONMENT, visible_libraries
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.executables import cached_executable
 from cass_ray.toolchain.locate import find_amd
@@ -160,14 +159,8 @@ class Rdna3Backend(HipBackend):
 
     def exposure(self, mode: RunMode) -> Exposure:
         """The runtime library, AMD's other libraries, and which device is presented."""
-        libraries = visible_libraries(self.toolchain.cache)
-        return Exposure(
-            read_only=(self.runtime.resolve().parent, *libraries),
-            environment={
-                **LIBRARY_ENVIRONMENT,
-                DEVICES_VARIABLE: presented(self.architecture, mode, self.shown),
-            },
-        )
+        devices = (presented(self.architecture, mode, self.shown),)
+        return exposure(self.runtime, devices, self.toolchain)
 
     @contextmanager
     def observed(self, mode: RunMode) -> Iterator[Observation]:

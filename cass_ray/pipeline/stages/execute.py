@@ -114,6 +114,8 @@ class ExecuteStage:
             if driven or reference_of(row) is None:
                 return row  # where the original is not linked either, a library is missing
             raise
+        except ToolMissing:
+            return row  # of AMD's libraries that the port calls, on this machine
         if driven and not result.passed:
             return row
         verified = with_verification(row, result)
@@ -185,6 +187,8 @@ class ExecuteStage:
             result = self._result(candidate, backend, driven)
         except CompileFailure as failure:
             return {**device, "diagnostic": failure.diagnostic}
+        except ToolMissing as missing:
+            return {**device, "diagnostic": str(missing)}
         verified = Verified.EXECUTED if result.passed else Verified.COMPILED
         evidence = evidence_of(result).model_dump()
         return {

@@ -21,7 +21,7 @@ from pydantic import ValidationError
 import cass_ray.lift as lift
 from cass_ray.cache import digest
 from cass_ray.emulator.build import BuildFailed
-from cass_ray.emulator.execution import RunOptions, environment
+from cass_ray.emulator.execution import environment
 from cass_ray.execute.backends.base import RunMode
 from cass_ray.execute.backends.rdna3 import presented
 from cass_ray.lift.errors import LiftError
@@ -50,6 +50,7 @@ from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.nvidia.steps import NvccError
 from cass_ray.toolchain.sandbox.isolation import View
+from cass_ray.toolchain.sandbox.process import CLEAN_ENVIRONMENT
 from cass_ray.translate.project.tree import source_files
 
 ARCHITECTURE = "sm_90"
@@ -148,8 +149,8 @@ class _Session:
         self._toolkit = toolkit
         self._say = say
         self._limits = limits_of(original.seconds, _MEMORY_BYTES)
-        options = RunOptions(devices=(presented(DEFAULT_ARCHITECTURE, RunMode(), original.card),))
-        variables = environment(options)
+        devices = (presented(DEFAULT_ARCHITECTURE, RunMode(), original.card),)
+        variables = {**CLEAN_ENVIRONMENT, **environment(devices, None)}
         path = ":".join([*(str(folder) for folder in original.tools), variables["PATH"]])
         self._variables = {**variables, **toolkit.variables(path)}
         self._view = View(

@@ -9,20 +9,21 @@ from pathlib import Path
 from typing import TypeVar
 
 from cass_ray.dataset.row import Reason
+from cass_ray.toolchain import older_standard
 from cass_ray.toolchain.amd.host_functions import NAMED, more_callable
 from cass_ray.toolchain.unit import CompileFailure, Unit
 
-_FOLDER = Path(__file__).parent / "overloads"
+_FOLDERS = (Path(__file__).parent / "overloads", older_standard.FOLDER)
 _BOTH_SIDES = "(?:isnan|isinf|isfinite|rsqrtf?)"
 _OVERLOADS = {
     "cass_half_log.h": re.compile(r"no viable conversion from 'const half' to '__hip_bfloat16'"),
     "cass_half_promotion.h": re.compile(r"__clang_hip_cmath\.h:\d+:\d+: error: call to '__test'"),
     "cass_bfloat16_shuffles.h": re.compile(r"error: call to '__shfl(?:_up|_down|_xor)?' is ambig"),
-    "cass_stacks.h": re.compile(r"note: non-constexpr function 'sysconf' cannot be used"),
     "cass_host_math.h": re.compile(
         rf"reference to __device__ function '{_BOTH_SIDES}' in __host__ "
         rf"|error: no matching function for call to '{_BOTH_SIDES}'"
     ),
+    **older_standard.NEEDED,
 }
 """Header -> what clang says of a unit that needs it."""
 _ROUNDS = 6
@@ -73,5 +74,5 @@ def _with_overloads(unit: Unit, failure: CompileFailure) -> Unit | None:
     ]
     if not needed:
         return None
-    folders = tuple(dict.fromkeys((*unit.system_directories, _FOLDER)))
+    folders = tuple(dict.fromkeys((*unit.system_directories, *_FOLDERS)))
     return replace(unit, system_directories=folders, forced=(*needed, *unit.forced))

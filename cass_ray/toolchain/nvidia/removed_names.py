@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from cass_ray.toolchain import older_standard
 from cass_ray.toolchain.unit import Unit
 
-_FOLDER = Path(__file__).parent / "removed"
+_FOLDERS = (Path(__file__).parent / "removed", older_standard.FOLDER)
 _CALLS = "cuCtxCreate|cuMemPrefetchAsync|cuMemAdvise"
 _OF_THRUST = (
     r"adjacent_difference|lower_bound|upper_bound|binary_search|copy(?:_if|_n)?|count(?:_if)?"
@@ -31,31 +32,7 @@ _HEADERS_OF_THRUST = (
     r"|detail/cstdint|detail/type_traits/has_trivial_assign)\.h"
 )
 
-_OF_C = (
-    r"assert|u?int(?:8|16|32|64)_t|u?intptr_t|mem(?:cpy|set|cmp|move)|str(?:len|n?cmp|n?cpy)|malloc"
-    r"|free|exit|ato[if]|s?rand|(?:U?INT|U?LONG|U?CHAR|SHRT)_(?:MAX|MIN)|(?:FLT|DBL)_(?:MAX|MIN|EPSILON)"
-    r"|UINT(?:8|16|32|64)_MAX|INT(?:8|16|32|64)_M(?:AX|IN)|CHAR_BIT|RAND_MAX|EXIT_(?:SUCCESS|FAILURE)"
-    r"|M_PI|fprintf|stderr|stdout|FILE"
-)
-_OF_STD = (
-    r"(?:stable_)?sort|(?:max|min|minmax)(?:_element)?|accumulate|iota|inner_product|fill(?:_n)?|copy"
-    r"|find(?:_if)?|count(?:_if)?|swap|reverse|transform|all_of|any_of|lower_bound|upper_bound|unique"
-    r"|numeric_limits|function|bind|hash|vector|array|string|to_string|stoi|unique_ptr"
-    r"|shared_ptr|make_(?:unique|shared|pair)|pair|move|forward|runtime_error|logic_error"
-    r"|invalid_argument|out_of_range|cout|cerr|endl|ostream|istream"
-    r"|u?int(?:8|16|32|64)_t|memcpy|memset|strlen|abs|sqrt|pow|ceil|floor|round"
-)
-"""Of what programs name without including its header."""
-
 _NEEDED = {
-    "cass_removed_standard.h": re.compile(
-        rf"error: (?:identifier \"(?:{_OF_C})\" is undefined"
-        rf"|namespace \"std\" has no member(?: class)? \"(?:{_OF_STD})\""
-        rf"|qualified name is not allowed\n[^\n]*std::(?:{_OF_STD})\b"
-        rf"|['‘](?:std::)?(?:{_OF_C})['’] "
-        r"(?:was not declared|has not been declared|does not name a type)"
-        rf"|['‘](?:{_OF_STD})['’] is not a member of ['‘]std['’])"
-    ),
     "cass_removed_thrust.h": re.compile(
         rf"error: (?:namespace \"thrust\" has no member(?: class)? \"(?:{_OF_THRUST})\""
         rf"|qualified name is not allowed\n[^\n]*thrust::(?:{_OF_THRUST})\b)"
@@ -82,10 +59,6 @@ _NEEDED = {
         r"|could not open source file \"nvToolsExt\w{0,6}\.h\""
         r"|cannot open source file \"nvToolsExt\w{0,6}\.h\""
     ),
-    "cass_removed_stacks.h": re.compile(
-        r"cannot call non-constexpr function \"sysconf\""
-        r"|call to non-['‘]constexpr['’] function ['‘]long int sysconf\(int\)"
-    ),
     "cass_removed_thrust_headers.h": re.compile(
         rf"(?:fatal error: (?:{_HEADERS_OF_THRUST}): No such"
         rf"|cannot open source file \"(?:{_HEADERS_OF_THRUST})\")"
@@ -96,6 +69,7 @@ _NEEDED = {
         r"|no suitable constructor exists to convert from [^\n]+ to \"CUmemLocation(?:_st)?\""
         rf"|too few arguments in function call\n[^\n]*\b(?:{_CALLS})\w*)"
     ),
+    **older_standard.NEEDED,
 }
 """Header -> what nvcc says of a unit that needs it."""
 
@@ -109,7 +83,7 @@ def with_removed(unit: Unit, diagnostic: str) -> Unit:
     ]
     if not needed:
         return unit
-    folders = tuple(dict.fromkeys((*unit.system_directories, _FOLDER)))
+    folders = tuple(dict.fromkeys((*unit.system_directories, *_FOLDERS)))
     return replace(unit, system_directories=folders, forced=(*needed, *unit.forced))
 
 
@@ -120,5 +94,6 @@ def removed_flags(unit: Unit) -> tuple[str, ...]:
 
 def removed_headers() -> Iterator[bytes]:
     """Content of all headers that a unit may be given, for keys of caches."""
-    for path in sorted(_FOLDER.rglob("*.h")):
-        yield path.read_bytes()
+    for folder in _FOLDERS:
+        for path in sorted(folder.rglob("*.h")):
+            yield path.read_bytes()

@@ -13,7 +13,7 @@ import shutil
 import signal
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -69,15 +69,16 @@ class Bounds:
     """Limits of one run; ``folder_bytes`` bounds what it can write, ``output_bytes`` both streams.
 
     ``processes`` counts processes, not threads. The clock allows as much as CPU time does, which is
-    the same on each machine.
+    the same on each machine. A program can read neither, nor how much it may print; the rest is the
+    same for all who judge and run ports, so that none of it tells them apart.
     """
 
     wall_seconds: float = 120.0
     cpu_seconds: float = 120.0
     memory_bytes: int = 8 << 30
     output_bytes: int = 16 << 20
-    folder_bytes: int = 64 << 20
-    processes: int = 16
+    folder_bytes: int = 256 << 20
+    processes: int = 64
     open_files: int = 1024
 
     def limits(self) -> Limits:
@@ -91,12 +92,14 @@ class Bounds:
             memory_bytes=self.memory_bytes,
             address_space_bytes=None,
             file_bytes=self.folder_bytes,
-            output_bytes=self.output_bytes,
+            output_bytes=self.output_bytes + WRITTEN_BYTES,
             processes=self.processes + _OWN_PROCESSES,
             open_files=self.open_files,
+            shown_cpu_seconds=_SHOWN_CPU_SECONDS,
         )
 
 
+_SHOWN_CPU_SECONDS = 3600
 _OWN_PROCESSES = 4
 """prlimit becomes bubblewrap; its monitor, the sandbox's process 1 and its subshell."""
 
@@ -158,20 +161,60 @@ def run_sandboxed(
     Raises :class:`~cass_ray.toolchain.sandbox.isolation.IsolationUnavailableError` where no sandbox
     can be made and ``CASS_ALLOW_UNISOLATED=1`` is not set.
     """
+    completed, files = complete(
+        executable,
+        arguments,
+        bounds=bounds,
+        exposure=exposure,
+        stdin=stdin,
+        inputs=inputs,
+        companion=companion,
+    )
+    return _ended(completed, files)
+
+
+def complete(
+    executable: Path,
+    arguments: Sequence[str],
+    *,
+    bounds: Bounds,
+    exposure: Exposure,
+    stdin: bytes,
+    inputs: Path | None,
+    companion: Companion | None,
+) -> tuple[Completed, Mapping[str, bytes]]:
+    """:func:`run_sandboxed`, in the terms of its process, and the files that the program left."""
     executable = executable.resolve()
-    # An archive counts as output, of which it may be a part alone.
-    most = min(WRITTEN_BYTES, bounds.output_bytes // 4)
-    with working_folder(bounds.folder_bytes, inputs, most) as folder:
+    with working_folder(bounds.folder_bytes, inputs) as folder:
         completed = run(
             [place_of(executable), *arguments],
             cwd=folder.start,
             limits=bounds.limits(),
             view=_view(executable, exposure, bounds, folder),
-            env={**CLEAN_ENVIRONMENT, "TMPDIR": str(WORKING_FOLDER), **exposure.environment},
+            env=environment(exposure),
             stdin=stdin,
             companion=companion,
         )
-    return _ended(completed, folder.archive)
+    stderr, files = folder.archive.split(completed.stderr)
+    return _cut(replace(completed, stderr=stderr), bounds.output_bytes), files
+
+
+def _cut(completed: Completed, most: int) -> Completed:
+    """``completed`` with ``most`` bytes of output; the limit of its process counts files, too."""
+    stdout, stderr = completed.stdout, completed.stderr
+    if len(stdout) + len(stderr) <= most:
+        return completed
+    return replace(
+        completed,
+        outcome=ProcessOutcome.OUTPUT_LIMIT,
+        stdout=stdout[:most],
+        stderr=stderr[: max(0, most - len(stdout))],
+    )
+
+
+def environment(exposure: Exposure) -> dict[str, str]:
+    """All variables of a program."""
+    return {**CLEAN_ENVIRONMENT, "TMPDIR": str(WORKING_FOLDER), **exposure.environment}
 
 
 def place_of(executable: Path) -> Path:
@@ -206,8 +249,7 @@ _MASKED = (
 )
 
 
-def _ended(completed: Completed, archive: Archive) -> SandboxRun:
-    stderr, files = archive.split(completed.stderr)
+def _ended(completed: Completed, files: Mapping[str, bytes]) -> SandboxRun:
     verdict = _VERDICTS.get(completed.outcome, SandboxVerdict.EXIT)
     if verdict is SandboxVerdict.SIGNAL and completed.signal == signal.SIGSYS:
         verdict = SandboxVerdict.VIOLATION
@@ -215,7 +257,7 @@ def _ended(completed: Completed, archive: Archive) -> SandboxRun:
         verdict=verdict,
         status=completed.returncode if completed.returncode >= 0 else 128 - completed.returncode,
         stdout=completed.stdout,
-        stderr=stderr,
+        stderr=completed.stderr,
         wall_seconds=completed.wall_seconds,
         cpu_seconds=completed.cpu_seconds,
         peak_memory_bytes=completed.peak_memory_bytes,
@@ -256,14 +298,12 @@ class WorkingFolder:
 
 
 @contextmanager
-def working_folder(
-    folder_bytes: int, inputs: Path | None = None, most: int = WRITTEN_BYTES
-) -> Iterator[WorkingFolder]:
+def working_folder(folder_bytes: int, inputs: Path | None = None) -> Iterator[WorkingFolder]:
     """A :data:`WORKING_FOLDER` for one run, in which a program may write ``folder_bytes``.
 
     It holds what the folder ``inputs`` holds, read-only (links as they are: those that lead out of
     it lead nowhere), or nothing. Without a sandbox it is a real folder with copies, which only the
-    size of each file bounds. ``most`` bytes of what the program leaves in it come back.
+    size of each file bounds. The first :data:`WRITTEN_BYTES` of what is left in it come back.
 
     Raises:
         ValueError: more than :data:`INPUT_ENTRIES` lie directly in ``inputs``.
@@ -279,7 +319,7 @@ def working_folder(
             if inputs:
                 shutil.copytree(inputs, start, symlinks=True, dirs_exist_ok=True)
         given = tuple(entry.name for entry in inputs.iterdir()) if inputs else ()
-        archive = Archive(WORKING_FOLDER, given, most)
+        archive = Archive(WORKING_FOLDER, given)
         yield WorkingFolder(start, Mount(start, WORKING_FOLDER), tuple(arguments), archive)
 
 

@@ -61,7 +61,8 @@ class Limits:
     ``memory_bytes`` is resident memory. ``wall_seconds`` becomes longer by the time that processes
     were ready to run and had no processor, up to fourfold. ``file_bytes`` bounds each file written,
     ``output_bytes`` stdout and stderr together. CUDA programs reserve address space far beyond the
-    memory that they use: run them with ``address_space_bytes=None``.
+    memory that they use: run them with ``address_space_bytes=None``. ``shown_cpu_seconds`` is the
+    limit of CPU time that a program can read, where that is not to tell it ``cpu_seconds``.
     """
 
     cpu_seconds: float = 60.0
@@ -72,6 +73,7 @@ class Limits:
     output_bytes: int = 64 << 20
     processes: int = 64
     open_files: int = 256
+    shown_cpu_seconds: int | None = None
 
 
 COMPILE_LIMITS = Limits(wall_seconds=600.0)
@@ -287,7 +289,7 @@ def _limiting(limits: Limits) -> list[str]:
     Memory and the number of processes are capped by ``control_group`` and watched.
     """
     # Above what the watch allows: it says what happened, the kernel acts where it comes too late.
-    cpu = round(limits.cpu_seconds + 0.5) + 1
+    cpu = max(round(limits.cpu_seconds + 0.5) + 1, limits.shown_cpu_seconds or 0)
     command = [
         "/usr/bin/prlimit",
         f"--cpu={cpu}:{cpu + 1}",

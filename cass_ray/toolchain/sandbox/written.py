@@ -27,7 +27,6 @@ class Archive:
 
     folder: Path
     given: tuple[str, ...] = ()
-    most: int = WRITTEN_BYTES
 
     @property
     def words(self) -> str:
@@ -36,7 +35,7 @@ class Archive:
         tar = ["tar --sort=name --no-wildcards --anchored", *left_out, "-cf - ."]
         return (
             f's=$?; cd {shlex.quote(str(self.folder))}; set -- *; if [ -e "$1" ]; then'
-            f" {{ printf {_MARK}; {' '.join(tar)} | head -c {self.most}; }} >&3; fi;"
+            f" {{ printf {_MARK}; {' '.join(tar)} | head -c {WRITTEN_BYTES}; }} >&3; fi;"
             " (exit $s); "
         )
 

@@ -22,7 +22,13 @@ from cass_ray.translate.project.switches import (
     share_build_file,
     switch_of,
 )
-from cass_ray.translate.project.tree import STATE, is_source, is_template, source_files
+from cass_ray.translate.project.tree import (
+    COMPILED,
+    STATE,
+    is_source,
+    is_template,
+    source_files,
+)
 from cass_ray.translate.rules.text import SourceText, opaque, split_mark
 
 HEADER = "cuda_hip.h"
@@ -47,6 +53,8 @@ _CUDA_NAME = re.compile(
 _HEADER_TEXT = """\
 // The names of CUDA that this project uses, for AMD's compiler. Include it before any of them.
 #pragma once
+"""
+_NAMES = """\
 #if {by_amd}
 #define {macro} 1
 #if defined(__HIP__)
@@ -59,13 +67,14 @@ _RUNTIME = f"#ifdef {MACRO}\n#include <hip/hip_runtime.h>\n#endif\n"
 
 
 def share_tree(
-    original: Path, translated: Path, output: Path
+    original: Path, translated: Path, output: Path, *, headers_leave: bool = False
 ) -> tuple[VendorSwitch, tuple[str, ...]]:
     """Write to ``output`` one tree for both vendors; what lay there goes.
 
     ``translated`` is the translation of ``original``. Files that are neither C, C++ or CUDA source
-    nor build files of CMake or make are as in ``translated``. Returns what makes the build one for
-    AMD, and which files of the original are in HIP's form alone.
+    nor build files of CMake or make are as in ``translated``. Where ``headers_leave`` their folders
+    each of them has the names that it uses. Returns what makes the build one for AMD, and which
+    files of the original are in HIP's form alone.
 
     Raises :class:`~cass_ray.translate.project.hunks.SharedError`.
     """
@@ -97,13 +106,16 @@ def share_tree(
             if name in builds:
                 text = share_build_file(name, cuda, hip, switch)
             else:
-                # What is made of a template may lie anywhere: it finds no header of ours.
-                header = "" if is_template(name) else os.path.relpath(HEADER, Path(name).parent)
-                text = share_file(
-                    cuda, hip, names if header else {}, Path(header).as_posix() if header else ""
-                )
+                leaves = headers_leave and Path(name).suffix not in COMPILED
+                if leaves or is_template(name):  # what is made of one may lie anywhere
+                    used = {token: names[token] for token in _tokens(cuda) if token in names}
+                    opening = _names_text(used)
+                else:
+                    header = Path(os.path.relpath(HEADER, Path(name).parent)).as_posix()
+                    opening = f'#include "{header}"\n'
+                text = share_file(cuda, hip, names, opening)
                 if name.endswith(".cu"):
-                    text = text.replace(f'{HEADER}"\n{_RUNTIME}', f'{HEADER}"\n', 1)
+                    text = text.replace(opening + _RUNTIME, opening, 1)
         except SharedError as error:
             raise SharedError(f"{name}: {error}") from error
         (output / name).write_bytes(text.encode("utf-8", "surrogateescape"))
@@ -113,8 +125,12 @@ def share_tree(
 
 def header_text(names: Mapping[str, str]) -> str:
     """The header that gives ``names`` of CUDA HIP's meaning."""
+    return _HEADER_TEXT + _names_text(names)
+
+
+def _names_text(names: Mapping[str, str]) -> str:
     lines = (f"#define {cuda} {hip}\n" for cuda, hip in sorted(names.items()))
-    return _HEADER_TEXT.format(macro=MACRO, by_amd=_BY_AMD, names="".join(lines))
+    return _NAMES.format(macro=MACRO, by_amd=_BY_AMD, names="".join(lines))
 
 
 def common_names(pairs: Mapping[str, tuple[str, str]]) -> dict[str, str]:
@@ -157,18 +173,18 @@ def gives_sides(text: str, repaired: str) -> bool:
     return "__host__" in repaired and _OF_DEVICES.search(text) is None
 
 
-def share_file(cuda: str, hip: str, names: Mapping[str, str], header: str) -> str:
-    """One text of a file and its translation; ``header`` is what it includes, if anything.
+def share_file(cuda: str, hip: str, names: Mapping[str, str], opening: str) -> str:
+    """One text of a file and its translation; its ``opening`` gives ``names`` HIP's meaning.
 
     Raises :class:`SharedError` where conditions of the preprocessor do not end.
     """
-    return _shared(cuda, hip, header, _key, names)
+    return _shared(cuda, hip, opening, _key, names)
 
 
 def _shared(
     cuda: str,
     hip: str,
-    header: str,
+    opening_text: str,
     key: Callable[[TextUnit, Mapping[str, str]], tuple[str, ...]],
     names: Mapping[str, str],
     by: str = _BY_AMD,
@@ -180,8 +196,8 @@ def _shared(
     opening = next((n for n, unit in enumerate(before) if unit.code.strip()), 0)
     parts = [mark, *(unit.text for unit in before[:opening])]
     condition, otherwise = f"#ifdef {MACRO}{newline}", f"#ifndef {MACRO}{newline}"
-    if header:
-        parts.append(f'#include "{header}"{newline}')
+    if opening_text:
+        parts.append(opening_text.replace("\n", newline))
     else:
         condition, otherwise = f"#if {by}{newline}", f"#if !({by}){newline}"
     for hunk in hunks(codes, before, after):

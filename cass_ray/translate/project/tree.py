@@ -33,6 +33,8 @@ SUFFIXES = frozenset(
      ".inl", ".inc", ".ipp", ".tpp", ".tcc", ".impl", ".cuinc", ".hu", ".txx")
 )  # fmt: skip
 """File name endings of C, C++ and CUDA source."""
+COMPILED = frozenset((".cu", ".c", ".cc", ".cpp", ".cxx"))
+"""Those of what no build copies elsewhere to be included there."""
 _COPIES = frozenset({".in", ".cuda", ".template", ".tmpl", ".j2"})
 """Endings behind those, of files that a build configures, links or copies to the name without."""
 

@@ -22,7 +22,7 @@ from cass_ray.translate.repair.attributes import (
     widen_specialization,
 )
 from cass_ray.translate.repair.builtin_indices import name_index_types
-from cass_ray.translate.repair.constants import make_plain_constant
+from cass_ray.translate.repair.constants import assign_where_nothing_does, make_plain_constant
 from cass_ray.translate.repair.device_pointers import count_bytes
 from cass_ray.translate.repair.half_assignments import convert_halves, name_assigned_type
 from cass_ray.translate.repair.host_math import name_standard_function
@@ -207,9 +207,8 @@ def _offset(source: str, item: CompilerDiagnostic) -> int:
     before = sum(len(line) + 1 for line in lines[: item.line - 1])
     # Columns count bytes.
     line = lines[item.line - 1] if item.line <= len(lines) else ""
-    return before + len(
-        line.encode("utf-8", "surrogateescape")[: item.column - 1].decode("utf-8", "replace")
-    )
+    column = line.encode("utf-8", "surrogateescape")[: item.column - 1].decode("utf-8", "replace")
+    return min(before + len(column), len(source))  # what is built may be another text than this
 
 
 Fix = Callable[[SourceText, Edits, CompilerDiagnostic, int], str]
@@ -461,6 +460,7 @@ _RULES: tuple[Fix, ...] = (
     _by_message(count_bytes),
     _with_notes(name_index_types),
     _with_notes(make_plain_constant),
+    _by_message(assign_where_nothing_does),
     _unify_extremes,
     _cast_narrowed,
     _add_header,

@@ -48,7 +48,8 @@ def name_compute_types(unit: Rewrite) -> None:
 def _holds_data_type(unit: Rewrite, given: str) -> bool:
     """Whether ``given`` is a variable or member that some file of the tree declares as a type of
     data. Another of the name stays what it is: the snippet takes compute types too."""
-    if re.search(rf"\bcudaDataType(?:_t)?\s+{re.escape(given)}\b", unit.source.code):
+    before = r"\bcudaDataType(?:_t)?\s+(?:[^;(){}]{0,400},\s*)?"
+    if re.search(rf"{before}{re.escape(given)}\b", unit.source.code):
         return True
     name = _MEMBER.fullmatch(given)
     return name is not None and f"data type {name[1]}" in unit.context.declared

@@ -17,6 +17,7 @@ _NAMED = re.compile(r"(?:\busing\s+\w+\s*=|\btypedef|#[ \t]*define[ \t]+\w+)\s+(
 _LIST = re.compile(r"[<,]\s*(?:::\s*)?(?:const\s+)?\Z")
 _FOR_THE_DEVICE = re.compile(r"\b__(?:global|device)__\b")
 _EIGEN = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"](?:unsupported/)?Eigen/", re.MULTILINE)
+_UNNAMED = re.compile(r"\bnamespace\s*\{")
 _LONGEST_HEAD = 400
 _LOOK_BACK = 60
 _OPERATOR = re.compile(r"[-+*/]=?|[<>]=?|==|!=")
@@ -34,6 +35,8 @@ def add_operators(unit: Rewrite) -> None:
         unit.snippets.add("half_atomics")
     if _EIGEN.search(unit.source.text) and not are_plain(unit):
         unit.snippets.add("half_log")
+    if "__ldg" in unit.words and _UNNAMED.search(unit.source.code):
+        unit.snippets.add("unnamed_loads")
     _add_host_operators(unit)
     _report_comparisons(unit)
 

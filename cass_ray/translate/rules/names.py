@@ -315,7 +315,7 @@ def rename_matrix_functions(unit: Rewrite) -> None:
         unit.snippets.add("matrix")
         unit.converted(offset)
         message = (
-            "tiles are of 16x16x16, as rocWMMA's on RDNA3: other shapes do not compile; on CDNA,"
+            "tiles are of 16x16x16 where rocWMMA is on RDNA3: other shapes do not compile; on CDNA,"
             " and without rocWMMA, they are multiplied without matrix units"
         )
         unit.report(offset, "nvcuda::wmma", Severity.WARNING, message)

@@ -20,7 +20,7 @@ ARCHITECTURES = (900, 890, 800, 700)
 
 _REFUSAL = re.compile(r"^[ \t]*#[ \t]*if([^\n]*)\n\s*#[ \t]*error", re.MULTILINE)
 _OLDER_THAN = re.compile(r"__CUDA_ARCH__[ \t]*<[ \t]*([0-9]{3,4})")
-_DIRECTIVE = re.compile(
+DIRECTIVE = re.compile(
     r"^[ \t]*#[ \t]*(?P<name>if|ifdef|ifndef|elif|else|endif)\b(?P<rest>(?:[^\n]*\\\n)*[^\n]*)",
     re.MULTILINE,
 )
@@ -54,7 +54,7 @@ def dead_code(source: SourceText, architecture: int) -> Spans:
     dead: list[Span] = []
     # A frame: (is the branch being read dead, was a branch of this #if surely taken, its start).
     stack: list[tuple[bool | None, bool, int]] = []
-    for match in _DIRECTIVE.finditer(source.code):
+    for match in DIRECTIVE.finditer(source.code):
         name = match["name"]
         if name in {"if", "ifdef", "ifndef"}:
             value = _evaluate(match["rest"], architecture) if name == "if" else None

@@ -138,6 +138,17 @@ def test_a_lost_launch_that_nobody_asks_about_is_a_failure(run_program: RunProgr
     assert re.search(r"the kernel _Z7nothingv of \S+ has no code for gfx1100, and", line)
 
 
+def test_a_launch_by_a_file_s_object_after_main_is_a_failure(run_program: RunProgram) -> None:
+    completed = run_program("objects.hip", ["launch"])
+    # That of a function was made when the kernels were there, so that it goes before they do.
+    assert completed.stdout_text == "of a function\nof a file\n"
+    assert completed.returncode == 1
+    line = next(line for line in completed.stderr_text.splitlines() if "not launched" in line)
+    assert re.search(r"the kernel \(unnamed\) of \S+ is not there: .* after it, and", line)
+    quiet = run_program("objects.hip")
+    assert (quiet.returncode, quiet.stderr_text) == (0, "")
+
+
 def test_a_lost_launch_that_the_program_asks_about_is_its_own_affair(
     run_program: RunProgram,
 ) -> None:

@@ -18,6 +18,7 @@ from cass_ray.pipeline.stages.driven_rows import hip_program, kernels_to_drive
 from cass_ray.pipeline.stages.execute import ExecuteStage
 from cass_ray.pipeline.stages.reference import REFERENCE_COLUMN
 from cass_ray.pipeline.workspace import Workspace
+from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.translate.engines.registry import make_translator
 from tests.execute.conftest import HONEST, hip
 from tests.translate.rules.wavefront_defects import naive_hip
@@ -96,6 +97,18 @@ def test_a_library_that_both_sides_lack_rejects_no_row(
     assert (row["verified"], row["executed"]) == (Verified.COMPILED.value, False)
     (row,) = ExecuteStage(backend).run([row_of(backend, calls, reference)])
     assert (row["stage"], row["reason"]) == ("execute", "compile_error")
+
+
+def test_a_library_that_this_machine_lacks_rejects_no_row(
+    backend: Rdna3Backend, reference: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def without_it(*_: object, **__: object) -> None:
+        raise ToolMissing("AMD's library hipblas", "cass setup libraries")
+
+    monkeypatch.setattr(Rdna3Backend, "build", without_it)
+    (row,) = ExecuteStage(backend).run([row_of(backend, HONEST, reference)])
+    assert row["verified"] == Verified.COMPILED.value
+    assert not is_rejected(row)
 
 
 def test_kernels_without_main_stay_compiled(backend: Rdna3Backend) -> None:

@@ -199,7 +199,7 @@ def test_a_header_of_the_standard_library_that_others_included(
 ) -> None:
     made = nvidia.compile(unit(tmp_path, f"{source}\n"))
     assert made.cubins["sm_80"]
-    assert made.flags.endswith("-include cass_removed_standard.h")
+    assert made.flags.endswith("-include cass_standard.h")
 
 
 @pytest.mark.parametrize(
@@ -287,7 +287,7 @@ def test_sizes_of_signal_stacks_are_constants(
 ) -> None:
     text = "#define _GNU_SOURCE 1\n" + source
     made = nvidia.compile(unit(tmp_path, text + KERNEL))
-    assert made.flags.endswith("-include cass_removed_stacks.h")
+    assert made.flags.endswith("-include cass_stacks.h")
 
 
 @pytest.mark.amd
@@ -296,3 +296,46 @@ def test_sizes_of_signal_stacks_are_constants_on_the_amd_side(tmp_path: Path, so
     (tmp_path / "a.hip").write_text(source + KERNEL)
     made = find_amd().compile(Unit(tmp_path, PurePosixPath("a.hip")))
     assert "-include cass_stacks.h" in made.flags
+
+
+# What helper_math.h of Nvidia's samples has, with C++20, whose <math.h> says `using std::lerp`.
+LERP = """#include <math.h>
+inline __host__ __device__ float lerp(float a, float b, float t) { return a + t * (b - a); }
+inline __host__ __device__ float2 lerp(float2 a, float2 b, float t) {
+  return {lerp(a.x, b.x, t), lerp(a.y, b.y, t)};
+}
+__global__ void between(float *x, float2 *y) {
+  *x = lerp(x[0], x[1], x[2]);
+  *y = lerp(y[0], y[1], *x);
+}
+double of_the_library(double x) { return std::lerp(x, 2.0, 0.5); }
+"""
+
+
+def test_a_function_that_the_standard_library_has_since(
+    nvidia: NvidiaToolchain, tmp_path: Path
+) -> None:
+    made = nvidia.compile(replace(unit(tmp_path, LERP), standard="c++20"))
+    assert made.flags.endswith("-include cass_lerp.h")
+
+
+@pytest.mark.amd
+def test_a_function_that_the_standard_library_has_since_on_the_amd_side(tmp_path: Path) -> None:
+    (tmp_path / "a.hip").write_text(LERP)
+    made = find_amd().compile(Unit(tmp_path, PurePosixPath("a.hip"), standard="c++20"))
+    assert "-include cass_lerp.h" in made.flags
+
+
+@pytest.mark.amd
+@pytest.mark.parametrize(
+    "source",
+    [
+        "int f(int* p) { return std::accumulate(p, p + 2, 0); }",
+        "std::function<int(int)> f;",
+        'void f() { std::cout << std::string("x") << std::endl; }',
+    ],
+)
+def test_a_header_of_the_standard_library_on_the_amd_side(tmp_path: Path, source: str) -> None:
+    (tmp_path / "a.hip").write_text(f"{source}\n{KERNEL}")
+    made = find_amd().compile(Unit(tmp_path, PurePosixPath("a.hip")))
+    assert "-include cass_standard.h" in made.flags

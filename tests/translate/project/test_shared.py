@@ -21,6 +21,7 @@ from cass_ray.translate.project.shared import (
 from cass_ray.translate.project.tree import translate_tree
 
 AMD = "-D__HIP_PLATFORM_AMD__"
+INCLUDED = f'#include "{HEADER}"\n'
 MAIN = """\
 // A license.
 
@@ -81,7 +82,7 @@ def both(tmp_path: Path, cuda: str, hip: str) -> None:
     for name, text in {
         "cuda.cu": cuda,
         "hip.cu": hip,
-        "one.cu": share_file(cuda, hip, names, HEADER),
+        "one.cu": share_file(cuda, hip, names, INCLUDED),
         HEADER: header_text(names),
     }.items():
         (tmp_path / name).write_text(text)
@@ -129,18 +130,23 @@ def test_the_runtime_is_included_once_for_all_files_of_cuda(tmp_path: Path) -> N
     assert "#if defined(__HIP__)\n#include <hip/hip_runtime.h>\n#endif\n" in header
 
 
-def test_what_a_template_becomes_finds_no_header(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "there"), [("sum.cu.in", "sum.cu"), ("sum.cuh", "sum.cuh"), ("sum.h", "sum.h")]
+)
+def test_what_is_copied_or_installed_needs_no_header(name: str, there: str, tmp_path: Path) -> None:
     cuda, hip, shared = (tmp_path / name for name in ("cuda", "hip", "shared"))
     (cuda / "src").mkdir(parents=True)
-    (cuda / "src/sum.cu.in").write_text(MAIN)
+    (cuda / "src" / name).write_text(MAIN)
     translate_tree(cuda, hip, make_translator())
-    share_tree(cuda, hip, shared)
-    made = tmp_path / "sum.cu"  # as configure_file writes it
-    shutil.copy(shared / "src/sum.cu.in", made)
-    shutil.copy(cuda / "src/sum.cu.in", tmp_path / "cuda.cu")
-    shutil.copy(hip / "src/sum.cu.in", tmp_path / "hip.cu")
+    share_tree(cuda, hip, shared, headers_leave=True)
+    made = tmp_path / there  # as configure_file or an installation writes it
+    shutil.copy(shared / "src" / name, made)
+    shutil.copy(cuda / "src" / name, tmp_path / "cuda.cu")
+    shutil.copy(hip / "src" / name, tmp_path / "hip.cu")
     assert preprocessed(made) == preprocessed(tmp_path / "cuda.cu")
-    assert preprocessed(made, AMD) == preprocessed(tmp_path / "hip.cu")
+    wanted = preprocessed(tmp_path / "hip.cu").replace('"hipMalloc(&', '"cudaMalloc(&')
+    assert preprocessed(made, AMD) == wanted
+    assert made.read_text().count("#define cuda") == 2  # malloc and free, which it uses
 
 
 def test_a_name_that_stays_somewhere_is_no_macro() -> None:
@@ -152,7 +158,7 @@ def test_a_name_that_stays_somewhere_is_no_macro() -> None:
 
 def test_a_condition_that_is_cut_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SharedError, match="condition"):
-        share_file("#if CUDA_A\nb\n", "#if HIP_A\nb\n", {}, HEADER)
+        share_file("#if CUDA_A\nb\n", "#if HIP_A\nb\n", {}, INCLUDED)
 
 
 def test_a_header_of_that_name_is_not_overwritten(tmp_path: Path) -> None:
@@ -164,6 +170,6 @@ def test_a_header_of_that_name_is_not_overwritten(tmp_path: Path) -> None:
 def test_a_byte_order_mark_stays_the_first_character() -> None:
     cuda, hip = "int main() { cudaFree(0); }\n", "int main() { hipFree(0); }\n"
     names = {"cudaFree": "hipFree"}
-    plain = share_file(cuda, hip, names, HEADER)
+    plain = share_file(cuda, hip, names, INCLUDED)
     assert plain.startswith("#include")
-    assert share_file(f"\ufeff{cuda}", f"\ufeff{hip}", names, HEADER) == f"\ufeff{plain}"
+    assert share_file(f"\ufeff{cuda}", f"\ufeff{hip}", names, INCLUDED) == f"\ufeff{plain}"

@@ -228,6 +228,12 @@ int prefetch(void* p) {
   CubDebugExit(CubDebug(cudaMemPrefetchAsync(p, 4, place, 0)));
   return cudaMemAdvise(p, 4, cudaMemAdviseSetReadMostly, {cudaMemLocationTypeDevice, 0});
 }
+namespace {
+__device__ float of_both(const float *f, const half *h) {
+  return __ldg(f) + __half2float(__ldg(h));
+}
+}
+__global__ void load(float *to, const half *h) { *to = of_both(to, h) + __ldg(to); }
 """
 
 FUNCTIONAL = """\

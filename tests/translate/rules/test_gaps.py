@@ -421,6 +421,13 @@ def test_data_types_are_compute_types_where_products_ask_for_one(given: str, tak
     assert hip(source).rstrip().endswith(f", {taken}, HIPBLAS_GEMM_DEFAULT); }}")
 
 
+def test_a_data_type_among_others_of_one_declaration() -> None:
+    arguments = ", ".join(["h", *("x" for _ in range(16)), "type", "CUBLAS_GEMM_DEFAULT"])
+    types = "cudaDataType_t a = CUDA_R_16F, type = CUDA_R_32F;"
+    source = f"void f() {{ {types} cublasGemmEx({arguments}); }}"
+    assert "cass::compute_type(type), HIPBLAS_GEMM_DEFAULT" in hip(source)
+
+
 @pytest.mark.parametrize(
     ("header", "given", "taken"),
     [

@@ -37,6 +37,12 @@ def translate(source: str) -> Translation:
             "r = __shfl_down((unsigned int)(a), 4u, 8);",
         ),
         ('asm("cp.async.commit_group;");', "(void)0;"),
+        # The clock of AMD devices counts 100 MHz, PTX' counts nanoseconds.
+        (
+            'asm("mov.u32 %0, %globaltimer_hi;" : "=r"(r));',
+            "r = static_cast<unsigned int>("
+            "(static_cast<unsigned long long>(wall_clock64()) * 10ull) >> 32);",
+        ),
         # PTX 8.5: no operation unless the grid was launched as a dependent of the one before.
         ('asm volatile("griddepcontrol.wait;" ::: "memory");', "(void)0;"),
         ('asm volatile("griddepcontrol.launch_dependents;");', "(void)0;"),
@@ -96,6 +102,36 @@ def test_several_instructions_become_a_block() -> None:
         " bool cass_p = 0; cass_p = static_cast<int>(cass_1) < 0; if (cass_p) { cass_0 = 7u; }"
         " r = cass_0; } while (0);"
     )
+
+
+BRANCHES = """asm("{ .reg .pred p; setp.ne.b32 p, %2, 0;"
+#if __CUDA_ARCH__ >= 750
+    " @p ld.global.nc.L2::128B.f32 %0, [%1]; }"
+#else
+    " @p ld.global.nc.f32 %0, [%1LATER]; }"
+#endif
+    : "+f"(x) : "l"(p), "r"(guard));"""
+
+
+def test_branches_inside_a_template_that_compute_the_same() -> None:
+    result = translate(BRANCHES.replace("LATER", ""))
+    whole = 'asm("{ .reg .pred p; setp.ne.b32 p, %2, 0; @p ld.global.nc.f32 %0, [%1]; }"'
+    assert not result.errors
+    assert result.source == translate(whole + ' : "+f"(x) : "l"(p), "r"(guard));').source
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        BRANCHES.replace("LATER", "+4"),
+        BRANCHES.replace("#else\n", "#elif X\n").replace("LATER", ""),
+        BRANCHES.replace("#else\n", "#if X\n").replace("LATER", ""),
+    ],
+)
+def test_branches_inside_a_template_that_differ_are_reported(source: str) -> None:
+    result = translate(source)
+    assert len(result.errors) == 1
+    assert result.source.startswith("asm(")
 
 
 def test_operands_are_translated_too() -> None:

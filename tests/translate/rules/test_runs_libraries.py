@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from cass_ray.toolchain.errors import ToolMissing
@@ -131,6 +132,79 @@ def test_two_warps_of_a_wavefront_have_a_tile_each() -> None:
     # Column i of the stored matrix is column i of the product.
     second = [2 * (i + 1 - j + 1) if i < 15 else 2 for i, j in places]
     assert [float(item) for item in said["warp 1"].split()] == second
+
+
+SHAPES = r"""
+#include <cstdio>
+#include <cuda_fp16.h>
+#include <mma.h>
+using namespace nvcuda;
+
+// d = a * b + 1, b by columns and d by columns: a[i][k] = i - 2 k, b[k][j] = (k + j) % 3.
+template <int M, int N, int K, class T, class V, class Sum>
+__global__ void multiply(const V* a, const V* b, Sum* d) {
+  wmma::fragment<wmma::matrix_a, M, N, K, T, wmma::row_major> left;
+  wmma::fragment<wmma::matrix_b, M, N, K, T, wmma::col_major> right;
+  wmma::fragment<wmma::accumulator, M, N, K, Sum> sum;
+  wmma::fill_fragment(sum, (Sum)1);
+  wmma::load_matrix_sync(left, a, K);
+  wmma::load_matrix_sync(right, b, K);
+  wmma::mma_sync(sum, left, right, sum);
+  wmma::store_matrix_sync(d, sum, M, wmma::mem_col_major);
+}
+
+template <int M, int N, int K, class T, class V, class Sum>
+void run(const char* name, V extra) {
+  V *a, *b;
+  Sum* d;
+  cudaMallocManaged(&a, M * K * sizeof(V));
+  cudaMallocManaged(&b, K * N * sizeof(V));
+  cudaMallocManaged(&d, M * N * sizeof(Sum));
+  for (int k = 0; k < K; ++k) {
+    for (int i = 0; i < M; ++i) a[i * K + k] = (V)(float)(i - 2 * k);
+    for (int j = 0; j < N; ++j) b[j * K + k] = (V)(float)((k + j) % 3);
+  }
+  a[0] = extra;
+  multiply<M, N, K, T, V, Sum><<<1, 32>>>(a, b, d);
+  if (cudaDeviceSynchronize()) return;
+  printf("%s:", name);
+  for (int i = 0; i < M; ++i)
+    for (int j = 0; j < N; ++j) printf(" %.9g", (double)d[j * M + i]);
+  printf("\n");
+}
+
+__global__ void round(float* x) { *x = wmma::__float_to_tf32(*x); }
+
+int main() {
+  run<32, 8, 16, half, half, float>("32x8x16", (half)0.0f);
+  run<8, 32, 16, signed char, signed char, int>("8x32x16", 0);
+  run<8, 8, 4, double, double, double>("8x8x4", 0.0);
+  // The bits below 2^-10 of a number between 1 and 2 are not there for tensor cores.
+  run<16, 16, 8, wmma::precision::tf32, float, float>("16x16x8", 1.0009765625f + 1.0f / 2048);
+  float* x;
+  cudaMallocManaged(&x, 4);
+  *x = 1.0f + 1.0f / 2048;  // halfway between 1 and 1 + 2^-10
+  round<<<1, 1>>>(x);
+  cudaDeviceSynchronize();
+  printf("rounded: %.12g\n", *x);
+}
+"""
+
+
+def test_all_shapes_of_tiles() -> None:
+    said = output_of(SHAPES)
+    for name, (m, n, k), first in [
+        ("32x8x16", (32, 8, 16), 0.0),
+        ("8x32x16", (8, 32, 16), 0.0),
+        ("8x8x4", (8, 8, 4), 0.0),
+        ("16x16x8", (16, 16, 8), 1.0009765625),
+    ]:
+        a = np.subtract.outer(np.arange(m), 2 * np.arange(k)).astype(float)
+        a[0, 0] = first
+        b = np.add.outer(np.arange(k), np.arange(n)) % 3
+        values = np.array([float(item) for item in said[name].split()]).reshape(m, n)
+        np.testing.assert_allclose(values, a @ b + 1, rtol=1e-7, err_msg=name)
+    assert float(said["rounded"]) == 1.0009765625
 
 
 CUB = r"""

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from cass_ray.translate.rules import tables
+from cass_ray.translate.rules import RulesTranslator, tables
 
 SNIPPETS = sorted(tables.SNIPPETS.glob("*.hpp"))
 
@@ -38,3 +38,15 @@ def test_a_macro_that_two_snippets_have_is_gone_behind_each(path: object) -> Non
     text = next(text for each, text in texts.items() if each == path)
     shared = [name for name in re.findall(r"#[ \t]*define (CASS_\w+)\(", text) if defined[name] > 1]
     assert all(f"#undef {name}" in text for name in shared)
+
+
+def test_a_snippet_includes_hipblas_as_a_translated_file_does() -> None:
+    """A snippet may be the first to include it: then it decides what hipBLAS declares."""
+    include = "#include <hipblas/hipblas.h>\n"
+    file = RulesTranslator().translate("#include <cublas_v2.h>\n", filename="a.cu").source
+    defined = [line for line in file.splitlines() if line.startswith("#define")]
+    texts = [path.read_text(encoding="utf-8") for path in SNIPPETS]
+    before = [text.split(include)[0].splitlines() for text in texts if include in text]
+    assert defined
+    assert before
+    assert all(set(defined) <= set(lines) for lines in before)

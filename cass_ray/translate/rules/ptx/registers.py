@@ -25,6 +25,8 @@ TYPES = {
 }
 
 _LANE, _CLOCK = "cass::lane()", "cass::clock64()"
+# 100 MHz on every AMD device since gfx9; CUDA's timer counts nanoseconds.
+_NANOSECONDS = "(static_cast<unsigned long long>(wall_clock64()) * 10ull)"
 SPECIAL = {
     "%laneid": _LANE,
     "%warpid": "((threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) / 32u)",
@@ -35,8 +37,10 @@ SPECIAL = {
     "%lanemask_ge": f"(0xffffffffu << {_LANE})",
     "%clock": f"static_cast<unsigned int>({_CLOCK})",
     "%clock64": f"static_cast<unsigned long long>({_CLOCK})",
-    # 100 MHz on every AMD device since gfx9; CUDA's timer counts nanoseconds.
-    "%globaltimer": "(static_cast<unsigned long long>(wall_clock64()) * 10ull)",
+    "%clock_hi": f"static_cast<unsigned int>({_CLOCK} >> 32)",
+    "%globaltimer": _NANOSECONDS,
+    "%globaltimer_lo": f"static_cast<unsigned int>{_NANOSECONDS}",
+    "%globaltimer_hi": f"static_cast<unsigned int>({_NANOSECONDS} >> 32)",
     "%smid": "__smid()",
     "WARP_SZ": "32u",
 }

@@ -10,14 +10,14 @@ from __future__ import annotations
 import ast
 import re
 import string
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cass_ray.translate.protocol import Severity
 from cass_ray.translate.rules.ptx import halves, macros, shared_registers
 from cass_ray.translate.rules.ptx.instructions import translate_instruction
 from cass_ray.translate.rules.ptx.registers import TYPES, RegisterState, UnknownInstructionError
 from cass_ray.translate.rules.ptx.shared_registers import Shared
-from cass_ray.translate.rules.regions import DEVICE_WORDS
+from cass_ray.translate.rules.regions import DEVICE_WORDS, DIRECTIVE
 from cass_ray.translate.rules.rewrite import Rewrite
 from cass_ray.translate.rules.text import Span
 
@@ -53,6 +53,8 @@ _HOST_INSTRUCTION = re.compile(
 )
 _HOST_OPERAND = re.compile(r'%%[a-z]|"[=+]?&?[acSDqQmgiNxAtu]"\s*\(|"cc"')
 """Registers and constraints of x86 and Arm that PTX has none of."""
+_MOST_CHOICES = 8
+"""Of branches of ``#if`` inside one template."""
 _MOST_REGISTERS = 4096
 """Of one statement: `.reg .b32 %r<1000000000>` is short."""
 
@@ -88,6 +90,8 @@ class PtxStatement:
     template: str
     operands: tuple[Operand, ...]
     end: int
+    others: tuple[str, ...] = ()
+    """The template as other branches of an ``#if`` inside it have it."""
 
 
 def translate_assembly(unit: Rewrite) -> None:
@@ -178,12 +182,13 @@ def _parse(unit: Rewrite, offset: int) -> PtxStatement | None:
     if closing < 0:
         raise UnknownInstructionError("an open parenthesis")
     colons = _colons(code, head.end(), closing)
-    template = _template(text, head.end(), colons[0] if colons else closing)
+    branches = _branches(text, head.end(), colons[0] if colons else closing)
+    templates = ["".join(_template(text, *span) for span in spans) for spans in branches]
     operands: list[Operand] = []
     for section, start in enumerate(colons[:2]):
         end = colons[section + 1] if section + 1 < len(colons) else closing
         operands += _operands(unit, (start + 1, end), len(operands))
-    return PtxStatement(template, tuple(operands), closing + 1)
+    return PtxStatement(templates[0], tuple(operands), closing + 1, tuple(templates[1:]))
 
 
 def _colons(code: str, start: int, end: int) -> list[int]:
@@ -213,6 +218,28 @@ def _colons(code: str, start: int, end: int) -> list[int]:
 def _is_scope(code: str, position: int) -> bool:
     before = code[max(0, position - 80) : position].rstrip()[-1:]
     return (before.isalnum() or before == "_") and code[position + 2 : position + 3].isalpha()
+
+
+def _branches(text: str, start: int, end: int) -> list[list[Span]]:
+    """What there is to read for each choice of branches of ``#if`` inside a template."""
+    choices: list[list[Span]] = [[]]
+    branches: list[Span] | None = None
+    has_else = False
+    for directive in DIRECTIVE.finditer(text, start, end):
+        span, start = (start, directive.start()), directive.end()
+        if directive["name"].startswith("if") != (branches is None) or len(choices) > _MOST_CHOICES:
+            raise UnknownInstructionError("a template with directives inside one another")
+        if branches is None:
+            choices = [[*each, span] for each in choices]
+            branches = []
+            continue
+        branches.append(span)
+        if directive["name"] == "endif":
+            ends = branches if has_else else [*branches, (start, start)]
+            choices = [[*each, branch] for each in choices for branch in ends]
+            branches = None
+        has_else = directive["name"] == "else"
+    return [[*each, (start, end)] for each in choices]
 
 
 def _template(text: str, start: int, end: int) -> str:
@@ -302,6 +329,10 @@ def _translate(unit: Rewrite, statement: PtxStatement, shared: Shared | None = N
 
     What is ``shared`` the function declares.
     """
+    for other in statement.others:
+        same = replace(statement, template=other, others=())
+        if _translate(unit, same) != _translate(unit, replace(statement, others=())):
+            raise UnknownInstructionError("branches of #if that differ")
     state = shared.state() if shared else RegisterState()
     template = _COMMENT.sub(" ", statement.template).replace("%%", "%")
     lines: list[str] = []

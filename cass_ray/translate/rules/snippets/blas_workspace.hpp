@@ -1,5 +1,7 @@
 #ifndef CASS_BLAS_WORKSPACE
 #define CASS_BLAS_WORKSPACE
+#define HIPBLAS_V2 1
+#define ROCM_MATHLIBS_API_USE_HIP_COMPLEX 1
 #include <hipblas/hipblas.h>
 namespace cass {
 // hipBLAS works in memory of its own: a program's workspace stays unused, and results are the same.
