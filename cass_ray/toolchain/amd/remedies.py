@@ -13,7 +13,7 @@ from cass_ray.toolchain import older_standard
 from cass_ray.toolchain.amd.host_functions import NAMED, more_callable
 from cass_ray.toolchain.unit import CompileFailure, Unit
 
-_FOLDERS = (Path(__file__).parent / "overloads", older_standard.FOLDER)
+FOLDERS = (Path(__file__).parent / "overloads", older_standard.FOLDER)
 _BOTH_SIDES = "(?:isnan|isinf|isfinite|rsqrtf?)"
 _OVERLOADS = {
     "cass_half_log.h": re.compile(r"no viable conversion from 'const half' to '__hip_bfloat16'"),
@@ -74,5 +74,5 @@ def _with_overloads(unit: Unit, failure: CompileFailure) -> Unit | None:
     ]
     if not needed:
         return None
-    folders = tuple(dict.fromkeys((*unit.system_directories, *_FOLDERS)))
+    folders = tuple(dict.fromkeys((*unit.system_directories, *FOLDERS)))
     return replace(unit, system_directories=folders, forced=(*needed, *unit.forced))

@@ -24,7 +24,7 @@ from cass_ray.toolchain.amd.precompiled import (
     CompilationSide,
     PrecompiledHeaders,
 )
-from cass_ray.toolchain.amd.remedies import recorded_flags, with_remedies
+from cass_ray.toolchain.amd.remedies import FOLDERS, recorded_flags, with_remedies
 from cass_ray.toolchain.amd.workarounds import (
     KEEPS_EXITS,
     WAYS_TO_SPILL,
@@ -114,7 +114,8 @@ class AmdToolchain:
     @cached_property
     def fingerprint(self) -> str:
         """Digest of what determines the output beside unit, architecture and optimization."""
-        headers = [path.read_bytes() for path in sorted(SHIM.rglob("*.h*"))]
+        paths = (path for folder in (SHIM, *FOLDERS) for path in sorted(folder.rglob("*.h*")))
+        headers = [path.read_bytes() for path in paths]
         flags = (*_LENIENT, *self.workarounds)
         hiding = [hidden_operands.PROGRAM.read_bytes()] if self.hides_operands else []
         flags += tuple(option for options in (*WAYS_TO_SPILL, KEEPS_EXITS) for option in options)

@@ -245,3 +245,14 @@ def test_where_llvm_finds_no_register_scalars_go_to_memory() -> None:
 def test_what_does_not_compile_is_not_compiled_again() -> None:
     with pytest.raises(Refused):
         compiled_in_turn(Refused(), "whole")
+
+
+@pytest.mark.amd
+def test_the_fingerprint_covers_headers_of_remedies(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "cass_remedy.h").write_text("#define ONE 1\n")
+    monkeypatch.setattr(toolchain, "FOLDERS", (tmp_path,))
+    before = find_amd().fingerprint
+    (tmp_path / "cass_remedy.h").write_text("#define ONE 2\n")
+    assert find_amd().fingerprint != before
