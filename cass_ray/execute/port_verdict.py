@@ -10,7 +10,7 @@ from cass_ray.checked_entry import unsealed
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.execute.backends.base import Backend, BuiltProgram, Inputs, RunMode
 from cass_ray.execute.evidence.exploits import ExploitFinding, source_findings
-from cass_ray.execute.evidence.fences import lost_fence
+from cass_ray.execute.evidence.fences import lost_fences
 from cass_ray.execute.grades import Grade
 from cass_ray.execute.originals import measure_original
 from cass_ray.execute.references import ReferenceRuns
@@ -75,11 +75,10 @@ def judge_port(
 
 
 def _without_fence(subject: JudgedPort, result: PortVerification) -> PortVerification:
-    """``result``, which is not ``verified`` where the port lacks the original's fences."""
-    fence = lost_fence(subject.original, subject.port)
-    if not fence or result.grade is not Grade.VERIFIED:
+    """``result``, which is not ``verified`` where the port lacks a fence of the original."""
+    weakness = lost_fences(subject.original, subject.port)
+    if not weakness or result.grade is not Grade.VERIFIED:
         return result
-    weakness = f"the original calls {fence}(), and nothing in the port orders memory"
     return result.model_copy(update={"grade": Grade.AGREES, "passed": False, "weakness": weakness})
 
 
