@@ -24,8 +24,9 @@ from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.unit import CompileFailure
 
 _REASON_CHARACTERS = 300
-_LIBRARY_HEADER = re.compile(
-    r"\b((?:cublas|cufft|cusparse|cusolver|cudnn|nccl|npp)\w*\.h): No such file"
+_LIBRARIES = "cublas|cufft|cusparse|cusolver|cudnn|nccl|npp"
+_LIBRARY = re.compile(
+    rf"\b((?:{_LIBRARIES})\w*\.h): No such file|undefined reference to [`']((?:{_LIBRARIES})\w+)"
 )
 
 
@@ -121,8 +122,9 @@ def attempt(
     try:
         built: BuiltProgram = backend.build(original)
     except CompileFailure as failure:
-        if not backend.real_gpu and (library := _LIBRARY_HEADER.search(failure.diagnostic)):
-            return f"it calls a library of NVIDIA's ({library[1]}), whose code cannot be lifted"
+        if not backend.real_gpu and (name := _LIBRARY.search(failure.diagnostic)):
+            library = name[1] or f"{name[2]}()"
+            return f"it calls a library of NVIDIA's ({library}), whose code cannot be lifted"
         return f"{failure.tool}: {failure.diagnostic}"
     made = measure(backend, built, inputs, mode)
     return made if made.whole else made.problem

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import socket
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -292,12 +293,14 @@ all:
         tree = project(tmp_path / "tree", Makefile=makefile, a_dot_cu=KERNEL)
         os.environ["CASS_TEST_SECRET"] = "secret"
 
-        made = recording.record(tree, [])
+        with tempfile.NamedTemporaryFile(dir=Path.home(), prefix="cass-own-"):
+            made = recording.record(tree, [])
 
         del os.environ["CASS_TEST_SECRET"]
         assert list(outside.iterdir()) == []
         assert not Path("/usr/written").exists()
-        assert made.generated.get("home.h", b"") == b""
+        # Tools that are installed below the home folder are seen there.
+        assert b"cass-own-" not in made.generated.pop("home.h", b"")
         assert set(made.generated) == {"environment.h"}
         assert b"secret" not in made.generated["environment.h"]
         assert set(made.units) == {"a.cu"}

@@ -184,4 +184,6 @@ def test_faults_that_only_generated_inputs_show_are_caught(
 def test_a_program_of_nvidias_libraries_is_told_what_is_in_the_way() -> None:
     program = cuda("#include <cublas_v2.h>\nint main() { cublasHandle_t h; cublasCreate(&h); }\n")
     said = attempt(program, LiftedBackend(threads=1), [Inputs()])
-    assert said == "it calls a library of NVIDIA's (cublas_v2.h), whose code cannot be lifted"
+    told = "it calls a library of NVIDIA's ({}), whose code cannot be lifted"
+    # The library's headers may be there, and the library not.
+    assert said in [told.format("cublas_v2.h"), told.format("cublasCreate_v2()")]

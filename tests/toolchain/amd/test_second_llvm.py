@@ -56,7 +56,7 @@ def program(tmp_path: Path) -> Path:
 def verified(program: Path, *options: str) -> tuple[int, str]:
     arguments = [str(program), str(program), "--backend", "rdna3", "--second-compiler", *options]
     done = CliRunner().invoke(app, arguments)
-    return done.exit_code, done.output
+    return done.exit_code, done.stdout
 
 
 def test_the_same_by_both_compilers(
