@@ -76,7 +76,7 @@ class RunOptions:
 
     @property
     def bounds(self) -> Bounds:
-        """What a program can read of them is what it reads where a port is judged."""
+        """The same limits. A program can read no other ones of them than where a port is judged."""
         return Bounds(
             cpu_seconds=self.seconds * (os.cpu_count() or 1),
             wall_seconds=self.seconds,
@@ -238,7 +238,7 @@ def execute(
 def exposure(
     runtime_library: Path, devices: tuple[str, ...], compiler: AmdToolchain | None
 ) -> Exposure:
-    """What a program sees, whatever is asked of the device and whoever runs it."""
+    """Return what a program sees: it is the same in each mode, and for whoever runs it."""
     compilers = hiprtc_files(compiler) if compiler is not None else ()
     libraries = visible_libraries(default_directory())
     return Exposure(

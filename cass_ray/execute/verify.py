@@ -114,9 +114,11 @@ def verify(
         found += code_findings(*policy.device_instructions)
     compared = bool(usable) and len(session.records) == len(usable)
     numeric = compared and all(record.numeric for record in session.records)
-    why = f"the reference itself fails: {reference.problem}" if reference else ""
-    none = "no reference output to compare with"
-    problem = "" if usable else why if reference and reference.runs else none
+    problem = ""
+    if not usable and reference and reference.runs:
+        problem = f"the reference itself fails: {reference.problem}"
+    elif not usable:
+        problem = "no reference output to compare with"
     errors = [record for record in session.records if record.floats]
     floats = sum(record.floats for record in errors)
     independent = bool(usable) and reference is not None and reference.independent

@@ -21,8 +21,8 @@ _CMAKE = re.compile(
     r"|\b(?:find_program\s*\([^()]*|COMMAND\s+\"?)(?<![\w./-])python3?(?![\w/-])",
     re.IGNORECASE,
 )
-"""What CMake's files start, as their tests often do. A module that they build is for the Python
-whose headers lie beside it."""
+"""A file of CMake starts Python, as tests often do. It does not where it asks for Python's headers:
+a module that it builds is for the Python that these belong to."""
 _FOLDER = "interpreter"
 _KEPT_PATH = """\
 case ":$PYTHONPATH:" in

@@ -215,7 +215,7 @@ def test_no_mode_shows(backend: Rdna3Backend, name: str, arguments: tuple[str, .
 
 
 def test_a_judge_looks_as_a_user(backend: Rdna3Backend) -> None:
-    """What ``cass run`` shows a program is what a judge with limits of its own does."""
+    """``cass run`` shows a program the same as a judge does that has limits of its own."""
     built = backend.build(program(SIGNS))
     options = RunOptions(seconds=30.0, compiler=find_amd(), devices=("gfx1100",))
     alone = execute(built.executable, ("use the device",), runtime_library(), options)

@@ -149,8 +149,9 @@ class PrecompiledHeaders:
 
 
 def standard_headers(unit: Unit) -> tuple[str, ...]:
-    """Those that ``unit`` includes before anything else but headers of the system, as far as they
-    take long to parse. Their text is the same whatever follows them.
+    """Return the standard headers that are costly to parse and that ``unit`` includes first.
+
+    Only headers of the system come before them, so that their text is the same in each unit.
     """
     if unit.preprocessor_arguments() or unit.replaced or not unit.source.is_file():
         return ()  # Definitions, and folders with headers of the same names.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
 from cass_ray.dataset.row import Reason
 from cass_ray.toolchain import older_standard
 from cass_ray.toolchain.amd.host_functions import NAMED, more_callable
+from cass_ray.toolchain.given_headers import with_headers
 from cass_ray.toolchain.unit import CompileFailure, Unit
 
 FOLDERS = (Path(__file__).parent / "overloads", older_standard.FOLDER)
@@ -51,7 +51,8 @@ def with_remedies(make: Callable[[Unit], T], unit: Unit) -> T:
             first = first or failure
             if not has_remedy(failure):
                 raise first from None
-            further = _with_overloads(unit, failure) or more_callable(unit, failure.diagnostic)
+            said = failure.diagnostic
+            further = with_headers(unit, said, _OVERLOADS, FOLDERS) or more_callable(unit, said)
             if further is None:
                 raise first from None
             unit = further
@@ -64,15 +65,3 @@ def recorded_flags(unit: Unit) -> tuple[str, ...]:
     overloads = [word for name in unit.forced if name in _OVERLOADS for word in ("-include", name)]
     replaced = (f"[host functions callable: {path}]" for path, _ in unit.replaced)
     return (*overloads, *replaced)
-
-
-def _with_overloads(unit: Unit, failure: CompileFailure) -> Unit | None:
-    needed = [
-        name
-        for name, says in _OVERLOADS.items()
-        if name not in unit.forced and says.search(failure.diagnostic)
-    ]
-    if not needed:
-        return None
-    folders = tuple(dict.fromkeys((*unit.system_directories, *FOLDERS)))
-    return replace(unit, system_directories=folders, forced=(*needed, *unit.forced))

@@ -42,6 +42,7 @@ from cass_ray.toolchain.archive.library_root import (
 )
 from cass_ray.toolchain.background import background_work
 from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.given_headers import contents
 from cass_ray.toolchain.prelude.preludes import Preludes
 from cass_ray.toolchain.resident.runs import run
 from cass_ray.toolchain.sandbox.isolation import Mount, View
@@ -114,8 +115,7 @@ class AmdToolchain:
     @cached_property
     def fingerprint(self) -> str:
         """Digest of what determines the output beside unit, architecture and optimization."""
-        paths = (path for folder in (SHIM, *FOLDERS) for path in sorted(folder.rglob("*.h*")))
-        headers = [path.read_bytes() for path in paths]
+        headers = [*contents((SHIM, *FOLDERS))]
         flags = (*_LENIENT, *self.workarounds)
         hiding = [hidden_operands.PROGRAM.read_bytes()] if self.hides_operands else []
         flags += tuple(option for options in (*WAYS_TO_SPILL, KEEPS_EXITS) for option in options)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from cass_ray.toolchain import older_standard
+from cass_ray.toolchain.given_headers import contents, with_headers
 from cass_ray.toolchain.unit import Unit
 
 _FOLDERS = (Path(__file__).parent / "removed", older_standard.FOLDER)
@@ -76,15 +76,7 @@ _NEEDED = {
 
 def with_removed(unit: Unit, diagnostic: str) -> Unit:
     """``unit`` with those headers before it that nvcc's ``diagnostic`` asks for."""
-    needed = [
-        name
-        for name, says in _NEEDED.items()
-        if name not in unit.forced and says.search(diagnostic) is not None
-    ]
-    if not needed:
-        return unit
-    folders = tuple(dict.fromkeys((*unit.system_directories, *_FOLDERS)))
-    return replace(unit, system_directories=folders, forced=(*needed, *unit.forced))
+    return with_headers(unit, diagnostic, _NEEDED, _FOLDERS) or unit
 
 
 def removed_flags(unit: Unit) -> tuple[str, ...]:
@@ -94,6 +86,4 @@ def removed_flags(unit: Unit) -> tuple[str, ...]:
 
 def removed_headers() -> Iterator[bytes]:
     """Content of all headers that a unit may be given, for keys of caches."""
-    for folder in _FOLDERS:
-        for path in sorted(folder.rglob("*.h")):
-            yield path.read_bytes()
+    return contents(_FOLDERS)

@@ -20,7 +20,7 @@ _OF_STD = (
     r"|invalid_argument|out_of_range|cout|cerr|endl|ostream|istream"
     r"|u?int(?:8|16|32|64)_t|memcpy|memset|strlen|abs|sqrt|pow|ceil|floor|round"
 )
-"""Of what programs name without including its header."""
+"""Members of ``std`` that programs often use without including their header."""
 
 NEEDED = {
     "cass_standard.h": re.compile(

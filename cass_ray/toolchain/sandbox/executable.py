@@ -183,7 +183,7 @@ def complete(
     inputs: Path | None,
     companion: Companion | None,
 ) -> tuple[Completed, Mapping[str, bytes]]:
-    """:func:`run_sandboxed`, in the terms of its process, and the files that the program left."""
+    """Do as :func:`run_sandboxed` does; return how the process ended, and the files it left."""
     executable = executable.resolve()
     with working_folder(bounds.folder_bytes, inputs) as folder:
         completed = run(
@@ -191,7 +191,7 @@ def complete(
             cwd=folder.start,
             limits=bounds.limits(),
             view=_view(executable, exposure, bounds, folder),
-            env=environment(exposure),
+            env={**CLEAN_ENVIRONMENT, "TMPDIR": str(WORKING_FOLDER), **exposure.environment},
             stdin=stdin,
             companion=companion,
         )
@@ -210,11 +210,6 @@ def _cut(completed: Completed, most: int) -> Completed:
         stdout=stdout[:most],
         stderr=stderr[: max(0, most - len(stdout))],
     )
-
-
-def environment(exposure: Exposure) -> dict[str, str]:
-    """All variables of a program."""
-    return {**CLEAN_ENVIRONMENT, "TMPDIR": str(WORKING_FOLDER), **exposure.environment}
 
 
 def place_of(executable: Path) -> Path:

@@ -72,9 +72,10 @@ def share_tree(
     """Write to ``output`` one tree for both vendors; what lay there goes.
 
     ``translated`` is the translation of ``original``. Files that are neither C, C++ or CUDA source
-    nor build files of CMake or make are as in ``translated``. Where ``headers_leave`` their folders
-    each of them has the names that it uses. Returns what makes the build one for AMD, and which
-    files of the original are in HIP's form alone.
+    nor build files of CMake or make are as in ``translated``. If ``headers_leave`` their places,
+    each has the names that it uses, since it finds no header of the tree there.
+    Returns what makes the build one for AMD, and which files of the original are in HIP's form
+    alone.
 
     Raises :class:`~cass_ray.translate.project.hunks.SharedError`.
     """

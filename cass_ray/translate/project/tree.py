@@ -34,7 +34,7 @@ SUFFIXES = frozenset(
 )  # fmt: skip
 """File name endings of C, C++ and CUDA source."""
 COMPILED = frozenset((".cu", ".c", ".cc", ".cpp", ".cxx"))
-"""Those of what no build copies elsewhere to be included there."""
+"""File name endings of what is compiled: no build copies such a file to be included elsewhere."""
 _COPIES = frozenset({".in", ".cuda", ".template", ".tmpl", ".j2"})
 """Endings behind those, of files that a build configures, links or copies to the name without."""
 

@@ -54,7 +54,7 @@ _HOST_INSTRUCTION = re.compile(
 _HOST_OPERAND = re.compile(r'%%[a-z]|"[=+]?&?[acSDqQmgiNxAtu]"\s*\(|"cc"')
 """Registers and constraints of x86 and Arm that PTX has none of."""
 _MOST_CHOICES = 8
-"""Of branches of ``#if`` inside one template."""
+"""A template may be read in so many ways, by the branches of ``#if`` inside it."""
 _MOST_REGISTERS = 4096
 """Of one statement: `.reg .b32 %r<1000000000>` is short."""
 
@@ -221,7 +221,7 @@ def _is_scope(code: str, position: int) -> bool:
 
 
 def _branches(text: str, start: int, end: int) -> list[list[Span]]:
-    """What there is to read for each choice of branches of ``#if`` inside a template."""
+    """Return the pieces of a template for each choice of branches of the ``#if`` inside it."""
     choices: list[list[Span]] = [[]]
     branches: list[Span] | None = None
     has_else = False

@@ -61,8 +61,8 @@ template <thread_scope Scope, unsigned int Stages>
 struct pipeline_shared_state {
     barrier<Scope> filled[Stages], emptied[Stages];
 };
-// Of a group in which each thread produces and consumes: a stage is filled when all have committed to
-// it, and free again when all have released it.
+// Each thread of the group produces and consumes: a stage is filled when all have committed to it, and
+// free again when all have released it.
 template <>
 struct pipeline<thread_scope_block> {
     barrier<thread_scope_block>*filled, *emptied;
