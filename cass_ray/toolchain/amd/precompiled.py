@@ -27,6 +27,12 @@ WITHOUT_MODULES = ("-Xclang", "-fno-cxx-modules")
 refuses its own wrappers of CUDA's and HIP's headers. All else of the language stays as it is."""
 
 
+_BY_CONTENT = "-fpch-validate-input-files-content"
+"""Clang compares the text of a header that is newer, not its time alone: a new checkout at the same
+path makes no precompiled header useless."""
+_EMIT = ("-Xclang", "-emit-pch", "-Xclang", "-fpch-instantiate-templates", _BY_CONTENT)
+
+
 class CompilationSide(StrEnum):
     """Which half of a single-source program a compiler run makes."""
 
@@ -126,7 +132,7 @@ class PrecompiledHeaders:
 
     def _path(self, side: CompilationSide, command: list[str], further: tuple[str, ...]) -> Path:
         sources = [path.read_bytes() for path in sorted(self.header.parent.rglob("*.h*"))]
-        flags = [*command, *further]
+        flags = [*command, *_EMIT, *further]
         key = digest([*self.identity, self.header.name, side.value, *flags, *sources])[:24]
         return self.directory / f"{key}.pch"
 
@@ -137,15 +143,19 @@ class PrecompiledHeaders:
         path = self._path(side, command, further)
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=".part-") as folder:
             part = Path(folder) / path.name
-            emit = ["-Xclang", "-emit-pch", "-Xclang", "-fpch-instantiate-templates"]
-            emit += [word for name in further for word in ("-include", name)]
-            argv = [*command, *emit, "-S", "-o", str(part), str(self.header)]
+            included = [word for name in further for word in ("-include", name)]
+            argv = [*command, *_EMIT, *included, "-S", "-o", str(part), str(self.header)]
             done = run(argv, cwd=Path(folder), limits=COMPILE_LIMITS)
             if not done.ok or not part.exists():
                 return None
             part.rename(path)
         make_room(self.directory, ROOM)
         return path
+
+
+def include_arguments(path: Path) -> list[str]:
+    """Clang's arguments that read the precompiled header ``path`` before a unit."""
+    return [_BY_CONTENT, "-Xclang", "-include-pch", "-Xclang", str(path)]
 
 
 def standard_headers(unit: Unit) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from cass_ray.toolchain.amd.precompiled import (
     WITHOUT_MODULES,
     CompilationSide,
     PrecompiledHeaders,
+    include_arguments,
 )
 from cass_ray.toolchain.amd.remedies import FOLDERS, recorded_flags, with_remedies
 from cass_ray.toolchain.amd.workarounds import (
@@ -432,7 +433,7 @@ class AmdToolchain:
         included = ["-include", str(header), *rest]
         done = None
         if precompiled is not None:
-            include = ["-Xclang", "-include-pch", "-Xclang", str(precompiled)]
+            include = include_arguments(precompiled)
             done = run_command([*common, *include, *rest])
         if done is None or self._precompiled[header].rejected(done.stderr_text):
             done = run_command([*common, *included])

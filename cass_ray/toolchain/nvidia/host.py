@@ -17,6 +17,7 @@ from cass_ray.toolchain.amd.precompiled import (
     WITHOUT_MODULES,
     CompilationSide,
     PrecompiledHeaders,
+    include_arguments,
 )
 from cass_ray.toolchain.nvidia.preprocess import may_change_header
 from cass_ray.toolchain.nvidia.steps import (
@@ -92,7 +93,7 @@ class ClangHost:
         completed = None
         precompiled = headers.get(CompilationSide.HOST, common)
         if precompiled is not None:
-            include = ["-Xclang", "-include-pch", "-Xclang", str(precompiled)]
+            include = include_arguments(precompiled)
             completed = bench.try_command([*common, *include, *rest], process.CLEAN_ENVIRONMENT)
         if completed is None or headers.rejected(completed.stderr_text):
             include = ["-include", str(headers.header)]

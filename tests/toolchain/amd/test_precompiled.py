@@ -11,6 +11,7 @@ from cass_ray.toolchain.amd import precompiled
 from cass_ray.toolchain.amd.precompiled import (
     CompilationSide,
     PrecompiledHeaders,
+    include_arguments,
     standard_headers,
 )
 from cass_ray.toolchain.locate import find_amd
@@ -83,10 +84,16 @@ def test_use_makes_a_file_recent(tmp_path: Path) -> None:
     assert time.time() - path.stat().st_mtime < _HOUR
 
 
-def test_a_file_that_is_older_than_its_header_is_built_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "text", ["inline int one() { return 1; }\n", "inline int one() { return 2; }\n"]
+)
+def test_a_file_whose_header_has_another_text_is_built_again(tmp_path: Path, text: str) -> None:
+    part = tmp_path / "elsewhere" / "part.inc"
     header = tmp_path / "headers" / "small.hpp"
-    header.parent.mkdir()
-    header.write_text("inline int one() { return 1; }\n")
+    for path in (part, header):
+        path.parent.mkdir()
+    part.write_text("inline int one() { return 1; }\n")
+    header.write_text(f'#include "{part}"\n')
     unit = tmp_path / "unit.cpp"
     unit.write_text("int two() { return one() + one(); }\n")
     headers = PrecompiledHeaders(tmp_path / "cache", header, ("a compiler",))
@@ -95,13 +102,14 @@ def test_a_file_that_is_older_than_its_header_is_built_again(tmp_path: Path) -> 
     def complaint() -> str:
         path = headers.get(CompilationSide.HOST, command)
         assert path is not None
-        include = ["-Xclang", "-include-pch", "-Xclang", path]
-        arguments = [*command, *include, "-S", "-o", os.devnull, unit]
+        arguments = [*command, *include_arguments(path), "-S", "-o", os.devnull, str(unit)]
         return subprocess.run(arguments, check=False, capture_output=True, text=True).stderr
 
     assert not complaint()
-    os.utime(header, (0, 0))  # the same text, installed anew
-    assert headers.rejected(complaint())
+    changed = text != part.read_text()
+    part.write_text(text)
+    os.utime(part, (0, 0))  # installed anew
+    assert headers.rejected(complaint()) == changed
     assert not complaint()
 
 
@@ -146,8 +154,8 @@ def test_what_many_units_begin_with_is_precompiled_for_them_alone(
 
     def text(name: str, body: str, path: Path | None) -> tuple[int, str]:
         (tmp_path / name).write_text(body)
-        include = ["-Xclang", "-include-pch", "-Xclang", str(path)]
-        arguments = [*command, *include, "-S", "-o", "-", name]
+        assert path is not None
+        arguments = [*command, *include_arguments(path), "-S", "-o", "-", name]
         done = subprocess.run(arguments, cwd=tmp_path, check=False, capture_output=True, text=True)
         return done.returncode, done.stdout
 

@@ -11,6 +11,7 @@ import ast
 import re
 import string
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from cass_ray.translate.protocol import Severity
 from cass_ray.translate.rules.ptx import halves, macros, shared_registers
@@ -32,6 +33,8 @@ _STRING = re.compile(
 _CALL = re.compile(_GAP.pattern + r"(?P<name>[A-Za-z_]\w*)(?:\([^()\n]*\))?", re.DOTALL)
 _HINT = re.compile(r'(?:"\.L2::(?:\w|"\s*#\s*\w+\s*")*")?')
 """``".L2::128B"``, ``".L2::" #size "B"``, or nothing."""
+_DEFINE = re.compile(r"^[ \t]*+#[ \t]*+define[ \t]++(\w++)(?:\([^()\n]*+\))?+(.*)$", re.MULTILINE)
+_QUOTED = re.compile(r'"([^"\n]*)"[ \t]*(?:\Z|//|/\*)')
 _CONSTRAINT = re.compile(r'\s*+(?:\[\s*+(\w+)\s*+\])?\s*+"([=+]?)&?([rlhfdnbC])"\s*\(')
 _NAMED_CONSTRAINT = re.compile(r"\s*+(?:\[\s*+(\w+)\s*+\])?\s*+([A-Za-z_]\w*)\s*\(")
 _CONSTRAINT_TEXT = re.compile(r"([=+]?)&?([rlhfdnbC])")
@@ -265,9 +268,17 @@ def _hint(text: str, start: int, end: int) -> re.Match[str] | None:
     found = _CALL.match(text, start, end)
     if found is None:
         return None
-    define = rf"^[ \t]*#[ \t]*define[ \t]+{found['name']}(?:\([^()\n]*\))?[ \t]*(.*?)[ \t\r]*$"
-    meanings = re.findall(define, text, re.MULTILINE)
+    meanings = _macros(text).get(found["name"], ())
     return found if meanings and all(map(_HINT.fullmatch, meanings)) else None
+
+
+@lru_cache(maxsize=2)
+def _macros(text: str) -> dict[str, list[str]]:
+    """What each macro of a file may stand for; its statements ask again and again."""
+    macros: dict[str, list[str]] = {}
+    for match in _DEFINE.finditer(text):
+        macros.setdefault(match[1], []).append(match[2].strip())
+    return macros
 
 
 def _operands(unit: Rewrite, span: Span, first: int) -> list[Operand]:
@@ -307,9 +318,8 @@ def _constraint(unit: Rewrite, position: int, end: int) -> tuple[re.Match[str], 
         return match, match[2], match[3]
     named = _NAMED_CONSTRAINT.match(text, position, end)
     if named is not None:
-        word = re.escape(named[2])
-        define = rf'^[ \t]*#[ \t]*define[ \t]+{word}[ \t]+"([^"\n]*)"[ \t]*(?:$|//|/\*)'
-        values = set(re.findall(define, text, re.MULTILINE))
+        quoted = map(_QUOTED.match, _macros(text).get(named[2], ()))
+        values = {match[1] for match in quoted if match}
         values = {"l"} if values == {"l", "r"} else values
         found = _CONSTRAINT_TEXT.fullmatch(values.pop()) if len(values) == 1 else None
         if found is not None:
