@@ -32,8 +32,12 @@ constexpr std::int32_t branches_per_turn = 4'000;
 // Turns of all waves until another workgroup gets one, if waves still run when their turn ends; and
 // turns that end at barriers. Few of the former: a wave may be waiting for that other workgroup.
 constexpr unsigned turns_per_share = 2;
-// Where waves take turns at each backward branch as on a card (Settings::interleave): as many
-// branches until another workgroup gets a turn, and turns until the next look at the clock.
+// Where waves take turns at each backward branch and each wait for memory as on a card
+// (Settings::interleave): up to so many turns until another workgroup gets one, which shows what
+// only a lock or an atomic operation keeps apart; then, since a switch costs more than a turn, as
+// many as there are branches elsewhere. And turns until the next look at the clock.
+constexpr unsigned most_short_turns = 4;
+constexpr unsigned short_shares = 2'048;
 constexpr unsigned interleaved_turns_per_share = turns_per_share * branches_per_turn;
 constexpr unsigned turns_per_look = 64;
 constexpr unsigned barriers_per_share = 1'000;
@@ -159,6 +163,7 @@ void Workgroup::adopt(const LaunchState& state) {
 void Workgroup::start(std::uint64_t flat) {
   const auto& grid = launch->launch->grid_blocks;
   flat_id = flat;
+  shares_ = 0;
   id = {static_cast<std::uint32_t>(flat % grid[0]),
         static_cast<std::uint32_t>(flat / grid[0] % grid[1]),
         static_cast<std::uint32_t>(flat / grid[0] / grid[1])};
@@ -203,8 +208,8 @@ Outcome Workgroup::advance() {
     wave.fault_address = guard_of_thread.address();
     return Outcome::faulted;
   }
-  const bool interleave = settings().interleave && wave_count > 1;
-  const auto most_turns = interleave ? interleaved_turns_per_share : turns_per_share;
+  const bool interleave = settings().interleave;
+  const auto most_turns = interleave ? interleaved_turns() : turns_per_share;
   unsigned turns = 0;
   for (unsigned barriers = 0; barriers < barriers_per_share;) {
     bool runnable = false;
@@ -221,6 +226,15 @@ Outcome Workgroup::advance() {
     if (barrier != Outcome::preempted) return barrier;
   }
   return is_late() ? Outcome::out_of_time : Outcome::preempted;
+}
+
+// Of this share; another number each time, so that no loop of a kernel stays in step with it.
+unsigned Workgroup::interleaved_turns() {
+  if (shares_ == short_shares) return interleaved_turns_per_share;
+  ++shares_;
+  constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;
+  return 1 + static_cast<unsigned>((flat_id * short_shares + shares_) * golden >> 40U) %
+                 most_short_turns;
 }
 
 bool Workgroup::is_late() const {

@@ -97,6 +97,9 @@ struct Workgroup {
   Outcome release_barrier();
   bool release_signaled();
   bool is_late() const;
+  unsigned interleaved_turns();
+
+  unsigned shares_ = 0;  // that the workgroup had; where waves take turns as on a card
 };
 
 struct GiveBack {

@@ -77,10 +77,7 @@ CONTROL(s_sleep_var) {
   w.budget = budget_of_sleeping;
 }
 
-CONTROL(engine_yield) {
-  if (w.single) CONTINUE_AT(w, i + 1);
-  w.next = i + 1;
-}
+CONTROL(engine_yield) { w.next = i + 1; }
 
 CONTROL(s_endpgm) { w.state = WaveState::finished; }
 CONTROL(s_endpgm_saved) { w.state = WaveState::finished; }
