@@ -24,6 +24,7 @@ constexpr std::uint64_t distance = 2 * amdgpu::aperture_size;
 constexpr std::uint64_t out_share = 8;
 constexpr std::uint64_t in_share = 16;
 constexpr std::uint64_t between_share = 32;
+constexpr std::uint64_t zero_share = 2;  // of zeros among inputs, in one of the runs
 constexpr std::uint64_t share_of_few = 3;  // for at most this many bytes:
 constexpr std::size_t few_bytes = 16;
 
@@ -62,6 +63,14 @@ std::uint32_t altered(std::uint32_t word) {
   return word ^ mantissa_bit;
 }
 
+// With the uppermost bit of each byte, where none has it and none is zero: letters, pixels and
+// small steps, which a program may read as signed or as unsigned bytes. Of others another value.
+std::uint32_t with_signs(std::uint32_t word) {
+  constexpr std::uint32_t signs = 0x80808080;
+  const bool of_bytes = (word & signs) == 0 && ((word + ~signs) & signs) == signs;
+  return of_bytes ? word | signs : altered(word);
+}
+
 // A small integer, with bits in its upper half. Of a number that was rounded the upper half is not
 // zero; nor does half of an eight-byte integer, which would be a size beyond all memory, change.
 std::uint32_t widened(std::uint32_t word) {
@@ -84,20 +93,37 @@ class Content {
   Content(const std::byte* start, std::size_t bytes, std::uint64_t offset)
       : start_(start), end_(static_cast<std::ptrdiff_t>(bytes)), offset_(offset) {}
 
+  bool is_zero(std::ptrdiff_t at) const {
+    return is_whole(at) && word_at(start_ + at) == 0 && word_at(start_ + at + half) == 0;
+  }
+
   // Whether the group at `at` must stay as it is: a changed pointer would end the program.
   bool is_kept(std::ptrdiff_t at) const {
     return holds_pointer(at) || (is_zero(at) && holds_pointers());
   }
 
   // The group beside the one at `at`, where it lies in the bytes and holds no pointer.
-  const std::byte* neighbor_of(std::ptrdiff_t at) const {
-    const auto position =
-        static_cast<std::ptrdiff_t>(((offset_ + static_cast<std::uint64_t>(at)) ^ group) - offset_);
-    return is_whole(position) && !holds_pointer(position) ? start_ + position : nullptr;
+  const std::byte* neighbor_of(std::ptrdiff_t at) const { return near(at, 1); }
+
+  // The nearest group that is not zero, of those that lie in one block with the one at `at`.
+  const std::byte* nonzero_near(std::ptrdiff_t at) const {
+    constexpr std::uint64_t groups_of_block = 32;
+    for (std::uint64_t apart = 1; apart < groups_of_block; ++apart) {
+      const std::byte* found = near(at, apart);
+      if (found != nullptr && !is_zero(found - start_)) return found;
+    }
+    return nullptr;
   }
 
  private:
   static constexpr std::ptrdiff_t half = 4;
+
+  // So far away that two groups are each other's: where a copy begins and ends does not matter.
+  const std::byte* near(std::ptrdiff_t at, std::uint64_t apart) const {
+    const auto position = static_cast<std::ptrdiff_t>(
+        ((offset_ + static_cast<std::uint64_t>(at)) ^ (apart * group)) - offset_);
+    return is_whole(position) && !holds_pointer(position) ? start_ + position : nullptr;
+  }
 
   bool is_whole(std::ptrdiff_t at) const { return at >= 0 && at + std::ptrdiff_t{group} <= end_; }
 
@@ -114,11 +140,6 @@ class Content {
     const bool of_program = upper >= 0x5555 && upper < 0x6556;
     const bool of_library = upper >= 0x7e00 && upper < 0x8000;
     return (of_program || of_library) && word_at(start_ + at) % group == 0;
-  }
-
-  // Among pointers, it may be a null pointer.
-  bool is_zero(std::ptrdiff_t at) const {
-    return is_whole(at) && word_at(start_ + at) == 0 && word_at(start_ + at + half) == 0;
   }
 
   bool holds_pointers() const {
@@ -140,6 +161,7 @@ class Content {
 enum class Data {
   results,  // which differ by rounding in a program and its port: set to zero
   inputs,  // which are the same bits in both: altered
+  other_inputs,  // the same, as bytes with signs; zeros become what lies near them
   integers,  // small ones among results: widened
 };
 
@@ -159,7 +181,13 @@ class Rule {
   void apply(std::byte* target, std::ptrdiff_t at, std::ptrdiff_t count,
              const Content& content) const {
     const auto number = (offset_ + static_cast<std::uint64_t>(at + std::ptrdiff_t{group})) / group;
-    const std::uint64_t drawn = mixed(seed_ ^ number) % share_;
+    const std::uint64_t random = mixed(seed_ ^ number);
+    if (data_ == Data::other_inputs && count == std::ptrdiff_t{group} && content.is_zero(at)) {
+      const std::byte* other = random % zero_share == 0 ? content.nonzero_near(at) : nullptr;
+      if (other != nullptr && !content.is_kept(at)) std::memcpy(target, other, group);
+      return;
+    }
+    const std::uint64_t drawn = random % share_;
     if (drawn > 1 || content.is_kept(at)) return;
     if (data_ == Data::integers) {
       change_words(target, count, widened);
@@ -170,6 +198,8 @@ class Rule {
       std::memcpy(target, neighbor, group);
     } else if (data_ == Data::inputs) {
       change_words(target, count, altered);
+    } else if (data_ == Data::other_inputs) {
+      change_words(target, count, with_signs);
     } else {
       std::memset(target, 0, static_cast<std::size_t>(count));
     }
@@ -280,9 +310,10 @@ void Perturbation::arrived(std::byte* start, std::size_t bytes, MemoryPlace plac
   if (changes_inputs()) {
     const std::vector<std::byte> copy(start, start + bytes);
     const Content given(copy.data(), bytes, place.offset);
+    const Data kind = request_.seed > 1 ? Data::other_inputs : Data::inputs;
     const Rule rule = request_.where == Where::in_all
-                          ? Rule::all(Data::inputs)
-                          : Rule::some(request_.seed, place, bytes, in_share, Data::inputs);
+                          ? Rule::all(kind)
+                          : Rule::some(request_.seed, place, bytes, in_share, kind);
     for_groups(place.offset, bytes,
                [&](std::ptrdiff_t at, std::ptrdiff_t first, std::ptrdiff_t count) {
                  rule.apply(start + first, at, count, given);
