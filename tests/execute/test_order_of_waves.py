@@ -118,6 +118,24 @@ def test_a_race_excuses_no_other_difference(
     assert grade(backend, original, port, blocks=8)[0] is Grade.DIFFERS
 
 
+LOCKED = """
+  if (threadIdx.x == 0) {
+    while (atomicCAS(&p[254], 763, 0) != 763) {}
+    *(volatile int*)&p[0] += b;
+    __threadfence();
+    atomicExch(&p[254], 763);
+  }"""
+TAKEN = "while (atomicCAS(&p[254], 763, 0) != 763) {}"
+
+
+@pytest.mark.amd
+@pytest.mark.parametrize("instead", [TAKEN, "", "atomicExch(&p[254], 0);"])
+def test_a_lock_that_no_one_takes_is_seen(backend: Rdna3Backend, instead: str) -> None:
+    """Between one wave's read and its write others get a turn, also where each is a workgroup."""
+    found, why = grade(backend, LOCKED, LOCKED.replace(TAKEN, instead), blocks=8)
+    assert (found is Grade.VERIFIED) == (instead == TAKEN), why
+
+
 @pytest.mark.amd
 def test_a_port_of_what_races_may_differ_where_it_races_itself(backend: Rdna3Backend) -> None:
     """The sum of all words tells of the race, whose result has another scale here."""
