@@ -137,6 +137,7 @@ def command_line(
     view: View | None,
     cwd: Path,
     call_filter: int | None = None,
+    *,
     limits: str = "",
 ) -> list[str]:
     """The command line that runs ``argv`` with ``view`` in ``cwd`` (a host path that it shows).
