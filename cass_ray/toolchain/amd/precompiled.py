@@ -57,7 +57,7 @@ _COSTLY = re.compile(
 )
 _READ_BY_HEADERS = re.compile(r"_|HIP|ROC|HSA|AMD|NDEBUG\b")
 _SYSTEM_HEADER = re.compile(r"#\s*include\s*<([\w./+-]+)>")
-_LITTLE = re.compile(r"#\s*include\s*<(?:hip/hip_runtime\.h|[a-z_0-9]+(?:\.h)?)>")
+_LITTLE = re.compile(r"#\s*include\s*<(?:hip/\w+\.h|[a-z_0-9]+(?:\.h)?)>")
 _REJECTION = re.compile(
     r"precompiled (file|header)|PCH file|AST file|since the (precompiled|module)", re.IGNORECASE
 )

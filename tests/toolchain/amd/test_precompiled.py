@@ -141,7 +141,7 @@ def test_standard_headers_before_anything_else(
     ("text", "little"),
     [
         ("#include <hip/hip_runtime.h>\n#include <vector>\n#include <stdio.h>\nint x;\n", True),
-        ("// nothing but this\n#include <cmath>\n", True),
+        ("// of HIP alone\n#include <hip/hip_cooperative_groups.h>\n#include <cmath>\n", True),
         ("#include <vector>\n#include <torch/extension.h>\n", False),
         ('#include <vector>\n#include "mine.h"\n', False),
         ("#define SIZE 3\n#include <vector>\n", False),
