@@ -314,7 +314,7 @@ def _units(folder: Path, flags: tuple[str, ...]) -> list[_Unit]:
 
 def _included(path: Path) -> Iterator[Path]:
     for name in _INCLUDE.findall(_text(path)):
-        header = (path.parent / name).resolve()
+        header = Path(os.path.normpath(path.parent / name))  # no link lies among them
         if header.is_file():
             yield header
 

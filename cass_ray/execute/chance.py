@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 
 from cass_ray.emulator.perturbation import Where
+from cass_ray.execute.backends.base import Execution
 from cass_ray.execute.comparison.compare import OutputComparison, Tolerance, compare
-from cass_ray.execute.differential import PerturbedRun
+from cass_ray.execute.differential import NUMBER, PerturbedRun
 from cass_ray.execute.evidence.returned_data import varying_share
 from cass_ray.execute.references import ReferenceRun
 
@@ -28,8 +29,12 @@ RACES = (
     "its threads race: where waves and workgroups take turns in another order the original prints"
     " something else"
 )
-_NUMBER = re.compile(rb"[-+]?\d[\d.]*(?:[eE][-+]?\d+)?")
 _OF_NUMBERS = re.compile(rb"[-+\d. \t]")
+
+
+def is_clean(done: Execution) -> bool:
+    """Whether checking mode has nothing to say of a run that ended well."""
+    return done.ended.ok and not done.not_provided and UNORDERED_WRITES not in done.ended.stderr
 
 
 def varies(run: ReferenceRun, tolerance: Tolerance) -> bool:
@@ -53,7 +58,7 @@ def drawn_again(run: ReferenceRun, tolerance: Tolerance) -> str:
 
 def is_told(run: ReferenceRun, changed: PerturbedRun, tolerance: Tolerance) -> bool:
     """Whether what a change moves is compared: numbers that are other ones in each run are not."""
-    texts = (_NUMBER.sub(b"", each) for each in (run.outputs[0], changed.outputs[0]))
+    texts = (NUMBER.sub(b"", each) for each in (run.outputs[0], changed.outputs[0]))
     told = changed.status != run.status or len(set(texts)) > 1
     return told or not varies(run, tolerance)
 

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from cass_ray.corpus.reading.source_files import Sources
-from cass_ray.execute.backends.base import Backend, BuiltProgram, Inputs, RunMode
-from cass_ray.execute.chance import UNORDERED_WRITES
+from cass_ray.execute.backends.base import Backend, Execution, Inputs, RunMode
+from cass_ray.execute.chance import is_clean
 from cass_ray.execute.comparison.compare import compare
 from cass_ray.execute.inputs import argument_positions
 from cass_ray.execute.references import ReferenceRuns, measure
@@ -47,22 +47,20 @@ def with_size(
         for size in sizes:
             asked = replace(inputs, arguments=(size,))
             known = [output for run in made.runs for output in run.outputs[:1]]
-            if _means_something(backend, built, asked, known):
+            done = backend.run(built, asked, RunMode(_bounds(), check=True))
+            if _means_something(done, known):
                 mode = RunMode(_bounds(), same_draws=made.runs[0].same_draws)
-                runs = measure(backend, built, [asked], mode, differential=False).runs
+                clean = {} if mode.same_draws else {asked: done}
+                runs = measure(backend, built, [asked], mode, differential=False, clean=clean).runs
                 further = [replace(run, made_up=True) for run in runs if not run.problem]
                 made = replace(made, runs=(*made.runs, *further))
                 break
     return made
 
 
-def _means_something(
-    backend: Backend, built: BuiltProgram, inputs: Inputs, known: Sequence[bytes]
-) -> bool:
-    done = backend.run(built, inputs, RunMode(_bounds(), check=True))
-    clean = done.ended.ok and not done.not_provided and UNORDERED_WRITES not in done.ended.stderr
+def _means_something(done: Execution, known: Sequence[bytes]) -> bool:
     new = not any(compare([each], said(done.ended)).numeric for each in known)
-    return clean and bool(done.launch_count) and new
+    return is_clean(done) and bool(done.launch_count) and new
 
 
 def _bounds() -> Bounds:

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from cass_ray.lift.frontend.host_names import kernels_lacking, names_for_host
     from cass_ray.lift.lifting import (
         LiftedModule,
-        fingerprint,
         lift_cubin,
         lift_listing,
         lift_text,
     )
+    from cass_ray.lift.own_files import fingerprint
 
 __all__ = [
     "CompilerFailure",
@@ -46,6 +46,7 @@ _HOMES = {
     **dict.fromkeys(
         ("CompilerFailure", "LiftError", "LifterBug", "UnknownForm", "Unsupported"), "errors"
     ),
+    "fingerprint": "own_files",
     **dict.fromkeys(("kernels_lacking", "names_for_host"), "frontend.host_names"),
 }
 """A name -> its module, where that is not ``lifting``."""

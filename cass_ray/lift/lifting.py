@@ -5,40 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from cass_ray.cache import digest
 from cass_ray.lift import module
+from cass_ray.lift.cluster_kernel import ClusterKernel
 from cass_ray.lift.errors import CompilerFailure, LiftError
 from cass_ray.lift.frontend import listing as listings
 from cass_ray.lift.frontend.nan_literals import with_bits_of_nans
 from cass_ray.lift.llvm import emit
 from cass_ray.lift.lowering.target import lift_target
+from cass_ray.lift.own_files import fingerprint, of_files
 from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE, AmdToolchain
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.nvidia.elf import Cubin, CubinError
 from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
 from cass_ray.toolchain.unit import CompileFailure
 
-
-def _of_files() -> str:
-    folder = Path(__file__).parent
-    files = sorted(
-        path for path in folder.rglob("*") if path.suffix in {".py", ".c", ".h", ".ll", ".hip"}
-    )
-    return digest([path.read_bytes() for path in files])[:16]
-
-
-_FINGERPRINT = _of_files()
-
-
-def fingerprint() -> str:
-    """Changes with any file of the lifter: part of the key of whatever is made by lifting.
-
-    Of the files as they are when the lifter is imported: code that a process makes after one of
-    them has changed is not kept as the changed lifter's.
-    """
-    return _FINGERPRINT
+if of_files() != fingerprint():
+    raise RuntimeError("the lifter's files have changed since this process began: start it again")
 
 
 @dataclass(frozen=True)
@@ -59,7 +42,7 @@ class LiftedModule:
     """SASS instructions by kernel, copies of subroutines counted each time."""
     native_matrices: tuple[str, ...] = ()
     """Kernels whose sums of floating-point matrices may differ in their last digits."""
-    clusters: tuple[module.ClusterKernel, ...] = ()
+    clusters: tuple[ClusterKernel, ...] = ()
     """How kernels are launched whose workgroups are clusters of blocks."""
     lift_seconds: float = 0.0
     """CPU time from listing to LLVM IR."""

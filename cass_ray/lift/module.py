@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from cass_ray.lift.analysis.opcodes import counts_threads, numbers_without_counts
+from cass_ray.lift.cluster_kernel import ClusterKernel
 from cass_ray.lift.convergence.unaligned import unaligned_barriers
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend import cubin as reading
@@ -45,24 +46,6 @@ _REDUCTION_BYTES = 16
 _MOST_THREADS = 1024
 _BARRIER, _BARRIERS_BEGIN = f"{SUPPORT_PREFIX}barrier", f"{SUPPORT_PREFIX}barriers_begin"
 _SINGLE_PRECISION = frozenset({"FADD", "FMUL", "FFMA", "FSETP", "FSET", "FMNMX", "FMNMX3"})
-
-
-@dataclass(frozen=True)
-class ClusterKernel:
-    """How a kernel is launched whose workgroups are clusters (:mod:`.lowering.clusters`)."""
-
-    name: str
-    symbol: str
-    """What it is called here; empty where it could not be lifted so."""
-    parameters: int
-    words_offset: int
-    """Offset, among the arguments, of the one behind its own parameters."""
-    shared_bytes: int
-    """LDS of a block, without what the launch adds."""
-    shape: tuple[int, int, int] | None
-    """Blocks of a cluster along each axis; None: the launch says."""
-    failure: str = ""
-    """Why it could not be lifted."""
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from typing import Any
 
 import cass_ray.lift as lift
 from cass_ray.cache import ContentCache, default_directory, digest
+from cass_ray.lift.cluster_kernel import ClusterKernel
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend.cubin import PREFERRED, SUPPORTED, architecture
-from cass_ray.lift.module import ClusterKernel
 from cass_ray.port.errors import PortError
 from cass_ray.port.fatbin import MAGIC, FatBinaryContainer, assembled, assembled_ptx, cubins
 from cass_ray.toolchain.amd.bundle import bundle

@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 import fcntl
+import functools
 import subprocess
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,7 +42,7 @@ class _Library:
     read: tuple[Path, ...]
     """All files that the sources include, and themselves."""
     exports: Path
-    flags: Sequence[str] = ()
+    flags: tuple[str, ...] = ()
 
 
 def shim_library(version: int, hip_runtime: Path) -> Path:
@@ -81,22 +81,29 @@ def _files(folder: Path) -> tuple[Path, ...]:
 
 
 def _built(library: _Library, hip_runtime: Path, cache: Path) -> Path:
-    clang = find_clang()
-    root = build_hip_root(clang.clang, cache)
     hip_runtime = hip_runtime.resolve()
-    contents = [part for path in library.read for part in (path.name, path.read_bytes())]
-    tools = (clang.version, str(root.include), str(hip_runtime))
-    key = digest([*tools, library.name, *_FLAGS, *library.flags, *contents])
-    target = cache / "port-runtime" / key[:24] / library.name
+    target = _place(library, hip_runtime, cache)
     if target.exists():
         return target
+    clang = find_clang()
+    include = str(build_hip_root(clang.clang, cache).include)
     target.parent.mkdir(parents=True, exist_ok=True)
-    compiler = (_driver(clang.clang), *_FLAGS, *library.flags, "-isystem", str(root.include))
+    compiler = (_driver(clang.clang), *_FLAGS, *library.flags, "-isystem", include)
     with (target.parent / "lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not target.exists():  # else another process has built it
             _build(library, compiler, clang.linker, hip_runtime, target)
     return target
+
+
+@functools.cache
+def _place(library: _Library, hip_runtime: Path, cache: Path) -> Path:
+    """Where ``library`` lies: each run asks, so that this process reads its sources once."""
+    clang = find_clang()
+    contents = [part for path in library.read for part in (path.name, path.read_bytes())]
+    tools = (clang.version, str(build_hip_root(clang.clang, cache).include), str(hip_runtime))
+    key = digest([*tools, library.name, *_FLAGS, *library.flags, *contents])
+    return cache / "port-runtime" / key[:24] / library.name
 
 
 def _build(

@@ -176,7 +176,7 @@ def compare_programs(
     generated: GeneratedRuns | str = ""
     if driven is None:
         how.say("launching the original's kernels alone")
-        generated = kernels_alone(reference, candidate, made, theirs, ours[0])
+        generated = kernels_alone(reference, candidate, made, theirs)
     results = {}
     named = zip(architectures or [ours[0].name], ours, strict=True)
     for name, engine in _by_both(named) if how.second_compiler else named:
@@ -196,7 +196,7 @@ def compare_programs(
         if result.grade is Grade.DIFFERS and depends_on_card(reference, made, theirs, engine):
             there = measured_original(reference, shown_as(theirs, engine), inputs, mode)
             result = judge_port(subject, there, engine, policy)
-        results[name] = with_kernels_alone(result, candidate, generated, engine, policy)
+        results[name] = with_kernels_alone(result, reference, candidate, generated, engine, policy)
     return results
 
 

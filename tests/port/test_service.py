@@ -9,7 +9,7 @@ from typing import cast
 
 import pytest
 
-from cass_ray.lift.module import ClusterKernel
+from cass_ray.lift.cluster_kernel import ClusterKernel
 from cass_ray.port.errors import PortError
 from cass_ray.port.lifting import ContainerLifter, LiftedContainer
 from cass_ray.port.service import SOCKET_NAME, lifting_service

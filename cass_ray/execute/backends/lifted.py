@@ -8,10 +8,12 @@ reference for one.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Self
 
 from cass_ray.dataset.row import Reason
@@ -104,17 +106,7 @@ class LiftedBackend(NvidiaBackend):
         return built
 
     def _ported(self, built: BuiltProgram) -> PortedExecutable:
-        try:
-            executable = read_without_libraries(built.executable)
-            ported = port(executable, self.lifter)
-            if not ported.kernels:
-                reasons = "; ".join(f"{name}: {text}" for name, text in ported.failures.items())
-                raise PortError(reasons or "it has no kernel")
-            if executable.runtime is not None:
-                shim_library(executable.runtime, self.engine.runtime)
-        except (PortError, LiftError, BuildFailed) as error:
-            raise CompileFailure(Reason.NO_DEVICE_CODE, str(error), "the lifter") from error
-        return ported
+        return _ported(built.executable, self.lifter, self.engine.runtime)
 
     def exposure(self, mode: RunMode) -> Exposure:
         """The device that is presented; the rest depends on the program."""
@@ -144,3 +136,19 @@ class LiftedBackend(NvidiaBackend):
     def not_provided(self, ended: SandboxRun) -> str:
         """What the CUDA runtime over HIP says that it lacks, or that a kernel was left out."""
         return said_by_libraries(ended.stderr)
+
+
+@functools.lru_cache(maxsize=4)
+def _ported(executable: Path, lifter: ContainerLifter, hip_runtime: Path) -> PortedExecutable:
+    """``executable`` and its code; kept, since a program runs many times, one after another."""
+    try:
+        read = read_without_libraries(executable)
+        ported = port(read, lifter)
+        if not ported.kernels:
+            reasons = "; ".join(f"{name}: {text}" for name, text in ported.failures.items())
+            raise PortError(reasons or "it has no kernel")
+        if read.runtime is not None:
+            shim_library(read.runtime, hip_runtime)
+    except (PortError, LiftError, BuildFailed) as error:
+        raise CompileFailure(Reason.NO_DEVICE_CODE, str(error), "the lifter") from error
+    return ported

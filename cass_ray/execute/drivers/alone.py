@@ -7,7 +7,12 @@ from dataclasses import replace
 
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.execute.backends.base import Backend
-from cass_ray.execute.drivers.generated import GeneratedRuns, drivable, generated_runs
+from cass_ray.execute.drivers.generated import (
+    GeneratedRuns,
+    drivable,
+    generated_runs,
+    undisputed,
+)
 from cass_ray.execute.grades import Grade
 from cass_ray.execute.references import ReferenceRuns
 from cass_ray.execute.verification import PortVerification, combined
@@ -32,12 +37,10 @@ def kernels_alone(
     port: Sources,
     made: ReferenceRuns,
     backends: Sequence[Backend],
-    second: Backend,
 ) -> GeneratedRuns | str:
     """Launches of the kernels that both have, where the original ran; else why there are none.
 
-    ``made`` are its runs on one of ``backends``; ``second`` is that of
-    :func:`~cass_ray.execute.drivers.generated.generated_runs`.
+    ``made`` are its runs on one of ``backends``.
     """
     [backend] = [each for each in backends if each.name == made.backend]
     if backend.real_gpu or not made.whole:
@@ -45,12 +48,10 @@ def kernels_alone(
     if not (kernels := drivable(original, port)):
         return "none: no kernel of both has parameters that can be made up"
     try:
-        found = generated_runs(original, kernels, made.runs[0].launches or (), backend, second)
+        found = generated_runs(original, kernels, made.runs[0].launches or (), backend)
     except CompileFailure as failure:
-        return f"none: {failure.tool}: {failure.diagnostic.strip().partition(chr(10))[0]}"
-    if found.reference.runs:
-        return found
-    return f"none: the original takes no generated arguments{_disputed(found)}"
+        return _not_built(failure)
+    return found if found.reference.runs else "none: the original takes no generated arguments"
 
 
 def _disputed(found: GeneratedRuns) -> str:
@@ -62,20 +63,38 @@ def _disputed(found: GeneratedRuns) -> str:
 
 def with_kernels_alone(
     result: PortVerification,
+    original: Sources,
     port: Sources,
     generated: GeneratedRuns | str,
     engine: Backend,
     policy: Policy,
 ) -> PortVerification:
-    """``result``, and where the program was right its kernels on generated arguments."""
+    """``result``, and where the program was right its kernels on generated arguments.
+
+    Where they differ the rules' translation of ``original`` is asked, which launches count.
+    """
     if isinstance(generated, str) or not (result.agrees or result.grade is Grade.CANNOT_TELL):
         said = generated if isinstance(generated, str) else ""
         return result.model_copy(update={"generated": said})
     built = engine.build(generated.driven(port))
     policy = replace(policy, counterfactual=False, counters=False)
     alone = verify(generated.reference, built, engine, policy)
+    if alone.grade is Grade.DIFFERS:
+        try:
+            generated = undisputed(generated, original, engine)
+        except CompileFailure as failure:
+            return result.model_copy(update={"generated": _not_built(failure)})
+        if not generated.reference.runs:
+            said = f"none: the original takes no generated arguments{_disputed(generated)}"
+            return result.model_copy(update={"generated": said})
+        if generated.disputed:
+            alone = verify(generated.reference, built, engine, policy)
     launched = {generated.kernel(run.inputs.arguments) for run in generated.reference.runs}
     said = f"{len(generated.reference.runs)} launches of {', '.join(sorted(launched))}"
     said += _disputed(generated)
     whole = combined(result, alone, generated.kernel)
     return whole.model_copy(update={"generated": said})
+
+
+def _not_built(failure: CompileFailure) -> str:
+    return f"none: {failure.tool}: {failure.diagnostic.strip().partition(chr(10))[0]}"

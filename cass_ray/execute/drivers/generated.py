@@ -15,12 +15,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.emulator.launches import Launch
-from cass_ray.execute.backends.base import Backend, BuiltProgram, Inputs, Language, RunMode
-from cass_ray.execute.chance import UNORDERED_WRITES
+from cass_ray.execute.backends.base import Backend, Execution, Inputs, Language, RunMode
+from cass_ray.execute.chance import is_clean
 from cass_ray.execute.comparison.tolerances import tolerance_for
 from cass_ray.execute.drivers.driver import DrivenKernel, with_driver
 from cass_ray.execute.drivers.pairs import common_kernels, driven
@@ -74,23 +73,34 @@ def generated_runs(
     kernels: Sequence[DrivenKernel],
     launches: Iterable[Launch],
     backend: Backend,
-    second: Backend | None = None,
 ) -> GeneratedRuns:
     """Launch ``kernels`` of ``original`` on ``backend``, shaped as its own ``launches`` are.
-
-    ``second`` is where the original runs translated by the rules, unless it does so on ``backend``.
 
     Raises :class:`~cass_ray.toolchain.unit.CompileFailure`, as where a macro of the program's makes
     something else of the driver.
     """
     built = build_for(backend, driven(original, kernels))
-    asked = _inputs(kernels, list(launches))
-    tried = (filter(partial(_means_something, backend, built), each) for each in asked)
-    meant = [first for each in tried if (first := next(each, None))]
-    runs = measure(backend, built, meant, RunMode(_BOUNDS), differential=False)
+    clean: dict[Inputs, Execution] = {}
+    for each in _inputs(kernels, list(launches)):
+        for tried in each:
+            done = backend.run(built, tried, RunMode(_BOUNDS, check=True))
+            if is_clean(done):
+                clean[tried] = done
+                break
+    mode = RunMode(_BOUNDS)
+    runs = measure(backend, built, list(clean), mode, differential=False, clean=clean)
     usable = tuple(run for run in runs.runs if not run.problem)
-    found = GeneratedRuns(tuple(kernels), replace(runs, runs=usable))
-    if second is None or second.name == backend.name or not usable:
+    return GeneratedRuns(tuple(kernels), replace(runs, runs=usable))
+
+
+def undisputed(found: GeneratedRuns, original: Sources, second: Backend) -> GeneratedRuns:
+    """``found`` without the launches on which ``original``, translated by the rules, does something
+    else on ``second``; all of them where it is ``second`` that they ran on.
+
+    Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.
+    """
+    usable = found.reference.runs
+    if second.name == found.reference.backend or not usable:
         return found
     translated = second.build(found.driven(as_hip(original)))
     policy = Policy(
@@ -124,8 +134,3 @@ def _inputs(kernels: Sequence[DrivenKernel], launches: Sequence[Launch]) -> Iter
 def _is_of(launch: Launch, kernel: DrivenKernel) -> bool:
     """By its name; a mangled one has its length in front (Itanium C++ ABI, 5.1)."""
     return launch.kernel == kernel.name or f"{len(kernel.name)}{kernel.name}" in launch.kernel
-
-
-def _means_something(backend: Backend, built: BuiltProgram, inputs: Inputs) -> bool:
-    done = backend.run(built, inputs, RunMode(_BOUNDS, check=True))
-    return done.ended.ok and not done.not_provided and UNORDERED_WRITES not in done.ended.stderr

@@ -179,7 +179,7 @@ class RewardJudge:
         result = judge_port(subject, reference, self.backend, policy)
         if tells_of_itself_alone(result):
             alone = self._kernels_alone(question, answer, reference)
-            result = with_kernels_alone(result, answer, alone, self.backend, policy)
+            result = with_kernels_alone(result, question, answer, alone, self.backend, policy)
         by_load = not result.passed and any(run.verdict in _RUN_BY_LOAD for run in result.runs)
         return self._verdict(result, len(item.inputs)), not by_load
 
@@ -196,7 +196,7 @@ class RewardJudge:
         names = [kernel.name for kernel in drivable(question, answer)]
         return self._alone.get(
             digest([question.digest, *names]),
-            lambda: kernels_alone(question, answer, reference, self.originals, self.backend),
+            lambda: kernels_alone(question, answer, reference, self.originals),
         )
 
     def _verdict(self, result: PortVerification, inputs: int) -> RewardVerdict:

@@ -27,7 +27,12 @@ from cass_ray.execute.backends.base import Assembly, Backend, Inputs, RunMode
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.comparison.compare import Tolerance
 from cass_ray.execute.comparison.tolerances import tolerance_for
-from cass_ray.execute.drivers.generated import GeneratedRuns, drivable, generated_runs
+from cass_ray.execute.drivers.generated import (
+    GeneratedRuns,
+    drivable,
+    generated_runs,
+    undisputed,
+)
 from cass_ray.execute.evidence.exploits import wait_findings
 from cass_ray.execute.references import ReferenceRuns, measure
 from cass_ray.execute.selftest.mutants import Fault, Mutant, assembly_mutants, draw, source_mutants
@@ -223,9 +228,8 @@ class _Trial:
             return None
         launches = self._reference.runs[0].launches if self._reference.runs else ()
         try:
-            found = generated_runs(
-                subject.original, kernels, launches or (), originals, self._backend
-            )
+            found = generated_runs(subject.original, kernels, launches or (), originals)
+            found = undisputed(found, subject.original, self._backend)
             self._driven = self._backend.compile(found.driven(subject.sources))
         except CompileFailure:
             return None

@@ -57,6 +57,7 @@ _COSTLY = re.compile(
 )
 _READ_BY_HEADERS = re.compile(r"_|HIP|ROC|HSA|AMD|NDEBUG\b")
 _SYSTEM_HEADER = re.compile(r"#\s*include\s*<([\w./+-]+)>")
+_LITTLE = re.compile(r"#\s*include\s*<(?:hip/\w+\.h|[a-z_0-9]+(?:\.h)?)>")
 _REJECTION = re.compile(
     r"precompiled (file|header)|PCH file|AST file|since the (precompiled|module)", re.IGNORECASE
 )
@@ -163,16 +164,27 @@ def standard_headers(unit: Unit) -> tuple[str, ...]:
 
     Only headers of the system come before them, so that their text is the same in each unit.
     """
-    if unit.preprocessor_arguments() or unit.replaced or not unit.source.is_file():
-        return ()  # Definitions, and folders with headers of the same names.
-    begun = beginnings(unit.source.read_bytes().decode("latin-1"))
     found: set[str] = set()
-    for line in begun[-1].directives.splitlines() if begun else ():
+    for line in _first_directives(unit):
         match = _SYSTEM_HEADER.fullmatch(line)
         if match is None:
             break
         found.add(match[1])
     return tuple(sorted(filter(_COSTLY.fullmatch, found)))
+
+
+def begins_with_little(unit: Unit) -> bool:
+    """Whether ``unit`` includes nothing first but headers of HIP's runtime and of the standard
+    library: a prelude of them saves nothing, and a compiler that waits cannot read it."""
+    lines = _first_directives(unit)
+    return bool(lines) and all(map(_LITTLE.fullmatch, lines))
+
+
+def _first_directives(unit: Unit) -> list[str]:
+    if unit.preprocessor_arguments() or unit.replaced or not unit.source.is_file():
+        return []  # Definitions, and folders with headers of the same names.
+    begun = beginnings(unit.source.read_bytes().decode("latin-1"))
+    return begun[-1].directives.splitlines() if begun else []
 
 
 def _is_there(path: Path) -> bool:

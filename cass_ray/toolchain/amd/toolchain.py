@@ -23,6 +23,7 @@ from cass_ray.toolchain.amd.precompiled import (
     WITHOUT_MODULES,
     CompilationSide,
     PrecompiledHeaders,
+    begins_with_little,
     include_arguments,
 )
 from cass_ray.toolchain.amd.remedies import FOLDERS, recorded_flags, with_remedies
@@ -396,12 +397,14 @@ class AmdToolchain:
         rest = [*unit.preprocessor_arguments(), "-S", "-o", "-", str(unit.main)]
         visible = (*self.visible(), *unit.outside_directories)
         run_in = partial(self._run_in, unit, visible, limits)
-        done = self._preludes.compile(unit, common, header, rest, run_in)
+        little = begins_with_little(unit)
+        done = None if little else self._preludes.compile(unit, common, header, rest, run_in)
         if done is None:
             with replaced_files(unit, SOURCE_TREE) as replaced:
                 shown = partial(run_in, mounts=replaced)
                 done = self._run(unit, side, shown, common, rest, precompiled)
-            self._preludes.note(unit, common, header, done)
+            if not little:
+                self._preludes.note(unit, common, header, done)
         if not done.ok:
             raise classify(done, unit, f"clang ({side.value})")
         if path := forbidden_read(done.stdout_text, unit):

@@ -81,13 +81,6 @@ class Group:
         return max(peaks)
 
 
-def under_task_limit(command: list[str], processes: int) -> list[str]:
-    """``command`` under RLIMIT_NPROC, for use inside a sandbox: there it counts the sandbox's own
-    tasks. It does not bind root."""
-    script = f'ulimit -p {processes + THREADS} 2>/dev/null; exec "$@"'
-    return ["/bin/sh", "-c", script, "sh", *command]
-
-
 @contextlib.contextmanager
 def limited(
     processes: int, memory_bytes: int, processor_share: float | None = None

@@ -101,7 +101,7 @@ class Bounds:
 
 _SHOWN_CPU_SECONDS = 3600
 _OWN_PROCESSES = 4
-"""prlimit becomes bubblewrap; its monitor, the sandbox's process 1 and its subshell."""
+"""Bubblewrap, its monitor, the sandbox's process 1 and its subshell."""
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ PRIVATE_FOLDER_BYTES = 1 << 30
 # in bubblewrap's rusage (bubblewrap leaves its own init unreaped), and keeps the command from being
 # process 1 itself, which ignores signals such as SIGABRT. The shell's own "Segmentation fault" must
 # not get into the command's stderr.
-_INIT = ("/bin/sh", "-c", 'exec 3>&2 2>/dev/null; (exec "$@" 2>&3 3>&-); {}exit $?', "sh")
+_INIT = 'exec 3>&2 2>/dev/null; ({}exec "$@" 2>&3 3>&-); s=$?; {}exit $s'
 
 _CONFINEMENT = (
     "--unshare-all",
@@ -96,8 +96,8 @@ class View:
     ``device_access`` relaxes the filter of system calls for GPU drivers. With ``refuses_sockets``
     a socket of a network cannot be made; without it, who tries is ended.
     ``system`` may be narrowed for programs that need less than ``/usr``; ``arguments`` are further
-    bubblewrap arguments. ``at_end`` are the shell's words for when the command has ended, whose
-    status they keep; what they write to file 3 is the command's standard error.
+    bubblewrap arguments. ``at_end`` are the shell's words for when the command has ended; what
+    they write to file 3 is the command's standard error.
     """
 
     read_only: tuple[Path, ...] = ()
@@ -133,11 +133,17 @@ class View:
 
 
 def command_line(
-    argv: Sequence[str], view: View | None, cwd: Path, call_filter: int | None = None
+    argv: Sequence[str],
+    view: View | None,
+    cwd: Path,
+    call_filter: int | None = None,
+    *,
+    limits: str = "",
 ) -> list[str]:
     """The command line that runs ``argv`` with ``view`` in ``cwd`` (a host path that it shows).
 
-    ``call_filter`` is the open file of a filter of system calls.
+    ``call_filter`` is the open file of a filter of system calls; ``limits`` are the shell's words
+    that set limits in the sandbox, before the command takes the shell's place.
 
     From the sandbox the exit status comes back as it is, death by signal ``n`` as ``128 + n``.
     Without a view, and where :func:`isolates` says so, it is ``argv``.
@@ -146,11 +152,11 @@ def command_line(
         return list(argv)
     filtering = () if call_filter is None else ("--seccomp", str(call_filter))
     start = ("--chdir", str(view.inside(cwd)), "--")
-    return [*_sandbox(view), *filtering, *start, *_init(view.at_end), *argv]
+    return [*_sandbox(view), *filtering, *start, *_init(limits, view.at_end), *argv]
 
 
-def _init(at_end: str = "") -> Iterator[str]:
-    return (word.format(at_end) for word in _INIT)
+def _init(limits: str = "", at_end: str = "") -> tuple[str, ...]:
+    return ("/bin/sh", "-c", _INIT.format(limits, at_end), "sh")
 
 
 @contextlib.contextmanager

@@ -31,6 +31,8 @@ WATCH_SECONDS = 0.1
 """How often the tree of processes is measured against the limits; first at a quarter of it."""
 
 _READ_BYTES = 1 << 16
+_SHELLS_BLOCK = 512
+"""The unit of ``ulimit -f`` (POSIX)."""
 _NOT_FOUND_STATUS = 127
 _SIGNAL_STATUS = 128  # a shell reports death by signal n as 128 + n
 _LAST_SIGNAL = int(signal.SIGRTMAX)
@@ -212,16 +214,22 @@ def run(
         limits = replace(limits, processes=limits.processes + companion.processes)
     own_peak = _peak_bytes(resource.getrusage(resource.RUSAGE_SELF))
     started = time.monotonic()
-    if isolated:
-        command = control_group.under_task_limit(command, limits.processes)
     with (
         control_group.limited(limits.processes, limits.memory_bytes, _way.share) as group,
         system_call_filter(view) as descriptors,
         _standard_input(stdin) as input_file,
     ):
-        inside = isolation.command_line(command, view, cwd, *descriptors)
+        inside = isolation.command_line(
+            command, view, cwd, *descriptors, limits=_set_by_shell(limits)
+        )
         child = subprocess.Popen(
-            [*_giving_way(), *group.joining, *beside, *_limiting(limits), *inside],
+            [
+                *_giving_way(),
+                *group.joining,
+                *beside,
+                *(() if isolated else _limiting(limits)),
+                *inside,
+            ],
             cwd=cwd,
             env=environment,
             stdin=input_file,
@@ -288,11 +296,9 @@ def _limiting(limits: Limits) -> list[str]:
 
     Memory and the number of processes are capped by ``control_group`` and watched.
     """
-    # Above what the watch allows: it says what happened, the kernel acts where it comes too late.
-    cpu = max(round(limits.cpu_seconds + 0.5) + 1, limits.shown_cpu_seconds or 0)
     command = [
         "/usr/bin/prlimit",
-        f"--cpu={cpu}:{cpu + 1}",
+        "--cpu={}:{}".format(*_kernels_seconds(limits)),
         f"--fsize={limits.file_bytes}",
         f"--nofile={limits.open_files}",
         "--core=0",
@@ -300,6 +306,24 @@ def _limiting(limits: Limits) -> list[str]:
     if limits.address_space_bytes is not None:
         command.append(f"--as={limits.address_space_bytes}")
     return [*command, "--"]
+
+
+def _set_by_shell(limits: Limits) -> str:
+    """The same in a sandbox, whose shell becomes the command: one program less is started. There
+    RLIMIT_NPROC counts the sandbox's own tasks; it does not bind root."""
+    soft, hard = _kernels_seconds(limits)
+    asked = [f"-S -t {soft}", f"-H -t {hard}", f"-n {limits.open_files}", "-c 0"]
+    asked.append(f"-f {-(-limits.file_bytes // _SHELLS_BLOCK)}")
+    if limits.address_space_bytes is not None:
+        asked.append(f"-v {limits.address_space_bytes // 1024}")
+    tasks = limits.processes + control_group.THREADS
+    return f"ulimit -p {tasks}; {' && '.join(f'ulimit {each}' for each in asked)} && "
+
+
+def _kernels_seconds(limits: Limits) -> tuple[int, int]:
+    """Above what the watch allows: it says what happened, the kernel acts where it comes late."""
+    seconds = max(round(limits.cpu_seconds + 0.5) + 1, limits.shown_cpu_seconds or 0)
+    return seconds, seconds + 1
 
 
 def _exists(program: str, cwd: Path, view: View | None, env: Mapping[str, str]) -> bool:

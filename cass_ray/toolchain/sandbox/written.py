@@ -34,9 +34,8 @@ class Archive:
         left_out = [shlex.quote(f"--exclude=./{name}") for name in self.given]
         tar = ["tar --sort=name --no-wildcards --anchored", *left_out, "-cf - ."]
         return (
-            f's=$?; cd {shlex.quote(str(self.folder))}; set -- *; if [ -e "$1" ]; then'
-            f" {{ printf {_MARK}; {' '.join(tar)} | head -c {WRITTEN_BYTES}; }} >&3; fi;"
-            " (exit $s); "
+            f'cd {shlex.quote(str(self.folder))}; set -- *; if [ -e "$1" ]; then'
+            f" {{ printf {_MARK}; {' '.join(tar)} | head -c {WRITTEN_BYTES}; }} >&3; fi; "
         )
 
     def split(self, stderr: bytes) -> tuple[bytes, dict[str, bytes]]:

@@ -11,6 +11,7 @@ from cass_ray.toolchain.amd import precompiled
 from cass_ray.toolchain.amd.precompiled import (
     CompilationSide,
     PrecompiledHeaders,
+    begins_with_little,
     include_arguments,
     standard_headers,
 )
@@ -134,6 +135,24 @@ def test_standard_headers_before_anything_else(
     assert standard_headers(Unit(tmp_path, PurePosixPath("a.hip"))) == found
     defining = Unit(tmp_path, PurePosixPath("a.hip"), definitions=("_GLIBCXX_DEBUG",))
     assert standard_headers(defining) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "little"),
+    [
+        ("#include <hip/hip_runtime.h>\n#include <vector>\n#include <stdio.h>\nint x;\n", True),
+        ("// of HIP alone\n#include <hip/hip_cooperative_groups.h>\n#include <cmath>\n", True),
+        ("#include <vector>\n#include <torch/extension.h>\n", False),
+        ('#include <vector>\n#include "mine.h"\n', False),
+        ("#define SIZE 3\n#include <vector>\n", False),
+        ("int x;\n", False),
+    ],
+)
+def test_no_prelude_is_made_of_what_is_precompiled(tmp_path: Path, text: str, little: bool) -> None:
+    (tmp_path / "a.hip").write_text(text)
+    assert begins_with_little(Unit(tmp_path, PurePosixPath("a.hip"))) is little
+    folder = Unit(tmp_path, PurePosixPath("a.hip"), include_directories=(PurePosixPath("include"),))
+    assert not begins_with_little(folder)
 
 
 def test_what_many_units_begin_with_is_precompiled_for_them_alone(
