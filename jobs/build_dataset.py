@@ -45,7 +45,7 @@ from cass_ray.pipeline.pieces.blocks import Block
 from cass_ray.pipeline.pieces.read import evaluation_without_opcodes, rows_of, scrubbed_in
 from cass_ray.pipeline.pieces.runner import InlineRunner, Runner
 from cass_ray.pipeline.pieces.steps import Steps
-from cass_ray.pipeline.pieces.work import BuildWork, Deduplicated
+from cass_ray.pipeline.pieces.work import BuildWork, ChangedCodeError, Deduplicated
 from cass_ray.pipeline.progress import Observer, Progress
 from cass_ray.pipeline.report import Tally, card_facts, print_summary, report_json
 from cass_ray.pipeline.settings import BuildSettings
@@ -221,7 +221,7 @@ def build_dataset(
     with job_ending(
         "build-dataset",
         usage=(SourceError, StorageError, OutputOccupied),
-        failed=(OutputBusy, EmptyBuildError),
+        failed=(OutputBusy, EmptyBuildError, ChangedCodeError),
         kept="finished rows are kept: run the same command with --resume",
     ):
         flags["dependencies"] = _folders(dependency or []) or None

@@ -2,8 +2,9 @@
 
 Equal mangled names match. Else names are compared demangled, after vendor spellings of the same
 type have become one (``HIP_vector_type<float, 4u>`` is ``float4``, a texture object is an integer
-on one side and a pointer on the other). What is left matches by name and template arguments, then
-by name alone, but only where a spelling that belongs to one vendor explains the difference.
+on one side and a pointer on the other), then without the parameters of functions among template
+arguments. What is left matches by name and template arguments, then by name alone, but only where a
+spelling that belongs to one vendor explains the difference.
 """
 
 from __future__ import annotations
@@ -88,11 +89,14 @@ class _Reading(NamedTuple):
     key: Callable[[Signature], str]
     needs_vendor_spelling: bool
     """Match only where a vendor's own spelling accounts for what the key leaves out."""
+    single: bool = False
+    """Match only where one kernel of each side has the key."""
 
 
 _READINGS = (
     _Reading(lambda signature: signature.mangled, False),
     _Reading(lambda signature: signature.canonical, False),
+    _Reading(lambda signature: signature.with_bare_functions, False, single=True),
     _Reading(lambda signature: signature.template, True),
     _Reading(lambda signature: signature.base, True),
 )
@@ -108,7 +112,7 @@ def _match(
             groups[reading.key(signature)][side].append(signature)
     matched: list[tuple[Signature, Signature]] = []
     for ours, theirs in groups.values():
-        if len(ours) != len(theirs):
+        if len(ours) != len(theirs) or (reading.single and len(ours) > 1):
             continue
         ours.sort(key=lambda signature: signature.canonical)
         theirs.sort(key=lambda signature: signature.canonical)

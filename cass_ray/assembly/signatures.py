@@ -58,6 +58,9 @@ _NVCC_STATIC = re.compile(r"__nv_static_(\d+)_")
 _CLANG_STATIC = re.compile(r"(?:\.|__)(?:static|intern)(?:\.|__)[0-9a-f]+$")
 _PREFIX = re.compile(r"_Z(N?)[VK]*L?")
 _LENGTH = re.compile(r"[0-9]{1,5}")
+_FUNCTION = "&("
+"""What a function among template arguments begins with."""
+_MOST_FUNCTIONS = 64
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,24 @@ class Signature:
         text = _VECTOR.sub(_cuda_vector, text).removeprefix("void ")
         for pattern, replacement in _SPELLINGS:
             text = pattern.sub(replacement, text)
+        return text
+
+    @cached_property
+    def with_bare_functions(self) -> str:
+        """:attr:`canonical` with functions among the arguments by name alone: ``apply<&add>``.
+
+        nvcc puts static functions in a namespace, and of a function in one the demangler leaves the
+        parameters out: ``&add`` for what is ``&(add(int, int))`` elsewhere.
+        """
+        text = self.canonical
+        for _ in range(_MOST_FUNCTIONS):
+            start = text.rfind(_FUNCTION)
+            end = _closing(text, start + 1) if start >= 0 else -1
+            if end < 0:
+                break
+            declared = text[start + len(_FUNCTION) : end]
+            name = _last_word(declared[: _parameters_start(declared)])
+            text = f"{text[:start]}&{name}{text[end + 1 :]}"
         return text
 
     @cached_property
@@ -129,6 +150,25 @@ def _parameters_start(text: str) -> int:
             if depth == 0:
                 return index
     return len(text)
+
+
+def _closing(text: str, opening: int) -> int:
+    depth = 0
+    for index in range(opening, len(text)):
+        depth += (text[index] == "(") - (text[index] == ")")
+        if not depth:
+            return index
+    return -1
+
+
+def _last_word(text: str) -> str:
+    """A function's name without the type in front of it; spaces in brackets part nothing."""
+    depth = 0
+    for index in range(len(text) - 1, -1, -1):
+        depth += (text[index] in ")>") - (text[index] in "(<")
+        if text[index] == " " and not depth:
+            return text[index + 1 :]
+    return text
 
 
 def _without_template_arguments(text: str) -> str:

@@ -46,6 +46,8 @@ _NOT_NEEDED = re.compile(
     r"RAFT|CUVS|ROCM|HIP|METAL|VULKAN|WERROR|LTO|CLI\b|TOOLS|GUI|VIEWER|OPENMP|INTEL|OMP|NCCL|MPI",
     re.IGNORECASE,
 )
+_PARTS = ("test", "example", "bench", "tutorial", "sample")
+"""Words of options and of folders for what not all builds want."""
 _COMMON_VALUES = {"OPENMP_RUNTIME": "NONE"}
 _CMAKE_STRING = re.compile(r"\bset\s*\(\s*(OPENMP_RUNTIME)\b")
 
@@ -137,7 +139,8 @@ _SOME_CMAKE = (
 
 
 def _cmake(root: Path, folder: str) -> Iterator[BuildCommands]:
-    """With what switches CUDA on; then without what is optional, and past what is missing."""
+    """With what switches CUDA on; then without what is optional and has no CUDA sources, and past
+    what is missing."""
     build = f"cmake --build {BUILD_FOLDER} -- -k -i -j2"
     on, lenient = _cmake_words(root, folder)
     configure = shlex.join(["cmake", "-S", ".", "-B", BUILD_FOLDER, *on])
@@ -169,16 +172,25 @@ def _cmake_words(root: Path, folder: str) -> tuple[list[str], list[str]]:
     on = [f"-D{name}=ON" for name in options if _CMAKE_SWITCH.search(name)]
     on += [f"-D{name}=OFF" for name in options if _OTHER_VENDOR.search(name)]
     left = [name for name in options if not _CMAKE_SWITCH.search(name)]
-    off = [f"-D{name}=OFF" for name in left if _NOT_NEEDED.search(name)]
-    off += [f"-D{m[1]}={_COMMON_VALUES[m[1]]}" for m in _CMAKE_STRING.finditer(text)]
+    folders = {str(path.relative_to(place).parent) for path in place.rglob("*.cu")}
+    parts = _parts_in(" ".join(folders))
+    asked = [name for name in left if parts & _parts_in(name)]
+    rest = [f"-D{name}=ON" for name in asked]
+    rest += [f"-D{name}=OFF" for name in left if _NOT_NEEDED.search(name) and name not in asked]
+    rest += [f"-D{m[1]}={_COMMON_VALUES[m[1]]}" for m in _CMAKE_STRING.finditer(text)]
     fixed = ["-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", "-DCMAKE_CUDA_ARCHITECTURES=80"]
     fixed += ["-DCUDA_ARCH_NAME=Manual", "-DCUDA_TOOLKIT_ROOT_DIR=/cass/cuda", "-Wno-dev"]
     fixed += ["-DCMAKE_POLICY_VERSION_MINIMUM=3.5"]  # CMake 4 refuses what asks for less
     fixed += _fetched(root)
-    lenient = [*fixed, *on, *off, "-DBUILD_TESTING=OFF", "-DPYTHON_EXECUTABLE=python3"]
+    tests = "ON" if "test" in parts else "OFF"
+    lenient = [*fixed, *on, *rest, f"-DBUILD_TESTING={tests}", "-DPYTHON_EXECUTABLE=python3"]
     lenient.append("-DCMAKE_PROJECT_INCLUDE_BEFORE=/cass/cmake/before_project.cmake")
     lenient.append("-DCMAKE_PROJECT_INCLUDE=/cass/cmake/lenient.cmake")
     return [*fixed, *on], lenient
+
+
+def _parts_in(name: str) -> set[str]:
+    return {word for word in _PARTS if word in name.lower()}
 
 
 def _fetched(root: Path) -> Iterator[str]:

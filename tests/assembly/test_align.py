@@ -78,6 +78,34 @@ def test_different_kernels_do_not_match(nvidia: str, amd: str) -> None:
     assert alignment.kernels_differ
 
 
+SPACE = "N34_INTERNAL_8fd47134_4_a_cu_6c25ed87"
+
+
+def test_static_functions_among_template_arguments() -> None:
+    """As nvcc 13.0 and clang 19 name ``k<one, 32>``, ``k<two, 32>`` and ``k<both<one, 3>, 4>``."""
+    nvidia = [
+        f"_Z1kIXadL_Z{SPACE}3oneEPKcPcEELi32EEvS2_S3_",
+        f"_Z1kIXadL_Z{SPACE}3twoEPKcPcEELi32EEvS2_S3_",
+        f"_Z1kIXadL_Z{SPACE}4bothIXadL_ZNS0_3oneEPKcPcEELi3EEEvS3_S4_EELi4EEvS3_S4_",
+    ]
+    amd = [
+        "_Z1kIXadL_ZL4bothIXadL_ZL3onePKcPcEELi3EEvS2_S3_EELi4EEvS2_S3_",
+        "_Z1kIXadL_ZL3twoPKcPcEELi32EEvS1_S2_",
+        "_Z1kIXadL_ZL3onePKcPcEELi32EEvS1_S2_",
+    ]
+    alignment = align_names(nvidia, amd)
+    assert [(pair.nvidia, pair.amd) for pair in alignment.pairs] == [
+        (nvidia[2], amd[0]),
+        (nvidia[1], amd[1]),
+        (nvidia[0], amd[2]),
+    ]
+    # Two overloads of one name: nothing says which is which.
+    nvidia = [f"_Z1kIXadL_Z{SPACE}3oneEP{type_}EEEvPv" for type_ in "cf"]
+    amd = [f"_Z1kIXadL_ZL3oneP{type_}EEEvPv" for type_ in "cf"]
+    assert len(align_names(nvidia[:1], amd[:1]).common) == 1
+    assert not align_names(nvidia, amd).common
+
+
 @pytest.mark.parametrize(
     ("nvidia", "amd", "only"),
     [

@@ -394,3 +394,32 @@ target_compile_definitions(kernels PRIVATE OF_TORCH=${{answers}})
     made = recording.record(tree, [])
 
     assert made.units["a.cu"].definitions == ("OF_TORCH=2.9.1_13.0_True",), made.log
+
+
+def test_options_for_parts_that_have_cuda_sources(recording: BuildRecorder, tmp_path: Path) -> None:
+    needs("cmake")
+    listing = """\
+cmake_minimum_required(VERSION 3.18)
+project(p LANGUAGES CXX CUDA)
+add_library(headers INTERFACE)
+target_compile_definitions(headers INTERFACE BY_ITS_BUILD=1)
+option(P_BUILD_TESTS "the tests" OFF)
+option(P_BUILD_EXAMPLES "no sources of CUDA" OFF)
+if(P_BUILD_TESTS)
+  find_package(NoSuchTests REQUIRED)
+  add_executable(t tests/unit/a.cu)
+  target_link_libraries(t PRIVATE headers NoSuchTests::main)
+endif()
+if(P_BUILD_EXAMPLES)
+  message(FATAL_ERROR "examples are not wanted")
+endif()
+"""
+    tree = project(tmp_path, CMakeLists_dot_txt=listing)
+    (tree / "tests/unit").mkdir(parents=True)
+    (tree / "tests/unit/a.cu").write_text(KERNEL)
+
+    made = recording.record(tree, [])
+
+    assert list(made.units) == ["tests/unit/a.cu"]
+    assert "BY_ITS_BUILD=1" in str(made.units["tests/unit/a.cu"])
+    assert not any("examples are not wanted" in entry for entry in made.log)

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
-from benchmarks.corpus.repositories.rule import Repository
+from benchmarks.corpus.repositories.rule import LISTS, Repository
 from cass_ray.config import StrictModel
 
 _CASS = [sys.executable, "-m", "cass_ray.cli"]
@@ -21,7 +21,7 @@ WHY_KEPT = 40
 NO_UNITS = ("no_device_code", "fragment")
 """Reasons of files that are no units with device code."""
 NOT_REACHED = "not reached"
-TRIED_ONCE = ("third", "fourth", "fifth", "sixth", "seventh")
+TRIED_ONCE = LISTS[LISTS.index("third") :]
 """Lists of which the page has the results from before anybody looked at them."""
 _ENDING_SECONDS = 60
 _LINE = re.compile(r"(?:^|· )rows (\d+)(?:/(\d+))?[^·]*· pairs (\d+)(.*)$", re.MULTILINE)

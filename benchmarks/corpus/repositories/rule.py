@@ -26,7 +26,9 @@ from cass_ray.corpus.screening.licenses import PERMISSIVE, license_of_tree
 
 FOLDER = Path(__file__).parent
 LIST = FOLDER / "repositories.yaml"
-LISTS = ("named", "by_rule", "second", "third", "fourth", "fifth", "sixth", "seventh")
+LISTS = (
+    "named", "by_rule", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",
+)  # fmt: skip
 LATER_LISTS = {"second": "by_rule", "third": "second", "fourth": "third", "fifth": "fourth"}
 """Later lists, with the one that each follows."""
 TAKEN = 60
@@ -75,6 +77,10 @@ class RepositoryList(StrictModel):
     """The first forty that fit of the candidates that others' pages and an index of code name."""
     seventh: list[Repository] = []
     """The candidates of ``sixth`` that fit after the last one of that list."""
+    eighth: list[Repository] = []
+    """Small ones: the first twelve of the last rule."""
+    ninth: list[Repository] = []
+    """The eight that fit after the last of ``eighth``."""
     not_had: list[str] = []
     """Candidates before the last one taken of which no clone could be had."""
 

@@ -98,16 +98,22 @@ class EntryCounts:
         return dict(zip(*self._known[key], strict=True))
 
 
+class ChangedCodeError(RuntimeError):
+    """What a worker's rows depend on is not what those of the build do."""
+
+
 @dataclass(frozen=True)
 class BuildWork:
     """The work of the build that ``settings`` describe, in the data set's own place, ``root``."""
 
     root: Files
     settings: BuildSettings
+    begun: str = ""
+    """:attr:`finishing` in the process that began the build; empty in that one."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Counts that this process knows stay here."""
-        return (BuildWork, (self.root, self.settings))
+        return (BuildWork, (self.root, self.settings, self.finishing))
 
     @property
     def files(self) -> Files:
@@ -124,10 +130,19 @@ class BuildWork:
 
     @cached_property
     def finishing(self) -> str:
-        """Digest of what a finished row depends on."""
+        """Digest of what a finished row depends on.
+
+        Raises :class:`ChangedCodeError` where it is not that of the process that began the build.
+        """
         translator = make_translator(self.settings.translator)
         relevant = self.settings.model_dump_json(include=set(OF_FINISHED_ROWS))
-        return digest([self.reading, relevant, translator.version])[:_DIGITS]
+        found = digest([self.reading, relevant, translator.version])[:_DIGITS]
+        if self.begun not in ("", found):
+            raise ChangedCodeError(
+                f"the code of the translator `{self.settings.translator}`, or an evaluation list, "
+                "changed while the build ran: run the command again"
+            )
+        return found
 
     @property
     def pieces(self) -> PartManifest:

@@ -23,6 +23,10 @@ _OVERLOADS = {
         rf"reference to __device__ function '{_BOTH_SIDES}' in __host__ "
         rf"|error: no matching function for call to '{_BOTH_SIDES}'"
     ),
+    "cass_rocprim_pairs.h": re.compile(
+        r"rocprim/[^\n]*error: invalid operands to binary expression"
+        r" \('const HIP_vector_type<unsigned int, 2>'"
+    ),
     **older_standard.NEEDED,
 }
 """Header -> what clang says of a unit that needs it."""

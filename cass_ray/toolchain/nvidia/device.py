@@ -14,6 +14,7 @@ from cass_ray.toolchain.nvidia.preprocess import (
     preprocess,
     preprocess_with_macros,
 )
+from cass_ray.toolchain.nvidia.removed_names import with_masks
 from cass_ray.toolchain.nvidia.resident_cicc import ResidentPool, ResidentTimeout
 from cass_ray.toolchain.nvidia.steps import WORK_FILES, CompilerWorkbench, NvccSteps, dry_run
 from cass_ray.toolchain.unit import CompileFailure
@@ -49,7 +50,10 @@ class DeviceCompiler:
             bench.run(self.steps.first("cicc"), self.steps.environment)
         else:
             self._with_residents(bench, residents)
-        return bench.output("ptx", "cicc").decode("utf-8", "replace")
+        made = bench.output("ptx", "cicc").decode("utf-8", "replace")
+        if (ptx := with_masks(bench.unit, made)) != made:
+            bench.replace("ptx", ptx.encode())
+        return ptx
 
     def _with_residents(self, bench: CompilerWorkbench, residents: ResidentPool) -> None:
         """A resident cicc does it if it can, else a new one, which also reports errors."""

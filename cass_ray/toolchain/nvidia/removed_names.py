@@ -14,6 +14,9 @@ from cass_ray.toolchain.given_headers import contents, with_headers
 from cass_ray.toolchain.unit import Unit
 
 _FOLDERS = (Path(__file__).parent / "removed", older_standard.FOLDER)
+_MASKS = "cass_removed_masks.h"
+_SHUFFLE = re.compile(r"(?<=[;{}])(\s*)shfl\.((?:up|down|bfly|idx)\.b32\s[^;{}]+);")
+"""None that has a condition: its threads are others than those that are active around it."""
 _CALLS = "cuCtxCreate|cuMemPrefetchAsync|cuMemAdvise"
 _OF_THRUST = (
     r"adjacent_difference|lower_bound|upper_bound|binary_search|copy(?:_if|_n)?|count(?:_if)?"
@@ -51,6 +54,7 @@ _NEEDED = {
         r"error: identifier \"__shfl(?:_up|_down|_xor)?\" is undefined"
         r"|Instruction 'vote' without '\.sync'"
     ),
+    _MASKS: re.compile(r"Instruction 'shfl' without '\.sync'"),
     "cass_removed_cufft.h": re.compile(
         r"error: identifier \"CUFFT_(?:INCOMPLETE_PARAMETER_LIST|PARSE_ERROR|LICENSE_ERROR)\""
     ),
@@ -77,6 +81,14 @@ _NEEDED = {
 def with_removed(unit: Unit, diagnostic: str) -> Unit:
     """``unit`` with those headers before it that nvcc's ``diagnostic`` asks for."""
     return with_headers(unit, diagnostic, _NEEDED, _FOLDERS) or unit
+
+
+def with_masks(unit: Unit, ptx: str) -> str:
+    """``ptx`` of ``unit`` with masks where its inline PTX has none and ptxas asked for them."""
+    if _MASKS not in unit.forced:
+        return ptx
+    active = r"{ .reg .b32 cass_active; activemask.b32 cass_active;"
+    return _SHUFFLE.sub(rf"\1{active} shfl.sync.\2, cass_active; }}", ptx)
 
 
 def removed_flags(unit: Unit) -> tuple[str, ...]:

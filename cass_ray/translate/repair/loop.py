@@ -38,7 +38,7 @@ from cass_ray.translate.repair.sides import (
 )
 from cass_ray.translate.repair.standard_headers import add_header, pending
 from cass_ray.translate.repair.template_arguments import name_types
-from cass_ray.translate.repair.variable_arrays import take_old_stack_size, zero_variable_array
+from cass_ray.translate.repair.variable_arrays import fill_variable_array, take_old_stack_size
 from cass_ray.translate.rules import thrust_headers
 from cass_ray.translate.rules.edits import Edits
 from cass_ray.translate.rules.text import SourceText
@@ -443,7 +443,7 @@ _RULES: tuple[Fix, ...] = (
     _part_literal,
     _list_no_arguments,
     _by_message(take_old_stack_size),
-    _by_message(zero_variable_array),
+    _by_message(fill_variable_array),
     _shift_positive,
     _hide_default,
     _leave_shared_memory,

@@ -1,4 +1,4 @@
-"""Arrays of variable size with zeros for their elements, as GCC takes them."""
+"""Arrays of variable size with values for their elements, as GCC takes them."""
 
 from __future__ import annotations
 
@@ -10,27 +10,46 @@ from cass_ray.translate.rules.text import SourceText
 _SAID = "variable-sized object may not be initialized"
 _ZEROS = re.compile(
     r"(?P<name>\b[A-Za-z_]\w*)[ \t]*(?:\[[^\[\]{};]*\][ \t]*)+"
-    r"(?P<zeros>=?[ \t]*\{[ \t]*(?:0|0?\.0*f?|0\.f?|false|nullptr)?[ \t]*\})[ \t]*;"
+    r"(?P<values>=?[ \t]*\{[ \t]*(?:0|0?\.0*f?|0\.f?|false|nullptr)?[ \t]*\})[ \t]*;"
 )
+_VALUES = re.compile(
+    r"(?<![\w:])(?P<type>(?:(?:unsigned|signed|long|short|char|int|float|double|bool|size_t"
+    r"|u?int(?:8|16|32|64)_t)[ \t]+)++)(?P<name>[A-Za-z_]\w*)[ \t]*\[[^\[\]{};]*\][ \t]*"
+    r"(?P<values>=?[ \t]*\{[^{};]*\})[ \t]*;"
+)
+"""Of numbers alone: objects have constructors."""
 
 
-def zero_variable_array(
+def fill_variable_array(
     text: SourceText, edits: Edits, message: str, line: int, offset: int
 ) -> str:
-    """``float a[n] = {0};`` becomes ``float a[n]; __builtin_memset(a, 0, sizeof(a));``.
+    """``float a[n] = {0};`` becomes ``float a[n]; __builtin_memset(a, 0, sizeof(a));``, and other
+    values of numbers are copied behind that.
 
-    ``offset`` is where clang points at: the size. Other initial values stay an error.
+    ``offset`` is where clang points at: the size.
     """
     if _SAID not in message:
         return ""
-    for found in _ZEROS.finditer(text.code, text.code.rfind("\n", 0, offset) + 1):
-        if not found.start() <= offset < found.end():
-            break
-        name = found["name"]
-        edits.replace(found.start("zeros"), found.end("zeros"), "")
-        edits.insert(found.end(), f" __builtin_memset({name}, 0, sizeof({name}));")
-        return f"set the array on line {line} to zeros behind its declaration"
+    for pattern in (_ZEROS, _VALUES):
+        found = _around(pattern, text, offset)
+        if found is None:
+            continue
+        name, (start, end) = found["name"], found.span("values")
+        filled = f" __builtin_memset({name}, 0, sizeof({name}));"
+        if pattern is _VALUES:
+            values = text.text[start:end].lstrip("= \t")
+            filled += f" {{ const {found['type'].strip()} cass_values[] = {values}; "
+            filled += f"__builtin_memcpy({name}, cass_values, sizeof(cass_values)); }}"
+        edits.replace(start, end, "")
+        edits.insert(found.end(), filled)
+        return f"fill the array on line {line} behind its declaration"
     return ""
+
+
+def _around(pattern: re.Pattern[str], text: SourceText, offset: int) -> re.Match[str] | None:
+    """The match of ``pattern`` that holds ``offset`` and begins in its line."""
+    matches = pattern.finditer(text.code, text.code.rfind("\n", 0, offset) + 1)
+    return next((found for found in matches if found.start() <= offset < found.end()), None)
 
 
 _NO_CONSTANT = re.compile(

@@ -134,7 +134,20 @@ def function_bodies(source: SourceText, ends: Iterable[int]) -> list[Span]:
     return bodies
 
 
+def device_words(source: SourceText) -> set[str]:
+    """:data:`DEVICE_WORDS` and the file's own names for them (``#define KERNEL __global__``)."""
+    found = set(DEVICE_WORDS)
+    for match in _NAMED.finditer(source.code):
+        if found.intersection(match["words"].split()):
+            found.add(match["name"])
+    return found
+
+
 _TO_BODY = re.compile(r"[({;=]")
+_NAMED = re.compile(
+    r"^[ \t]*#[ \t]*define[ \t]+(?P<name>\w++)(?P<words>(?:[ \t]++\w++)++)[ \t]*+$", re.M
+)
+_DEFINE = re.compile(r"^[ \t]*#[ \t]*define\b(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
 
 
 class _Heads:
@@ -143,15 +156,22 @@ class _Heads:
     def __init__(self, source: SourceText) -> None:
         self._source = source
         self._marks = [match.start() for match in _TO_BODY.finditer(source.code)]
+        self._macros = [match.span() for match in _DEFINE.finditer(source.code)]
         self._bodies: dict[int, int] = {}
         """What comes behind parameters, by the index of the next mark."""
 
     def body(self, offset: int) -> int:
-        """The brace that opens the body of the function declared at ``offset``; -1 for none."""
+        """The brace that opens the body of the function declared at ``offset``; -1 for none.
+
+        What a macro declares ends with the macro.
+        """
         index = bisect_left(self._marks, offset)
         if index == len(self._marks) or self._source.code[self._marks[index]] != "(":
             return -1
-        return self._behind(index)
+        brace = self._behind(index)
+        macro = bisect_left(self._macros, (offset,)) - 1
+        end = self._macros[macro][1] if macro >= 0 else -1
+        return -1 if offset <= end < brace else brace
 
     def _behind(self, index: int) -> int:
         passed = []

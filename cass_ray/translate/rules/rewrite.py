@@ -10,10 +10,10 @@ from cass_ray.translate.protocol import Context, Counts, Finding, Severity
 from cass_ray.translate.rules.edits import Edits
 from cass_ray.translate.rules.regions import (
     ARCHITECTURES,
-    DEVICE_WORDS,
     Spans,
     dead_code,
     device_functions,
+    device_words,
     oldest_accepted,
 )
 from cass_ray.translate.rules.text import SourceText, Span, positions
@@ -90,7 +90,8 @@ class Rewrite:
 
     @cached_property
     def device(self) -> Spans:
-        ends = (offset + len(word) for word in DEVICE_WORDS for offset in self.words.get(word, ()))
+        words = device_words(self.source)
+        ends = (offset + len(word) for word in words for offset in self.words.get(word, ()))
         return device_functions(self.source, sorted(ends))
 
     def declares(self, word: str) -> bool:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cass_ray.corpus.screening.settings import ScreeningSettings
-from cass_ray.pipeline.pieces.work import OF_FINISHED_ROWS, WITHOUT_EFFECT, BuildWork
+from cass_ray.pipeline.pieces.work import (
+    OF_FINISHED_ROWS,
+    WITHOUT_EFFECT,
+    BuildWork,
+    ChangedCodeError,
+)
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.storage.store import Store
+from cass_ray.translate.rules.engine import RulesTranslator
 
 
 class PlantedSettings(BuildSettings):
@@ -84,3 +91,15 @@ def test_what_is_listed_exists_and_is_no_setting_of_screening() -> None:
     assert listed <= BuildSettings.model_fields.keys()
     assert not listed & ScreeningSettings.model_fields.keys()
     assert not WITHOUT_EFFECT & OF_FINISHED_ROWS
+
+
+def test_a_worker_whose_translator_changed_since_the_build_began_refuses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its blocks were committed under another name, and the driver found none of them."""
+    work = BuildWork(Store(tmp_path), BuildSettings(sources=["shipped"], out=str(tmp_path)))
+    sent = pickle.dumps(work)
+    assert pickle.loads(sent).blocks.name == work.blocks.name
+    monkeypatch.setattr(RulesTranslator, "version", "edited")
+    with pytest.raises(ChangedCodeError, match=r"`rules`.* changed while the build ran"):
+        pickle.loads(sent).blocks  # noqa: B018

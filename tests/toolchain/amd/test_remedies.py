@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from cass_ray.toolchain.amd.toolchain import AmdOutput
+from cass_ray.toolchain.amd.toolchain import PLAIN_VECTORS, AmdOutput
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.toolchain.unit import Unit
 
@@ -78,3 +78,19 @@ def test_a_constexpr_function_that_is_none_compiles_as_with_nvcc(tmp_path: Path)
         "__global__ void k(__half* p) { *p = infinity(); }"
     )
     assert "0x7c00" in compiled(tmp_path, source).device_assembly
+
+
+@pytest.mark.amd
+def test_rocprim_adds_pairs_of_counts_that_are_cudas_structs(tmp_path: Path) -> None:
+    kernel = "__global__ void k(uint2* p, uint2 a, uint2 b) { *p = "
+    sums = {
+        "plus": f"#include <rocprim/functional.hpp>\n{kernel} rocprim::plus<uint2>()(a, b); }}",
+        "hand": f"{kernel} uint2{{a.x + b.x, a.y + b.y}}; }}",
+    }
+    made = {}
+    for name, text in sums.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.hip").write_text(PLAIN_VECTORS.read_text() + text)
+        made[name] = find_amd().compile(Unit(tmp_path / name, PurePosixPath("a.hip")))
+    assert made["plus"].flags == made["hand"].flags + " -include cass_rocprim_pairs.h"
+    assert [each.device_assembly.count("\ts_add_") for each in made.values()] == [2, 2]

@@ -162,6 +162,33 @@ def test_warp_functions_without_a_mask_are_of_the_active_threads(
     assert made.flags.endswith("-include cass_removed_warp.h")
 
 
+INLINE = """__global__ void k(int* p) {
+  int r = p[threadIdx.x];
+  asm volatile("{ .reg .s32 t; .reg .pred q; shfl.up.b32 t|q, %1, 1, 0; @q add.s32 %0, t, %1; }"
+               : "+r"(r) : "r"(r));
+  p[threadIdx.x] = r;
+}
+"""
+
+
+def test_inline_shuffles_without_a_mask_are_of_the_active_threads(
+    nvidia: NvidiaToolchain, tmp_path: Path
+) -> None:
+    made = nvidia.compile(unit(tmp_path, INLINE), want_ptx=True)
+    assert "shfl.sync.up.b32 t|q, %r1, 1, 0, cass_active;" in made.ptx["sm_80"]
+    assert made.flags.endswith("-include cass_removed_masks.h")
+    assert made.cubins["sm_80"]
+
+
+def test_an_inline_shuffle_under_a_condition_is_refused_as_it_is(
+    nvidia: NvidiaToolchain, tmp_path: Path
+) -> None:
+    under = "mov.u32 t, 0; setp.ne.u32 q, %1, 0; @q shfl.up.b32 t, %1"
+    source = INLINE.replace("shfl.up.b32 t|q, %1", under)
+    with pytest.raises(CompileFailure, match=r"Instruction 'shfl' without '\.sync'"):
+        nvidia.compile(unit(tmp_path, source))
+
+
 @pytest.mark.parametrize(
     ("included", "call"),
     [

@@ -32,10 +32,25 @@ def test_zeros(source: str, size: str, name: str, declaration: str) -> None:
     assert made == (f"{before}\n" if before else "") + expected
 
 
+def test_other_values_of_numbers_are_copied() -> None:
+    made = _mended("void f(int n) {\n  unsigned char a[n] = {1,\n    x};\n}\n", "n")
+    assert made == (
+        "void f(int n) {\n  unsigned char a[n] ; __builtin_memset(a, 0, sizeof(a));"
+        " { const unsigned char cass_values[] = {1,\n    x};"
+        " __builtin_memcpy(a, cass_values, sizeof(cass_values)); }\n}\n"
+    )
+
+
 @pytest.mark.parametrize(
-    "source", ["float a[n] = {1};\n", "float a[n] = {0, 1};\n", "float a[n] = {x};\n"]
+    "source",
+    [
+        "text a[n] = {1};\n",
+        "float a[n][2] = {1, 2};\n",
+        "int a[n] = {1}, b;\n",
+        "std::int a[n] = {x};\n",
+    ],
 )
-def test_other_values_stay(source: str) -> None:
+def test_values_of_objects_and_other_forms_stay(source: str) -> None:
     assert _mended(source, "n") == source
 
 

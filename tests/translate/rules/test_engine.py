@@ -595,6 +595,20 @@ def test_kernel_launches_on_the_device_are_errors() -> None:
 
 
 @pytest.mark.parametrize(
+    ("defined", "errors"),
+    [
+        ("#define KERNEL __global__", 0),  # the next function is not the macro's
+        ("#define KERNEL __global__ void\n#define BOTH \\\n  __host__ __device__", 0),
+        ("#define KERNEL static __global__\nKERNEL", 1),
+        ("#define BODY __device__ void f(int* p) { k<<<1, 1>>>(p); }", 1),
+    ],
+)
+def test_words_for_the_device_in_macros(defined: str, errors: int) -> None:
+    result = translate(f"{defined}\nvoid run(int* p) {{ k<<<1, 1>>>(p); }}\n")
+    assert len(result.errors) == errors
+
+
+@pytest.mark.parametrize(
     ("guard", "is_dead"),
     [
         ("#if __CUDA_ARCH__ >= 800", True),

@@ -104,6 +104,19 @@ def test_several_instructions_become_a_block() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "instruction",
+    [
+        "shfl.sync.up.b32 %0, %1, 4, 0x1f, -1;",  # no lane is in range: each keeps its value
+        "shfl.sync.down.b32 %0, %1, 4, 0x0f, -1;",  # to lane 15
+        "shfl.sync.bfly.b32 %0, %1, 4, 0x0a1f, -1;",  # segments of no power of two
+    ],
+)
+def test_a_shuffle_that_clamps_elsewhere_than_at_its_segment(instruction: str) -> None:
+    source = f'asm("{instruction}" : "=r"(r) : "r"(a));'
+    assert "= cass::shuffle<cass::Shuffle::" in translate(source).source
+
+
 BRANCHES = """asm("{ .reg .pred p; setp.ne.b32 p, %2, 0;"
 #if __CUDA_ARCH__ >= 750
     " @p ld.global.nc.L2::128B.f32 %0, [%1]; }"

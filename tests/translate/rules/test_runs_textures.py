@@ -62,3 +62,29 @@ def test_software_and_image_instructions_give_the_same() -> None:
     software, hardware = (run(program, target) for target in ("gfx942", "gfx1201"))
     assert software.stdout_text.count("\n") == 22
     assert software.stdout_text == hardware.stdout_text
+
+
+AS_AN_INTEGER = """#include <cstdio>
+__global__ void k(float* out, const long long texture) {
+  out[threadIdx.x] = tex1Dfetch<float>(texture, threadIdx.x) + 1;
+}
+int main() {
+  float* data;
+  cudaMallocManaged(&data, 8 * sizeof(float));
+  for (int i = 0; i < 4; i++) data[i] = 3 * i;
+  cudaResourceDesc resource = {};
+  resource.resType = cudaResourceTypeLinear;
+  resource.res.linear = {data, cudaCreateChannelDesc<float>(), 4 * sizeof(float)};
+  cudaTextureDesc how = {};
+  cudaTextureObject_t object;
+  cudaCreateTextureObject(&object, &resource, &how, nullptr);
+  k<<<1, 4>>>(data + 4, (long long)object);
+  cudaDeviceSynchronize();
+  printf("texels: %g %g %g %g\\n", data[4], data[5], data[6], data[7]);
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["gfx1100", pytest.param("gfx90a", marks=pytest.mark.slow)])
+def test_a_texture_object_that_is_kept_as_an_integer(target: str) -> None:
+    assert output_of(AS_AN_INTEGER, architecture=target) == {"texels": "1 4 7 10"}

@@ -117,16 +117,26 @@ def _shuffle(state: RegisterState, modifiers: list[str], operands: list[str]) ->
     target, _, predicate = operands[0].partition("|")
     value, lane = state.read(operands[1], "u32"), state.read(operands[2], "u32")
     clamp = operands[3]
-    if predicate or not INTEGER.match(clamp):
+    width = _width(mode, clamp)
+    if predicate or not width:
         state.snippets |= {"lane", "shuffle_ptx"}
         call = f"cass::shuffle<cass::Shuffle::{mode}>({value}, {lane}, {state.read(clamp, 'u32')}"
         result = state.write(target, "u32", f"{call}, cass_in_range)")
         kept = state.write(predicate, "pred", "cass_in_range") if predicate else ""
         return f"{{ bool cass_in_range; {result} {kept} }}"
-    # c holds the clamp in bits 0-4 and the segment mask in bits 8-12.
-    width = 32 - (int(clamp.rstrip("U"), 0) >> 8 & 31)
     function = {"idx": "__shfl", "up": "__shfl_up", "down": "__shfl_down", "bfly": "__shfl_xor"}
     return state.write(operands[0], "u32", f"{function[mode]}({value}, {lane}, {width})")
+
+
+def _width(mode: str, control: str) -> int:
+    """Lanes of a segment, where ``control`` has a clamp (bits 0 to 4) at its end and a mask (bits 8
+    to 12) as CUDA's functions have; else 0."""
+    if not INTEGER.match(control):
+        return 0
+    value = int(control.rstrip("U"), 0)
+    width = 32 - (value >> 8 & 31)
+    at_its_end = value & 31 == (0 if mode == "up" else 31)
+    return width if at_its_end and width.bit_count() == 1 else 0
 
 
 def _vote(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 import string
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 from cass_ray.translate.protocol import Severity
@@ -90,11 +90,10 @@ class Operand:
 class PtxStatement:
     """A parsed ``asm`` statement; ``end`` is behind its closing parenthesis."""
 
-    template: str
+    templates: tuple[str, ...]
+    """One, or one for each choice of branches of the ``#if`` inside it."""
     operands: tuple[Operand, ...]
     end: int
-    others: tuple[str, ...] = ()
-    """The template as other branches of an ``#if`` inside it have it."""
 
 
 def translate_assembly(unit: Rewrite) -> None:
@@ -108,7 +107,7 @@ def translate_assembly(unit: Rewrite) -> None:
                 continue
             try:
                 statement = _parse(unit, offset + len(word))
-                if statement is None or _HOST_DIRECTIVE.match(statement.template):
+                if statement is None or _HOST_DIRECTIVE.match(statement.templates[0]):
                     continue  # A register name or an attribute; or not for the device.
                 code = _translate(unit, statement)
             except UnknownInstructionError as error:
@@ -160,7 +159,7 @@ def _in_function(unit: Rewrite, offset: int, shared: Shared | None) -> tuple[int
     """The end of the statement behind ``offset`` and the C++ for it, with what is ``shared``; None
     for what is no statement of PTX."""
     parsed = _parse(unit, offset)
-    if parsed is None or _HOST_DIRECTIVE.match(parsed.template):
+    if parsed is None or _HOST_DIRECTIVE.match(parsed.templates[0]):
         return None
     return parsed.end, _translate(unit, parsed, shared)
 
@@ -186,12 +185,12 @@ def _parse(unit: Rewrite, offset: int) -> PtxStatement | None:
         raise UnknownInstructionError("an open parenthesis")
     colons = _colons(code, head.end(), closing)
     branches = _branches(text, head.end(), colons[0] if colons else closing)
-    templates = ["".join(_template(text, *span) for span in spans) for spans in branches]
+    templates = tuple("".join(_template(text, *span) for span in spans) for spans in branches)
     operands: list[Operand] = []
     for section, start in enumerate(colons[:2]):
         end = colons[section + 1] if section + 1 < len(colons) else closing
         operands += _operands(unit, (start + 1, end), len(operands))
-    return PtxStatement(templates[0], tuple(operands), closing + 1, tuple(templates[1:]))
+    return PtxStatement(templates, tuple(operands), closing + 1)
 
 
 def _colons(code: str, start: int, end: int) -> list[int]:
@@ -335,18 +334,28 @@ def _next_operand(text: str, position: int, end: int) -> int:
 
 
 def _translate(unit: Rewrite, statement: PtxStatement, shared: Shared | None = None) -> str:
-    """The C++ for a statement: one assignment where it is one, else a block.
+    """The C++ for a statement, which all of its templates have to agree on.
 
     What is ``shared`` the function declares.
     """
-    for other in statement.others:
-        same = replace(statement, template=other, others=())
-        if _translate(unit, same) != _translate(unit, replace(statement, others=())):
-            raise UnknownInstructionError("branches of #if that differ")
+    first, *others = (_read(statement.operands, each, shared) for each in statement.templates)
+    if any(other != first for other in others):
+        raise UnknownInstructionError("branches of #if that differ")
+    code, state = first
+    if shared is not None:
+        shared.take(state)
+    unit.snippets |= state.snippets
+    return code
+
+
+def _read(
+    operands: tuple[Operand, ...], text: str, shared: Shared | None
+) -> tuple[str, RegisterState]:
+    """The C++ for a template: one assignment where it is one, else a block; registers after it."""
     state = shared.state() if shared else RegisterState()
-    template = _COMMENT.sub(" ", statement.template).replace("%%", "%")
+    template = _COMMENT.sub(" ", text).replace("%%", "%")
     lines: list[str] = []
-    for index, operand in enumerate(statement.operands):
+    for index, operand in enumerate(operands):
         register = (operand.kind, operand.local) if operand.kind else ("s32", operand.value)
         state.registers[f"%{index}"] = register
         state.registers[f"%[{operand.name}]"] = register
@@ -356,21 +365,17 @@ def _translate(unit: Rewrite, statement: PtxStatement, shared: Shared | None = N
     body = _body(state, template)
     if shared is None:
         body = [*state.declarations.values(), *body]
-    else:
-        shared.take(state)
-    unit.snippets |= state.snippets
     pointers = "cvta" in template
-    expression = _as_expression(statement.operands, body, pointers)
-    if expression:
-        return expression
+    if expression := _as_expression(operands, body, pointers):
+        return expression, state
     if state.sets_carry and shared is None:
         lines.insert(0, "unsigned int cass_carry = 0;")
     stores = [
         f"{operand.expression} = {_stored(operand, operand.local, pointers)};"
-        for operand in statement.operands
+        for operand in operands
         if operand.is_output
     ]
-    return "do { " + " ".join([*lines, *body, *stores]) + " } while (0)"
+    return "do { " + " ".join([*lines, *body, *stores]) + " } while (0)", state
 
 
 def _body(state: RegisterState, template: str) -> list[str]:

@@ -1,5 +1,6 @@
 #ifndef CASS_TEXTURES
 #define CASS_TEXTURES
+#include <type_traits>
 namespace cass {
 #if CASS_SOFTWARE_IMAGES
 template <typename T> __device__ inline T tex1Dfetch(hipTextureObject_t texture, int x) {
@@ -68,6 +69,25 @@ using ::tex2DLayeredLod;
 using ::tex2DLod;
 using ::tex3D;
 using ::tex3DLod;
+#endif
+#if defined(__HIPCC__) && !defined(__HIP_PLATFORM_NVIDIA__)
+// CUDA's texture objects are integers of 64 bits, which programs keep as such.
+#define CASS_OF_INTEGERS(name) \
+    template <typename T, typename Object, typename... At, \
+              typename std::enable_if<std::is_integral<Object>::value && sizeof(Object) == 8>::type* = nullptr> \
+    __device__ inline T name(Object texture, At... at) { \
+        return cass::name<T>(reinterpret_cast<hipTextureObject_t>(texture), at...); \
+    }
+CASS_OF_INTEGERS(tex1Dfetch)
+CASS_OF_INTEGERS(tex1D)
+CASS_OF_INTEGERS(tex2D)
+CASS_OF_INTEGERS(tex3D)
+CASS_OF_INTEGERS(tex1DLayered)
+CASS_OF_INTEGERS(tex2DLayered)
+CASS_OF_INTEGERS(tex1DLod)
+CASS_OF_INTEGERS(tex2DLod)
+CASS_OF_INTEGERS(tex3DLod)
+#undef CASS_OF_INTEGERS
 #endif
 }  // namespace cass
 #endif
