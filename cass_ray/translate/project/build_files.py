@@ -48,6 +48,7 @@ from cass_ray.translate.project.cmake_lists import (
 )
 from cass_ray.translate.project.cmake_searches import searches
 from cass_ray.translate.project.makefiles import translate_makefile, translate_script
+from cass_ray.translate.project.meson import translate_meson
 from cass_ray.translate.project.nvcc_flags import IN_CMAKE
 from cass_ray.translate.project.nvcc_version import VERSION, in_cmake, in_python
 from cass_ray.translate.project.rocm_libraries import PACKAGES, TARGETS, VARIABLES
@@ -124,6 +125,8 @@ def kind_of(path: str) -> Callable[[str], Translation] | None:
         return translate_makefile
     if name in {"configure", "configure.ac"} or name.endswith((".m4", ".sh")):
         return translate_script
+    if name == "meson.build":
+        return translate_meson
     if name == "setup.py":
         return translate_setup
     return translate_module if name.endswith(".py") else None
