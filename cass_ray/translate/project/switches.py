@@ -15,8 +15,8 @@ from enum import Enum
 from pathlib import PurePosixPath
 
 from cass_ray.translate.project.build_text import commands
-from cass_ray.translate.project.hunks import Bound, SharedError, TextUnit, ended, hunks, opcodes
-from cass_ray.translate.project.templates import is_template, made_from
+from cass_ray.translate.project.hunks import Bound, TextUnit, ended, hunks, opcodes
+from cass_ray.translate.project.templates import made_from
 
 _CMAKE_VARIABLE, _MAKE_VARIABLE = "USE_HIP", "HIP"
 _TAKEN = "CASS_HIP"
@@ -83,13 +83,10 @@ def is_build_file(path: str) -> bool:
 def share_build_file(path: str, cuda: str, hip: str, switch: VendorSwitch) -> str:
     """One text of a build file of CMake or make and its translation.
 
-    Raises :class:`~cass_ray.translate.project.hunks.SharedError` where a block does not end, and
-    for a template of a whole build.
+    Raises :class:`~cass_ray.translate.project.hunks.SharedError` where a block does not end.
     """
     kind = _kind_of(path)
     cmake = kind is _Kind.CMAKE
-    if is_template(path) and PurePosixPath(made_from(path)).name == "CMakeLists.txt":
-        raise SharedError("a program configures what it makes of it, and gives it no switch")
     variable = switch.cmake if cmake else switch.make
     newline = "\r\n" if "\r\n" in cuda else "\n"
     condition = f"if({variable})" if cmake else f"ifeq ($({variable}),1)"

@@ -124,12 +124,6 @@ def test_a_block_without_an_end_is_refused() -> None:
         shared(CMAKE, "if(cuda)\na()\n", "if(hip)\na()\n")
 
 
-@pytest.mark.parametrize("name", ["CMakeLists.txt.jinja", "generated/CMakeLists.txt.j2"])
-def test_a_template_of_a_whole_build_gets_no_switch(name: str) -> None:
-    with pytest.raises(SharedError, match="gives it no switch"):
-        shared(name, "project(a LANGUAGES CUDA)\n", "project(a LANGUAGES HIP)\n")
-
-
 def test_a_template_of_a_package_has_both_vendors(tmp_path: Path) -> None:
     text, _ = shared("OwnConfig.cmake.in", 'message(STATUS "cuda")\n', 'message(STATUS "hip")\n')
     assert said_by_cmake(tmp_path, text) == ["cuda"]
