@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cass_ray.emulator.execution import RunOptions, environment, observed
@@ -13,12 +13,11 @@ from cass_ray.port.lifting import ContainerLifter, LiftedContainer, write_fat_bi
 from cass_ray.port.service import SOCKET_NAME, lifting_service
 from cass_ray.port.shim import driver_library, shim_library
 from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
-from cass_ray.toolchain.sandbox.executable import Exposure, working_folder
-from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
-from cass_ray.toolchain.sandbox.process import CLEAN_ENVIRONMENT, Completed, run
+from cass_ray.toolchain.sandbox.executable import Exposure, complete
+from cass_ray.toolchain.sandbox.isolation import Mount, private_folder
+from cass_ray.toolchain.sandbox.process import Completed
 from cass_ray.toolchain.search_paths import SearchPaths
 
-_PROGRAM_FOLDER = Path("/cass/program")
 _LIFTED_FOLDER = Path("/cass/lifted")
 _SERVICE_FOLDER = Path("/cass/lifting")
 _NVRTC_FOLDER = Path("/cass/nvrtc")
@@ -133,29 +132,15 @@ def execute(
 ) -> Completed:
     """Run the program; never raises for what it does."""
     options = options or RunOptions()
-    program = ported.executable
-    with (
-        working_folder(options.file_bytes, options.inputs) as place,
-        exposed(ported, hip_runtime) as seen,
-        observed(hip_runtime, options) as device,
-    ):
-        inside = _PROGRAM_FOLDER / program.path.name
-        view = View(
-            read_only=seen.read_only,
-            mounts=(place.mount, *seen.mounts, Mount(program.path.resolve(), inside)),
-            process_filesystem=True,
-            arguments=place.arguments,
-        )
-        return run(
-            [inside, *arguments],
-            cwd=place.start,
-            limits=options.limits,
-            view=view,
-            env={
-                **CLEAN_ENVIRONMENT,
-                **environment(options.devices, options.compiler),
-                **seen.environment,
-            },
+    with exposed(ported, hip_runtime) as seen, observed(hip_runtime, options) as device:
+        variables = {**environment(options.devices, options.compiler), **seen.environment}
+        completed, _ = complete(
+            ported.executable.path,
+            arguments,
+            bounds=options.bounds,
+            exposure=replace(seen, environment=variables),
             stdin=options.stdin,
+            inputs=options.inputs,
             companion=device.companion,
         )
+        return completed

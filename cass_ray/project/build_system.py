@@ -20,6 +20,8 @@ _CTEST = re.compile(
 _PYTHON_TEST = re.compile(r"test_.*\.py|.*_test\.py")
 _TORCH_EXTENSION = "torch.utils.cpp_extension"
 _FINDS_TORCH = re.compile(r"^[^#\n]*\bfind_package\s*\(\s*Torch\b", re.IGNORECASE | re.MULTILINE)
+_IMPORTS_TORCH = re.compile(r"^[ \t]*(?:import|from)[ \t]+torch\b", re.MULTILINE)
+_ON_A_DEVICE = re.compile(r"\bdevice\s?=\s?[\"']cuda\b|\.cuda\(")
 _CPM = "CPM"
 _BUILD_FOLDER = re.compile(r"(?<!\S)-B\s*([\w./-]+)")
 _CPM_VERSION = re.compile(r"\bset\s*\(\s*CPM_DOWNLOAD_VERSION\s+\"?([\w.-]{1,40})", re.IGNORECASE)
@@ -100,6 +102,16 @@ def has_torch_extension(root: Path) -> bool:
     return any(_TORCH_EXTENSION in path.read_text("utf-8", "replace") for path in scripts) or any(
         _FINDS_TORCH.search(path.read_text("utf-8", "replace")) for path in cmake_files(root)
     )
+
+
+def has_tensors_on_devices(root: Path) -> bool:
+    """Whether a program of Python below ``root`` puts PyTorch's tensors on a device.
+
+    Libraries get them by their address, without an extension.
+    """
+    scripts = (path for path in _files(root) if path.suffix == ".py")
+    texts = (path.read_text("utf-8", "replace") for path in scripts)
+    return any(_IMPORTS_TORCH.search(text) and _ON_A_DEVICE.search(text) for text in texts)
 
 
 def _has_python_tests(root: Path) -> bool:

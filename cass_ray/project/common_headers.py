@@ -13,6 +13,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from cass_ray.translate.project.build_files import configures
+from cass_ray.translate.project.templates import is_for_programs
 from cass_ray.translate.project.tree import COMPILED, SUFFIXES, is_source, source_files
 from cass_ray.translate.rules.tables import snippets
 
@@ -124,12 +125,14 @@ def _installed_folders(root: Path, texts: dict[Path, str]) -> list[Path]:
 
 
 def compiles_its_text(root: Path) -> bool:
-    """Whether a source below ``root`` compiles text while its program runs."""
+    """Whether a program below ``root`` compiles text while it runs, or writes what is compiled."""
     return _compiles_text(_texts(root))
 
 
 def _compiles_text(texts: dict[Path, str]) -> bool:
-    return any(_READ_AS_TEXT.search(text) for text in texts.values())
+    return any(
+        is_for_programs(path.name) or _READ_AS_TEXT.search(text) for path, text in texts.items()
+    )
 
 
 def _texts(root: Path) -> dict[Path, str]:

@@ -15,6 +15,7 @@ from cass_ray.project.build_system import (
     BUILD_FOLDER,
     BuildPlan,
     find_plan,
+    has_tensors_on_devices,
     has_torch_extension,
     uses_torch,
 )
@@ -161,7 +162,7 @@ def _ported(
         )
     if warning := without_code(_sources(port), settings.architectures):
         say(warning)
-    torch = _torch(port, toolchain, runtime, translator, say)
+    torch = _torch(port, plan, toolchain, runtime, translator, say)
     reference = built_original()
     targets = tuple(
         _target(name, for_amd, settings, toolchain, runtime, work, repairs, torch, reference, say)
@@ -220,17 +221,21 @@ def _original(
 
 def _torch(
     root: Path,
+    plan: BuildPlan,
     toolchain: AmdToolchain,
     runtime: Path,
     translator: Translator,
     say: Callable[[str], None],
 ) -> TorchBackend | None:
-    """What an extension of PyTorch is built with; None for other projects.
+    """What an extension of PyTorch is built with, and tensors on devices are made by; None for
+    other projects.
 
     Raises :class:`ProjectError` where the project itself is one and PyTorch is missing, and what
     :func:`~cass_ray.project.pytorch.backend.torch_backend` raises.
     """
-    if not has_torch_extension(root):
+    if not has_torch_extension(root) and not (
+        starts_python(root, plan.build, plan.test) and has_tensors_on_devices(root)
+    ):
         return None
     install = find_torch()
     if install is None and not uses_torch(root):

@@ -50,6 +50,18 @@ class FileRepair:
     fixes: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class _Said:
+    """What a build that failed says of the project's files.
+
+    ``errors`` are by the file that they are in; ``units`` are files that a host's compiler cannot
+    compile, and the targets that hold them.
+    """
+
+    errors: dict[str, list[CompilerDiagnostic]]
+    units: dict[str, list[str]]
+
+
 class _Known(StrictModel):
     """A repaired file: the digest of what it was, its text, what was done."""
 
@@ -86,35 +98,32 @@ class Repairs:
     def build(self, tree: Path, build: Callable[[], Step], attempts: int) -> Step:
         """Build ``tree``, a copy of the port; on failure mend both, at most ``attempts`` times."""
         step = build()
+        said = _read_log(step, tree)
         for _ in range(attempts):
-            if step.passed:
-                break
-            errors = _by_file(step.log, tree)
-            changed = self._changed(errors, _for_devices(step.log, tree))
+            changed = self._changed(said)
             if not changed:
                 break
             texts = {name: text for name, (text, _) in changed.items()}
             before = self._write(tree, texts)
             again = build()
-            if not again.passed and not _helps(errors, _by_file(again.log, tree), before, texts):
+            said_again = _read_log(again, tree)
+            if not again.passed and not _helps(said.errors, said_again.errors, before, texts):
                 self._write(tree, before)
                 break
             for name, (text, fixes) in changed.items():
                 self._remember(name, before[name], text, fixes)
-            step = again
+            step, said = again, said_again
         return step
 
-    def _changed(
-        self, errors: dict[str, list[CompilerDiagnostic]], devices: dict[str, list[str]]
-    ) -> dict[str, tuple[str, list[str]]]:
+    def _changed(self, said: _Said) -> dict[str, tuple[str, list[str]]]:
         changed: dict[str, tuple[str, list[str]]] = {}
-        for name, found in errors.items():
+        for name, found in said.errors.items():
             file = self._port / name
             if not file.is_file():
                 continue  # Made by the build itself.
             source = _decoded(file.read_bytes())
             if name == _CMAKE:
-                text, fixes = make_hip(source, devices) if devices else give_headers(source)
+                text, fixes = make_hip(source, said.units) if said.units else give_headers(source)
                 changed |= {name: (text, fixes)} if fixes else {}
                 continue
             text, fixes = apply_fixes(source, found)
@@ -182,28 +191,25 @@ def _changed_lines(before: str, after: str) -> set[int]:
     }
 
 
-def _by_file(log: str, tree: Path) -> dict[str, list[CompilerDiagnostic]]:
-    """The errors of a build by the file of ``tree`` that they are in; others are left out."""
+def _read_log(step: Step, tree: Path) -> _Said:
+    """The errors of ``step`` in files of ``tree``; none of a step that passed."""
     found: dict[str, list[CompilerDiagnostic]] = {}
-    folders = _folders(log)
-    errors = diagnostics(log)
+    if step.passed:
+        return _Said(found, {})
+    folders = _folders(step.log)
+    errors = diagnostics(step.log)
     for item in [*errors, *at_declarations(errors)]:
         name = _inside(item.file, tree, folders)
         if name:
             found.setdefault(name, []).append(item)
         if is_missing_header(item.message):
             found.setdefault(_CMAKE, []).append(replace(item, file=_CMAKE, line=0))
-    for unit in _for_devices(log, tree):
+    units = {_inside(unit, tree, folders) for unit in units_for_devices(step.log)} - {""}
+    held = {name: targets for name in sorted(units) if (targets := targets_of(step.log, name))}
+    for unit in held:
         said = CompilerDiagnostic(_CMAKE, 0, 0, f"{unit} includes headers of devices", "")
         found.setdefault(_CMAKE, []).append(said)
-    return found
-
-
-def _for_devices(log: str, tree: Path) -> dict[str, list[str]]:
-    """Files of ``tree`` that a host's compiler cannot compile, and the targets that hold them."""
-    names = {_inside(unit, tree, _folders(log)) for unit in units_for_devices(log)}
-    targets = {name: targets_of(log, name) for name in sorted(names) if name}
-    return {name: found for name, found in targets.items() if found}
+    return _Said(found, held)
 
 
 def _folders(log: str) -> list[str]:

@@ -18,6 +18,7 @@ from cass_ray.port.lifting import ContainerLifter
 from cass_ray.port.running import execute, port
 from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.nvidia.elf import Cubin
+from cass_ray.toolchain.sandbox.executable import PROGRAM, WORKING_FOLDER
 from cass_ray.toolchain.sandbox.process import Completed
 from cass_ray.toolchain.unit import Unit
 from tests.port.conftest import PROGRAMS
@@ -325,6 +326,21 @@ def test_ptx_alone_is_assembled(lifter: ContainerLifter, tmp_path: Path, version
     ported = port(read_executable(built(tmp_path, PTX_ONLY, *flags)), lifter)
     done = execute(ported, [], runtime_library(), RunOptions(seconds=60))
     assert done.stdout_text == f"93 {version}\n"
+
+
+def test_a_program_sees_what_it_sees_in_other_runs(run_ported: Callable[..., Completed]) -> None:
+    text = r"""
+#include <cstdio>
+#include <cstdlib>
+#include <unistd.h>
+int main(int, char** arguments) {
+  char here[99];
+  std::printf("%s %s %s\n", arguments[0], getenv("TMPDIR"), getcwd(here, sizeof here));
+}
+"""
+    assert (
+        run_ported("sees.cu", text).stdout_text == f"{PROGRAM} {WORKING_FOLDER} {WORKING_FOLDER}\n"
+    )
 
 
 def test_launches_from_the_device_are_refused_by_name(

@@ -123,6 +123,8 @@ def test_headers_that_a_build_copies_keep_their_own(name: str, text: str, tmp_pa
     [
         dict.fromkeys(("a.cu.in", "b.cu.in"), LONG + AFTER),
         {"a.cu": LONG + AFTER, "b.cu": AFTER},
+        {"a.cu": LONG + AFTER, "b.cu": LONG + AFTER, "templates/k.cu.jinja": "{{ text }}\n"},
+        {"a.cu": LONG + AFTER, "b.cu": LONG + AFTER, "CMakeLists.txt.j2": "project({{ name }})\n"},
         {"a.cu": CLOCK, "b.cu": CLOCK, "cass_clock.h": "// somebody's\n"},
     ],
 )

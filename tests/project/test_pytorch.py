@@ -12,6 +12,7 @@ from cass_ray.commands.project import app
 from cass_ray.project.build_system import (
     BuildSystem,
     find_plan,
+    has_tensors_on_devices,
     has_torch_extension,
     uses_torch,
 )
@@ -244,6 +245,26 @@ def test_extensions_anywhere_in_a_project(
     (tmp_path / path).write_text(text)
     assert has_torch_extension(tmp_path) is expected
     assert uses_torch(tmp_path) is (path == "setup.py")
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "expected"),
+    [
+        ("examples/run.py", 'import torch\nx = torch.rand(3, device="cuda")\n', True),
+        ("run.py", "from torch import rand\nx = rand(3).cuda()\n", True),
+        ("run.py", "import torch\nx = torch.rand(3, device='cuda:0')\n", True),
+        ("run.py", 'import torch\nx = torch.rand(3, device="cpu")\n', False),
+        ("run.py", "import torchless\nx = y.cuda()\n", False),
+        ("run.txt", "import torch\nx = y.cuda()\n", False),
+    ],
+)
+def test_programs_that_put_tensors_on_devices(
+    tmp_path: Path, path: str, text: str, expected: bool
+) -> None:
+    (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / path).write_text(text)
+    assert has_tensors_on_devices(tmp_path) is expected
+    assert not has_torch_extension(tmp_path)
 
 
 def test_headers_of_pytorch_are_translated(tmp_path: Path) -> None:

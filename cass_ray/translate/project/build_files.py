@@ -48,15 +48,17 @@ from cass_ray.translate.project.cmake_lists import (
 )
 from cass_ray.translate.project.cmake_searches import searches
 from cass_ray.translate.project.makefiles import translate_makefile, translate_script
+from cass_ray.translate.project.meson import translate_meson
 from cass_ray.translate.project.nvcc_flags import IN_CMAKE
 from cass_ray.translate.project.nvcc_version import VERSION, in_cmake, in_python
 from cass_ray.translate.project.rocm_libraries import PACKAGES, TARGETS, VARIABLES
 from cass_ray.translate.project.setup_flags import without_nvcc
 from cass_ray.translate.project.setup_places import with_libraries, with_rocm
+from cass_ray.translate.project.templates import made_from
 from cass_ray.translate.protocol import Severity, Translation
 
-_MAKEFILE = re.compile(r"(?:gnu)?makefile(?:[.-].+)?|.+\.(?:mk|mak|make)(?:\.in)?", re.IGNORECASE)
-"""Those from which Autotools make others (``Makefile.am``, ``Makefile.in``) among them."""
+_MAKEFILE = re.compile(r"(?:gnu)?makefile(?:[.-].+)?|.+\.(?:mk|mak|make)", re.IGNORECASE)
+"""Those from which Autotools make others (``Makefile.am``) among them."""
 _BACKUP = re.compile(r".+(?:\.(?:orig|rej|bak|backup|old|save|saved|swp|~\d+~)|~)", re.IGNORECASE)
 """What editors, patch and :mod:`cass_ray.commands.in_place` keep of a file before a change."""
 DEFAULT_ARCHITECTURE = DEFAULT_AMD_ARCHITECTURE
@@ -114,15 +116,17 @@ _ALL_FLAGS = re.compile(r"\$\{CMAKE_HIP_FLAGS\}")
 
 def kind_of(path: str) -> Callable[[str], Translation] | None:
     """The translation for a build file called ``path``; None for other files."""
-    name = PurePosixPath(path).name
+    name = PurePosixPath(made_from(path)).name
     if _BACKUP.fullmatch(name):
         return None
     if name == "CMakeLists.txt" or name.endswith(".cmake"):
         return translate_cmake
     if _MAKEFILE.fullmatch(name):
         return translate_makefile
-    if name in {"configure", "configure.ac", "configure.in"} or name.endswith((".m4", ".sh")):
+    if name in {"configure", "configure.ac"} or name.endswith((".m4", ".sh")):
         return translate_script
+    if name == "meson.build":
+        return translate_meson
     if name == "setup.py":
         return translate_setup
     return translate_module if name.endswith(".py") else None

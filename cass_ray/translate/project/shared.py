@@ -22,13 +22,8 @@ from cass_ray.translate.project.switches import (
     share_build_file,
     switch_of,
 )
-from cass_ray.translate.project.tree import (
-    COMPILED,
-    STATE,
-    is_source,
-    is_template,
-    source_files,
-)
+from cass_ray.translate.project.templates import is_template
+from cass_ray.translate.project.tree import COMPILED, STATE, is_source, source_files
 from cass_ray.translate.rules.text import SourceText, opaque, split_mark
 
 HEADER = "cuda_hip.h"

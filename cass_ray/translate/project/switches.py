@@ -16,6 +16,7 @@ from pathlib import PurePosixPath
 
 from cass_ray.translate.project.build_text import commands
 from cass_ray.translate.project.hunks import Bound, TextUnit, ended, hunks, opcodes
+from cass_ray.translate.project.templates import made_from
 
 _CMAKE_VARIABLE, _MAKE_VARIABLE = "USE_HIP", "HIP"
 _TAKEN = "CASS_HIP"
@@ -119,10 +120,10 @@ def _said(path: str, cmake: bool, variable: str, newline: str) -> str:
 
 
 def _kind_of(path: str) -> _Kind | None:
-    name = PurePosixPath(path).name
-    if name == "CMakeLists.txt" or name.endswith(".cmake"):
+    made = PurePosixPath(made_from(path)).name
+    if made == "CMakeLists.txt" or made.endswith(".cmake"):
         return _Kind.CMAKE
-    return _Kind.MAKE if _MAKEFILE.fullmatch(name) else None
+    return _Kind.MAKE if _MAKEFILE.fullmatch(PurePosixPath(path).name) else None
 
 
 def _changed(kind: _Kind, texts: Mapping[str, tuple[str, str]]) -> bool:

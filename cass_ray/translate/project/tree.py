@@ -23,6 +23,7 @@ from cass_ray.translate.declared import declared_names
 from cass_ray.translate.defects import missing_returns
 from cass_ray.translate.project import build_files
 from cass_ray.translate.project.hip_aware import hip_aware
+from cass_ray.translate.project.templates import made_from
 from cass_ray.translate.protocol import Context, Counts, Finding, Severity, Translation, Translator
 from cass_ray.translate.rules.common import with_common_choices
 from cass_ray.whole_file import write_whole
@@ -35,8 +36,6 @@ SUFFIXES = frozenset(
 """File name endings of C, C++ and CUDA source."""
 COMPILED = frozenset((".cu", ".c", ".cc", ".cpp", ".cxx"))
 """File name endings of what is compiled: no build copies such a file to be included elsewhere."""
-_COPIES = frozenset({".in", ".cuda", ".template", ".tmpl", ".j2"})
-"""Endings behind those, of files that a build configures, links or copies to the name without."""
 
 _BUILD_CODE = b"".join(
     path.read_bytes() for path in sorted(Path(build_files.__file__).parent.glob("*.[pt]*"))
@@ -101,7 +100,7 @@ def source_files(root: Path) -> Iterator[Path]:
 
 def is_source(path: str) -> bool:
     """Whether ``path`` is named like C, C++ or CUDA source."""
-    return PurePosixPath(_made_from(path).lower()).suffix in SUFFIXES
+    return PurePosixPath(made_from(path).lower()).suffix in SUFFIXES
 
 
 def translate_tree(
@@ -267,20 +266,9 @@ def _translate(translator: Translator, task: _Task, context: Context) -> Transla
     build = build_files.kind_of(task.path)
     if build is not None:
         return build(task.text)
-    made = translator.translate(task.text, filename=_made_from(task.path), context=context)
+    made = translator.translate(task.text, filename=made_from(task.path), context=context)
     unreturned = missing_returns(task.text)
     return replace(made, findings=(*made.findings, *unreturned)) if unreturned else made
-
-
-def is_template(name: str) -> bool:
-    """Whether a build makes a file of another name, perhaps in another folder, of this one."""
-    return PurePosixPath(name).suffix.lower() in _COPIES
-
-
-def _made_from(name: str) -> str:
-    """The name of the file that a build makes of the file ``name``."""
-    path = PurePosixPath(name)
-    return str(path.with_suffix("")) if is_template(name) else name
 
 
 def _is_below(path: Path, root: Path) -> bool:

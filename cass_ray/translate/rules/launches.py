@@ -14,7 +14,8 @@ from cass_ray.translate.rules.rewrite import Rewrite
 _OPENED = re.compile(r"<<(\s*)<(?!<)")
 _LONGEST = 1000
 """Characters of one argument."""
-_BRACES = re.compile(r"\s*(\{)")
+_BRACES = re.compile(r"\s*(\{)(?!\{)")
+"""Two are a value that a template of Jinja puts there."""
 _CLOSED = re.compile(r">>(\s+)>(?=\s*\()|>>>(?=\s*\()|;")
 
 

@@ -122,3 +122,9 @@ def test_files_of_autotools_are_not_shared() -> None:
 def test_a_block_without_an_end_is_refused() -> None:
     with pytest.raises(SharedError, match="does not end"):
         shared(CMAKE, "if(cuda)\na()\n", "if(hip)\na()\n")
+
+
+def test_a_template_of_a_package_has_both_vendors(tmp_path: Path) -> None:
+    text, _ = shared("OwnConfig.cmake.in", 'message(STATUS "cuda")\n', 'message(STATUS "hip")\n')
+    assert said_by_cmake(tmp_path, text) == ["cuda"]
+    assert said_by_cmake(tmp_path, text, "-DUSE_HIP=ON") == ["hip"]

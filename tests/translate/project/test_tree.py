@@ -146,6 +146,7 @@ def test_a_namespace_cuda_of_the_projects_own(
         ("performdocking.cpp.Cuda", True),
         ("sum.cuh.template", True),
         ("kernel.cu.j2", True),
+        ("kernel.h.jinja", True),
         ("notes.txt.in", False),
         ("Makefile.in", False),
         ("program.cu.orig", False),
@@ -159,6 +160,17 @@ def test_files_that_a_build_copies(name: str, translated: bool, tmp_path: Path) 
     text = (tmp_path / "out" / name).read_text()
     assert ("hipFree" in text) == translated
     assert "// @X@" in text
+
+
+@pytest.mark.parametrize("name", ["CMakeLists.txt.jinja", "OwnConfig.cmake.in", "Own.cmake"])
+def test_build_files_that_are_made_from_others_are_translated(name: str, tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / name).write_text("find_package(CUDAToolkit REQUIRED)\n@X@ {{ name }}\n")
+    translate_tree(root, tmp_path / "out", make_translator("rules"))
+    text = (tmp_path / "out" / name).read_text()
+    assert "find_package(hip REQUIRED)" in text
+    assert text.endswith("@X@ {{ name }}\n")
 
 
 @pytest.mark.parametrize(

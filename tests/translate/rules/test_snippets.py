@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -50,3 +51,8 @@ def test_a_snippet_includes_hipblas_as_a_translated_file_does() -> None:
     assert defined
     assert before
     assert all(set(defined) <= set(lines) for lines in before)
+
+
+@pytest.mark.parametrize("path", SNIPPETS, ids=lambda path: path.stem)
+def test_a_snippet_has_nothing_that_a_template_of_jinja_would_fill_in(path: Path) -> None:
+    assert not re.findall(r"\{[{%#].*", path.read_text(encoding="utf-8"))

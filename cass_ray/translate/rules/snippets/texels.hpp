@@ -26,7 +26,7 @@ __device__ inline texel load_texel(constant_image i, int x, int y, int z) {
         if (width > 8) raw[2] = words[2], raw[3] = words[3];
     }
     const bool is_float = i->kind == hipChannelFormatKindFloat || i->as_float;
-    texel found = {{0, 0, 0, is_float ? __float_as_uint(1.0f) : 1}};  // what channels are that the format has not
+    texel found = {0, 0, 0, is_float ? __float_as_uint(1.0f) : 1};  // what channels are that the format has not
     const int bits = 8 * i->bytes, unused = 32 - bits;
     for (int channel = 0; channel < i->channels; ++channel) {
         const int first = channel * bits;
@@ -61,7 +61,7 @@ template <int axes> __device__ inline texel addressed_texel(constant_image i, co
     for (int axis = 0; axis < axes; ++axis) {
         inside[axis] = addressed(at[axis], i->size[axis], i->address[axis]);
         if (inside[axis] >= 0) continue;
-        texel border = {{0, 0, 0, 0}};
+        texel border = {0, 0, 0, 0};
         if (i->kind == hipChannelFormatKindFloat) {
             for (int channel = 0; channel < 4; ++channel) border.word[channel] = __float_as_uint(i->border[channel]);
         }

@@ -5,7 +5,7 @@ namespace cass {
 #if CASS_SOFTWARE_IMAGES
 template <typename T> __device__ inline T tex1Dfetch(hipTextureObject_t texture, int x) {
     const constant_image i = image_at(texture);
-    if (x < 0 || x >= i->size[0]) return texel_as<T>::of({{0, 0, 0, 0}});
+    if (x < 0 || x >= i->size[0]) return texel_as<T>::of(texel{0, 0, 0, 0});
     return texel_as<T>::of(load_texel(i, x, 0, 0));
 }
 template <typename T> __device__ inline T tex1D(hipTextureObject_t texture, float x) {
