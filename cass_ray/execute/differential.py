@@ -33,7 +33,8 @@ _ENDED = (SandboxVerdict.OK, SandboxVerdict.EXIT)
 class PerturbedRun:
     """What the original prints under one change; ``moved`` says that it is something else than
     without. ``outputs`` are of a run and, where that may print something else, of one with other
-    clocks and another device, and took the time that was ``needed``."""
+    clocks and another device, and took the time that was ``needed``; the last of them has other
+    numbers where they vary without the change, too."""
 
     perturbation: Perturbation
     outputs: tuple[bytes, ...]
@@ -99,7 +100,7 @@ def perturbed_runs(
         if first.status != last.status:
             continue
         moved = first.status != 0 or not compare(normal, said(first), varied=True).numeric
-        outputs = said(first), said(last)
+        outputs = said(first), said(last), *_as_varied(normal, said(first))
         took = Needed.most(first, last)
         yield PerturbedRun(perturbation, outputs, first.status, moved, took)
 
@@ -108,6 +109,20 @@ def _may_vary(normal: Sequence[bytes], changed: bytes) -> bool:
     """Whether another machine may have a part in ``changed``: none does where the runs without
     changes are all the same, of which one was there, and numbers alone are other ones now."""
     return len({*normal}) > 1 or _words(normal[0]) != _words(changed)
+
+
+def _as_varied(normal: Sequence[bytes], changed: bytes) -> list[bytes]:
+    """``changed`` with other numbers where those of ``normal`` vary, if anywhere: a time that by
+    chance is the same in both runs under a change is no result."""
+    if len({*normal}) == 1 or any(_words(each) != _words(changed) for each in normal):
+        return []
+    columns = zip(*map(NUMBER.findall, normal), strict=True)
+
+    def other(match: re.Match[bytes]) -> bytes:
+        first, *further = sorted({*next(columns)})
+        return match[0] if not further else further[0] if match[0] == first else first
+
+    return [NUMBER.sub(other, changed)]
 
 
 def _words(output: bytes) -> list[bytes]:
