@@ -35,8 +35,8 @@ class DeviceMode:
 
     ``skip_kernels`` records and answers launches without running them. ``perturb`` changes data on
     its way. ``transcript`` records what moves between host and device.
-    ``as_on_a_card``: waves of a workgroup take turns at each loop and where they wait for memory,
-    not at barriers alone; neighboring workgroups start in reverse; device memory lies in blocks of
+    ``as_on_a_card``: waves take turns at each loop and where they wait for memory, not at barriers
+    alone, and so do workgroups; neighboring ones start in reverse; device memory lies in blocks of
     2 MiB, so that a stray access near it meets no unmapped page (not in checking mode). Programs
     that only happen to work do so here more often.
     ``late_streams``: what a program gives to a stream starts when the program waits for it, and
