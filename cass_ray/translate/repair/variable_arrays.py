@@ -23,8 +23,8 @@ _VALUES = re.compile(
 def fill_variable_array(
     text: SourceText, edits: Edits, message: str, line: int, offset: int
 ) -> str:
-    """``float a[n] = {0};`` becomes ``float a[n]; __builtin_memset(a, 0, sizeof(a));``, and other
-    values of numbers are copied behind that.
+    """``float a[n] = {0};`` becomes ``float a[n]; __builtin_memset(a, 0, sizeof(a));``, with a
+    check that its elements may be filled so; other values of numbers are copied behind that.
 
     ``offset`` is where clang points at: the size.
     """
@@ -35,7 +35,10 @@ def fill_variable_array(
         if found is None:
             continue
         name, (start, end) = found["name"], found.span("values")
+        element = name + "[0]" * text.code.count("[", found.start(), start)
         filled = f" __builtin_memset({name}, 0, sizeof({name}));"
+        if pattern is _ZEROS:  # an object with a constructor is another error, and no zeros
+            filled = f" static_assert(__is_trivial(__typeof__({element})));{filled}"
         if pattern is _VALUES:
             values = text.text[start:end].lstrip("= \t")
             filled += f" {{ const {found['type'].strip()} cass_values[] = {values}; "

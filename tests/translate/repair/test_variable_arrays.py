@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+from pathlib import Path
+
 import pytest
 
+from cass_ray.toolchain.locate import find_amd
 from cass_ray.translate.repair.loop import apply_fixes, diagnostics
 
 
@@ -28,8 +32,26 @@ def test_zeros(source: str, size: str, name: str, declaration: str) -> None:
     made = _mended(source, size)
     before, _, last = source.rstrip("\n").rpartition("\n")
     assert last not in made
-    expected = f"{declaration} __builtin_memset({name}, 0, sizeof({name}));\n"
+    element = name + "[0]" * declaration.count("[")
+    check = f"static_assert(__is_trivial(__typeof__({element})));"
+    expected = f"{declaration} {check} __builtin_memset({name}, 0, sizeof({name}));\n"
     assert made == (f"{before}\n" if before else "") + expected
+
+
+@pytest.mark.amd
+@pytest.mark.parametrize(
+    ("kind", "compiles"),
+    [("float", True), ("pair", True), ("std::string", False), ("counted", False)],
+)
+def test_objects_are_not_filled_with_zeros(kind: str, compiles: bool, tmp_path: Path) -> None:
+    source = (
+        "#include <string>\nstruct pair { int a, b; };\nstruct counted { int a = 7; };\n"
+        f"void f(int n) {{\n  {kind} a[n][2] = {{}};\n}}\n"
+    )
+    (tmp_path / "a.cpp").write_text(_mended(source, "n"))
+    command = [str(find_amd().clang), "-fsyntax-only", "a.cpp"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode == 0) == compiles, done.stderr
 
 
 def test_other_values_of_numbers_are_copied() -> None:
