@@ -15,7 +15,7 @@ from cass_ray.execute.drivers.generated import (
 )
 from cass_ray.execute.grades import Grade
 from cass_ray.execute.references import ReferenceRuns
-from cass_ray.execute.verification import PortVerification, combined
+from cass_ray.execute.verification import PortVerification, RunRecord, combined
 from cass_ray.execute.verify import Policy, verify
 from cass_ray.toolchain.unit import CompileFailure
 
@@ -75,7 +75,7 @@ def with_kernels_alone(
     """
     if isinstance(generated, str) or not (result.agrees or result.grade is Grade.CANNOT_TELL):
         said = generated if isinstance(generated, str) else ""
-        return result.model_copy(update={"generated": said})
+        return _shown(result.model_copy(update={"generated": said}), ())
     built = engine.build(generated.driven(port))
     policy = replace(policy, counterfactual=False, counters=False)
     alone = verify(generated.reference, built, engine, policy)
@@ -83,17 +83,37 @@ def with_kernels_alone(
         try:
             generated = undisputed(generated, original, engine)
         except CompileFailure as failure:
-            return result.model_copy(update={"generated": _not_built(failure)})
+            return _shown(result.model_copy(update={"generated": _not_built(failure)}), ())
         if not generated.reference.runs:
             said = f"none: the original takes no generated arguments{_disputed(generated)}"
-            return result.model_copy(update={"generated": said})
+            return _shown(result.model_copy(update={"generated": said}), ())
         if generated.disputed:
             alone = verify(generated.reference, built, engine, policy)
     launched = {generated.kernel(run.inputs.arguments) for run in generated.reference.runs}
     said = f"{len(generated.reference.runs)} launches of {', '.join(sorted(launched))}"
     said += _disputed(generated)
-    whole = combined(result, alone, generated.kernel)
+    whole = combined(_shown(result, alone.runs), alone, generated.kernel)
     return whole.model_copy(update={"generated": said})
+
+
+def _shown(result: PortVerification, alone: Sequence[RunRecord]) -> PortVerification:
+    """``result``, which is no more than agreement where a program that brings back a flag launches
+    a kernel that no run ``alone`` launches. Symbols are compared: a second kernel of the same name
+    is another one."""
+    if result.grade is not Grade.VERIFIED or not tells_of_itself_alone(result):
+        return result
+    missing = sorted(_launched(result.runs) - _launched(alone))
+    if not missing:
+        return result
+    weakness = (
+        f"it brings back {_FEW_BYTES} bytes at most, which its own check may decide, and"
+        f" {missing[0]} could not be launched alone with the original's parameters"
+    )
+    return result.model_copy(update={"grade": Grade.AGREES, "passed": False, "weakness": weakness})
+
+
+def _launched(runs: Sequence[RunRecord]) -> set[str]:
+    return {line.partition(" <<<")[0] for run in runs for line in run.launches}
 
 
 def _not_built(failure: CompileFailure) -> str:
