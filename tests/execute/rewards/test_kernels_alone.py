@@ -64,3 +64,31 @@ def test_one_whose_check_is_as_wrong_as_its_kernel_is_not(kind: str) -> None:
     question, fault = PROGRAMS[kind]
     further = [("i * 14", "i * 18")] if "i * 14" in question else []
     assert outcome(question, fault, *further) is Outcome.WRONG
+
+
+LAUNCHES = (("(a, n);", "(a, n, 0);"), ("(a, n, bad);", "(a, n, bad, 0);"))
+PARAMETERS = (("fill(int* a, int n)", "fill(int* a, int n, int)"), ("int* bad)", "int* bad, int)"))
+SECOND_KERNELS = """
+__global__ void fill(int* a, int n, int) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) a[i] = i * 9;
+}
+__global__ void check(const int* a, int n, int* bad, int) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n && a[i] != i * 9) atomicAdd(bad, 1);
+}
+int main() {"""
+
+
+@pytest.mark.nvidia
+@pytest.mark.amd
+@pytest.mark.parametrize(
+    "faults",
+    [(("i * 7", "i * 9"), *PARAMETERS, *LAUNCHES), (("int main() {", SECOND_KERNELS), *LAUNCHES)],
+    ids=["another parameter", "second kernels of the same names"],
+)
+def test_kernels_that_cannot_be_launched_alone_are_not_shown(
+    faults: tuple[tuple[str, str], ...],
+) -> None:
+    """Kernel and check are wrong alike, in kernels that the original does not have."""
+    assert outcome(SELF_CHECK, *faults) is Outcome.NOT_SHOWN
