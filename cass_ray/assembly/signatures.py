@@ -59,7 +59,7 @@ _CLANG_STATIC = re.compile(r"(?:\.|__)(?:static|intern)(?:\.|__)[0-9a-f]+$")
 _PREFIX = re.compile(r"_Z(N?)[VK]*L?")
 _LENGTH = re.compile(r"[0-9]{1,5}")
 _FUNCTION = "&("
-"""What a function among template arguments begins with."""
+"""A function among template arguments begins with it."""
 _MOST_FUNCTIONS = 64
 
 

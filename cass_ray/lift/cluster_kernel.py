@@ -12,7 +12,7 @@ class ClusterKernel:
 
     name: str
     symbol: str
-    """What it is called here; empty where it could not be lifted so."""
+    """The name of the lifted kernel; empty where it could not be lifted so."""
     parameters: int
     words_offset: int
     """Offset, among the arguments, of the one behind its own parameters."""

@@ -227,8 +227,8 @@ def _torch(
     translator: Translator,
     say: Callable[[str], None],
 ) -> TorchBackend | None:
-    """What an extension of PyTorch is built with, and tensors on devices are made by; None for
-    other projects.
+    """Return the PyTorch that builds an extension and makes tensors on devices; None for projects
+    that need none.
 
     Raises :class:`ProjectError` where the project itself is one and PyTorch is missing, and what
     :func:`~cass_ray.project.pytorch.backend.torch_backend` raises.

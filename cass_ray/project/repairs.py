@@ -52,7 +52,7 @@ class FileRepair:
 
 @dataclass(frozen=True)
 class _Said:
-    """What a build that failed says of the project's files.
+    """This is what a build that failed says of the project's files.
 
     ``errors`` are by the file that they are in; ``units`` are files that a host's compiler cannot
     compile, and the targets that hold them.

@@ -82,7 +82,7 @@ SPACE = "N34_INTERNAL_8fd47134_4_a_cu_6c25ed87"
 
 
 def test_static_functions_among_template_arguments() -> None:
-    """As nvcc 13.0 and clang 19 name ``k<one, 32>``, ``k<two, 32>`` and ``k<both<one, 3>, 4>``."""
+    """nvcc 13.0 and clang 19 name ``k<one, 32>``, ``k<two, 32>`` and ``k<both<one, 3>, 4>``."""
     nvidia = [
         f"_Z1kIXadL_Z{SPACE}3oneEPKcPcEELi32EEvS2_S3_",
         f"_Z1kIXadL_Z{SPACE}3twoEPKcPcEELi32EEvS2_S3_",

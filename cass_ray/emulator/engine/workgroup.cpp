@@ -228,7 +228,8 @@ Outcome Workgroup::advance() {
   return is_late() ? Outcome::out_of_time : Outcome::preempted;
 }
 
-// Of this share; another number each time, so that no loop of a kernel stays in step with it.
+// How many turns this share has: another number each time, so that no loop of a kernel stays in
+// step with it.
 unsigned Workgroup::interleaved_turns() {
   if (shares_ == short_shares) return interleaved_turns_per_share;
   ++shares_;

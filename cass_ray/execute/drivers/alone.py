@@ -74,8 +74,7 @@ def with_kernels_alone(
     Where they differ the rules' translation of ``original`` is asked, which launches count.
     """
     if isinstance(generated, str) or not (result.agrees or result.grade is Grade.CANNOT_TELL):
-        said = generated if isinstance(generated, str) else ""
-        return _shown(result.model_copy(update={"generated": said}), ())
+        return _told(result, generated if isinstance(generated, str) else "")
     built = engine.build(generated.driven(port))
     policy = replace(policy, counterfactual=False, counters=False)
     alone = verify(generated.reference, built, engine, policy)
@@ -83,23 +82,25 @@ def with_kernels_alone(
         try:
             generated = undisputed(generated, original, engine)
         except CompileFailure as failure:
-            return _shown(result.model_copy(update={"generated": _not_built(failure)}), ())
+            return _told(result, _not_built(failure))
         if not generated.reference.runs:
             said = f"none: the original takes no generated arguments{_disputed(generated)}"
-            return _shown(result.model_copy(update={"generated": said}), ())
+            return _told(result, said)
         if generated.disputed:
             alone = verify(generated.reference, built, engine, policy)
     launched = {generated.kernel(run.inputs.arguments) for run in generated.reference.runs}
     said = f"{len(generated.reference.runs)} launches of {', '.join(sorted(launched))}"
     said += _disputed(generated)
-    whole = combined(_shown(result, alone.runs), alone, generated.kernel)
-    return whole.model_copy(update={"generated": said})
+    return combined(_told(result, said, alone.runs), alone, generated.kernel)
 
 
-def _shown(result: PortVerification, alone: Sequence[RunRecord]) -> PortVerification:
-    """``result``, which is no more than agreement where a program that brings back a flag launches
-    a kernel that no run ``alone`` launches. Symbols are compared: a second kernel of the same name
-    is another one."""
+def _told(result: PortVerification, said: str, alone: Sequence[RunRecord] = ()) -> PortVerification:
+    """Add what is ``said`` of kernels alone to ``result``.
+
+    It is no more than agreement where a program that brings back a flag launches a kernel that no
+    run ``alone`` launches. Symbols are compared: a second kernel of the same name is another one.
+    """
+    result = result.model_copy(update={"generated": said})
     if result.grade is not Grade.VERIFIED or not tells_of_itself_alone(result):
         return result
     missing = sorted(_launched(result.runs) - _launched(alone))

@@ -99,7 +99,7 @@ class EntryCounts:
 
 
 class ChangedCodeError(RuntimeError):
-    """What a worker's rows depend on is not what those of the build do."""
+    """A worker's code or lists are not those with which the build began."""
 
 
 @dataclass(frozen=True)

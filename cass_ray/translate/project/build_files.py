@@ -58,7 +58,7 @@ from cass_ray.translate.project.templates import made_from
 from cass_ray.translate.protocol import Severity, Translation
 
 _MAKEFILE = re.compile(r"(?:gnu)?makefile(?:[.-].+)?|.+\.(?:mk|mak|make)", re.IGNORECASE)
-"""Those from which Autotools make others (``Makefile.am``) among them."""
+"""The files from which Autotools make others (``Makefile.am``) are among them."""
 _BACKUP = re.compile(r".+(?:\.(?:orig|rej|bak|backup|old|save|saved|swp|~\d+~)|~)", re.IGNORECASE)
 """What editors, patch and :mod:`cass_ray.commands.in_place` keep of a file before a change."""
 DEFAULT_ARCHITECTURE = DEFAULT_AMD_ARCHITECTURE

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 _OF_JINJA = frozenset({".j2", ".jinja", ".jinja2"})
 _ENDINGS = _OF_JINJA | {".in", ".cuda", ".template", ".tmpl"}
-"""Of files that are configured, linked or copied to the name without the ending."""
+"""Files with these endings are configured, linked or copied to the name without the ending."""
 
 
 def is_template(name: str) -> bool:

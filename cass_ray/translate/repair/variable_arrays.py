@@ -17,7 +17,7 @@ _VALUES = re.compile(
     r"|u?int(?:8|16|32|64)_t)[ \t]+)++)(?P<name>[A-Za-z_]\w*)[ \t]*\[[^\[\]{};]*\][ \t]*"
     r"(?P<values>=?[ \t]*\{[^{};]*\})[ \t]*;"
 )
-"""Of numbers alone: objects have constructors."""
+"""It matches arrays of numbers alone, since objects have constructors."""
 
 
 def fill_variable_array(

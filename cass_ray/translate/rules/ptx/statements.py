@@ -273,7 +273,7 @@ def _hint(text: str, start: int, end: int) -> re.Match[str] | None:
 
 @lru_cache(maxsize=2)
 def _macros(text: str) -> dict[str, list[str]]:
-    """What each macro of a file may stand for; its statements ask again and again."""
+    """Return what each macro of a file may stand for. It is kept, since each statement asks."""
     macros: dict[str, list[str]] = {}
     for match in _DEFINE.finditer(text):
         macros.setdefault(match[1], []).append(match[2].strip())

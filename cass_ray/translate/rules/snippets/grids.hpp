@@ -22,7 +22,7 @@ __device__ inline unsigned long long grid_num_blocks(const grid_group&) {
 __device__ inline unsigned long long grid_num_threads(const grid_group& grid) {
     return grid_num_blocks(grid) * (blockDim.x * blockDim.y * blockDim.z);
 }
-// Of thread_block HIP's are not constant.
+// HIP's members of thread_block are not constant.
 using cooperative_groups::thread_block;
 __device__ inline dim3 block_group_dim(const thread_block&) {
     return dim3(blockDim.x, blockDim.y, blockDim.z);
