@@ -57,6 +57,9 @@ class RunRecord(StrictModel):
     """Changes under which it agreed with the original, and which move what the original prints."""
     same_data: int = 0
     """Bytes that kernels wrote and both programs brought back alike."""
+    results: bool = False
+    """Whether it prints more than what a check of its own says
+    (:mod:`cass_ray.execute.answers`)."""
     undecided: str = ""
     """Why nothing shows that its output comes from the device."""
     disputed: list[str] = []
