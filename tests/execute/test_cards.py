@@ -145,6 +145,40 @@ def test_a_card_with_the_name_and_sizes_of_another_runs_its_own_code(
     assert done.ended.stdout.decode() == printed, done.ended.stderr
 
 
+TIMES = r"""
+#include <chrono>
+#include <cstdio>
+#include <hip/hip_runtime.h>
+__global__ void count(int* p) {
+  for (int i = 0; i < 1000; ++i) atomicAdd(p, 1);
+}
+int main() {
+  hipEvent_t start, stop;
+  int* p;
+  float by_events = 0;
+  if (hipMalloc(&p, sizeof *p) || hipEventCreate(&start) || hipEventCreate(&stop)) return 1;
+  const auto before = std::chrono::steady_clock::now();
+  if (hipEventRecord(start)) return 1;
+  count<<<1, 64>>>(p);
+  if (hipEventRecord(stop) || hipEventSynchronize(stop)) return 1;
+  const std::chrono::duration<float, std::milli> by_host =
+      std::chrono::steady_clock::now() - before;
+  if (hipEventElapsedTime(&by_events, start, stop)) return 1;
+  puts(by_events > by_host.count() ? "longer" : "within");
+}
+"""
+
+
+@pytest.mark.amd
+def test_no_rounding_hides_that_the_other_card_is_slower(tmp_path: Path) -> None:
+    """Times between events lie within the host's: on the other card they are longer by far."""
+    backend = Rdna3Backend(threads=1)
+    (tmp_path / "a.hip").write_text(TIMES)
+    built = backend.build(gathered(tmp_path / "a.hip", in_project=False))
+    done = [backend.run(built, mode=RunMode(varied=varied)).ended for varied in (False, True)]
+    assert [each.stdout for each in done] == [b"within\n", b"longer\n"], done[0].stderr
+
+
 @pytest.mark.parametrize(
     ("mode", "shown", "variable"),
     [

@@ -22,6 +22,7 @@ struct DeviceKind {
   int l2_bytes;
   std::size_t memory_bytes;
   std::size_t shared_bytes = 64 << 10;  // LDS that a block can have
+  float time_factor = 1;                // of the times between events
 };
 
 // By ordinal: those that $CASS_DEVICES names, a processor for each, with commas between them; else

@@ -205,7 +205,8 @@ hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t start_handle,
     if (!event->command->finished()) return hipErrorNotReady;
     times[index++] = event->command->finished_at();
   }
-  *milliseconds = std::chrono::duration<float, std::milli>(times[1] - times[0]).count();
+  const std::chrono::duration<float, std::milli> passed = times[1] - times[0];
+  *milliseconds = passed.count() * start->device.kind.time_factor;
   return hipSuccess;
 }
 

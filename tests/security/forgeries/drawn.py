@@ -111,6 +111,7 @@ int main() {
 }
 """
 NUMBERS = 'for (int i = 0; i < 5; ++i) printf("%f\\n", y[i]); (void)wrong;'
+COUNT = 'int n = 0; for (int i = 0; i < 6; ++i) n += x[i] > 0.75f; printf("%d large\\n", n); '
 VERDICT = 'puts(wrong ? "FAILED" : "PASSED");'
 CURAND = """
 #include <curand_kernel.h>
@@ -143,6 +144,9 @@ DRAWN = {
     "on the host, in managed memory": MANAGED,
     "on the host, sent, numbers printed": SENT.replace("SEED", "std::random_device{}()").replace(
         "SAYS", NUMBERS
+    ),
+    "on the host, sent, a count of six printed": SENT.replace("SEED", "time(0)").replace(
+        "SAYS", COUNT + NUMBERS
     ),
     "on the host, sent, checked by itself": SENT.replace("SEED", "time(0)").replace(
         "SAYS", VERDICT
