@@ -190,13 +190,13 @@ def _measure_one(
     done, varies = _runs(backend, built, inputs, mode, runs, clean)
     undisturbed: tuple[bytes, ...] = ()
     if not _problem(done, mode) and _draws(done):
-        by_chance = mode
+        elsewhere = replace(mode, varied=True)  # where the time, which may be a seed, is another
         mode = replace(mode, same_draws=new_seed())
         again, same_varies = _runs(backend, built, inputs, mode, runs)
         if _problem(again, mode):
             mode = replace(mode, same_draws=0)
         else:
-            further = (backend.run(built, inputs, by_chance) for _ in range(_FURTHER_DRAWS))
+            further = (backend.run(built, inputs, elsewhere) for _ in range(_FURTHER_DRAWS))
             all_draws = [done[0], *filter(_usable, further), *done[1:]]
             undisturbed = tuple(said(each.ended) for each in all_draws)
             done, varies = again, same_varies

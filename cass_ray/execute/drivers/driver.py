@@ -33,13 +33,15 @@ ARGUMENT_LISTS: tuple[tuple[str, ...], ...] = (
 """Blocks of 32 to 1024, grids of 1 to 2^20, numbers of elements that blocks do not divide."""
 
 _REAL = frozenset({"float", "double"})
-_INTEGRAL = frozenset(
-    {"char", "signed char", "unsigned char", "short", "unsigned short", "int", "unsigned",
-     "unsigned int", "long", "unsigned long", "long int", "unsigned long int", "long long",
-     "long long int", "unsigned long long", "unsigned long long int", "size_t", "bool",
-     "int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t",
-     "uint", "uchar", "ushort", "ulong", "std::size_t"}
-)  # fmt: skip
+_INTEGRAL_BYTES = {
+    **dict.fromkeys(("bool", "char", "signed char", "unsigned char", "uchar"), 1),
+    **dict.fromkeys(("int8_t", "uint8_t"), 1),
+    **dict.fromkeys(("short", "unsigned short", "ushort", "int16_t", "uint16_t"), 2),
+    **dict.fromkeys(("int", "unsigned", "unsigned int", "uint", "int32_t", "uint32_t"), 4),
+    **dict.fromkeys(("long", "unsigned long", "long int", "unsigned long int", "ulong"), 8),
+    **dict.fromkeys(("long long", "long long int", "unsigned long long"), 8),
+    **dict.fromkeys(("unsigned long long int", "size_t", "std::size_t", "int64_t", "uint64_t"), 8),
+}
 _QUALIFIERS = frozenset(
     {"const", "volatile", "restrict", "__restrict__", "__restrict", "__grid_constant__", "register"}
 )
@@ -61,6 +63,16 @@ class DriverParameter:
     type: str
     pointer: bool
     writable: bool
+
+    def takes(self, other: DriverParameter) -> bool:
+        """Whether what is made up for ``other`` can be given to it: numbers are converted, and
+        integers behind a pointer may have another sign."""
+        sizes = [_INTEGRAL_BYTES.get(each.type) for each in (self, other)]
+        if self.pointer != other.pointer or sizes.count(None) == 1:
+            return False
+        if not self.pointer:
+            return True
+        return sizes[0] == sizes[1] if sizes[0] else self.type == other.type
 
 
 @dataclass(frozen=True)
@@ -235,7 +247,7 @@ def _parameter(part: Sequence[Token]) -> DriverParameter | None:
     pointer = "*" in words
     head = words[: words.index("*")] if pointer else words[:-1]
     base = " ".join(word for word in head if word not in _QUALIFIERS).replace(" :: ", "::")
-    if base not in _REAL and base not in _INTEGRAL:
+    if base not in _REAL and base not in _INTEGRAL_BYTES:
         return None
     return DriverParameter(base, pointer, pointer and "const" not in head)
 
@@ -260,7 +272,7 @@ def _function(kernel: DrivenKernel, prefix: str) -> str:
     for number, parameter in enumerate(kernel.parameters):
         if parameter.pointer:
             lines.append(f"  CassBuffer<{parameter.type}> b{number}(run, {number});")
-            arguments.append(f"b{number}.device")
+            arguments.append(f"CassPointer<{parameter.type}>{{b{number}.device}}")
         elif parameter.type in _REAL:
             arguments.append(f"({parameter.type})0.75")
         else:

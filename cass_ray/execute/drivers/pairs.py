@@ -24,7 +24,7 @@ def driven_pair(original: Sources, port: Sources) -> DrivenPair | None:
     """Both sides with a driver; None where one of them is a program already.
 
     Raises ``ValueError`` where they have no kernel in common that a driver can launch: one with the
-    same name and the same parameters, all of them plain numbers or pointers to such.
+    same name and parameters that take the same, all of them plain numbers or pointers to such.
     """
     if any(has_main(_texts(side)) for side in (original, port)):
         return None
@@ -40,7 +40,7 @@ def driven_pair(original: Sources, port: Sources) -> DrivenPair | None:
 
 
 def common_kernels(original: Sources, port: Sources) -> list[DrivenKernel]:
-    """What a driver can launch in the main files of both, with the same parameters."""
+    """What a driver can launch in the main files of both, on the same arguments."""
     theirs = {kernel.name: kernel for kernel in drivable_kernels(_main(original))}
     ours = drivable_kernels(_main(port))
     # The numbers are the original's: a port could leave its own out.
@@ -48,7 +48,9 @@ def common_kernels(original: Sources, port: Sources) -> list[DrivenKernel]:
 
 
 def _same(ours: DrivenKernel, theirs: DrivenKernel | None) -> bool:
-    return theirs is not None and ours.parameters == theirs.parameters
+    if theirs is None or len(ours.parameters) != len(theirs.parameters):
+        return False
+    return all(a.takes(b) for a, b in zip(ours.parameters, theirs.parameters, strict=True))
 
 
 def driven(sources: Sources, kernels: Sequence[DrivenKernel]) -> Sources:

@@ -61,6 +61,16 @@ static void cass_summary(const T* values, long long count, bool real) {
   printf("\n");
 }
 
+// For a parameter that points to integers of the same size with another sign, too.
+template <typename T>
+struct CassPointer {
+  T* device;
+  template <typename Other>
+  operator Other*() const {
+    return (Other*)device;
+  }
+};
+
 template <typename T>
 struct CassBuffer {
   T* device;

@@ -130,6 +130,31 @@ def test_bounds_that_no_input_reaches_are_reached(tmp_path: Path, wrong: tuple[s
     assert not result.passed and "with clamped alone" in result.reason
 
 
+@pytest.mark.amd
+@pytest.mark.parametrize(
+    ("change", "right"),
+    [
+        (("int* bins, int n", "int* bins, unsigned long long n"), True),
+        (("int* bins, int n", "unsigned* bins, int n"), False),  # a negative number is none
+    ],
+)
+def test_parameters_of_other_types_get_the_same_numbers(
+    tmp_path: Path, change: tuple[str, str], right: bool
+) -> None:
+    original, port = tmp_path / "clamped.hip", tmp_path / "port.hip"
+    original.write_text(CLAMPED)
+    text = CLAMPED.replace(*change)
+    port.write_text(text if right else text.replace("x, bins, 2", "x, (unsigned*)bins, 2"))
+    result = cass.verify(original, port, backend="rdna3", reference_backend="rdna3")
+    assert result.generated == "3 launches of clamped"
+    assert result.numeric is right, result.reason
+
+
+def test_parameters_that_take_something_else_are_not_driven() -> None:
+    for other in ("int* bins, int n, int m", "long* bins, int n", "int* bins, float n"):
+        assert drivable(hip(CLAMPED), hip(CLAMPED.replace("int* bins, int n", other))) == []
+
+
 def test_numbers_are_the_originals() -> None:
     other = CLAMPED.replace("62.5f", "x[i]").replace("200", "0xC8")
     [kernel] = drivable(hip(CLAMPED), hip(other))
