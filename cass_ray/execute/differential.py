@@ -69,6 +69,7 @@ def plan(transcript: Transcript, seconds: float) -> list[Perturbation]:
     changes.append(Perturbation(Where.OUT_WIDE))
     changes += [Perturbation(Where.IN, 2)] if receives else []
     changes += [Perturbation(Where.BETWEEN, 2, launches // 2)] if launches > 2 else []
+    changes += [Perturbation(Where.IN, 3)] if receives else []
     if seconds > _SLOW_SECONDS:
         return changes[:_FEWEST]
     return changes[:_FEW] if seconds > _QUICK_SECONDS else changes

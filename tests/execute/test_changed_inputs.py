@@ -34,14 +34,19 @@ int main() {
 }
 """
 BYTES = {"TYPE": "unsigned char", "VALUE": "1 + i % 100", "COUNT": "256"}
+NUMBERS = {"TYPE": "int", "VALUE": "1000 + i", "COUNT": "256"}
 ENDS_IN_ZEROS = {"TYPE": "int", "VALUE": "i < 200 ? i + 7 : 0", "COUNT": "256"}
 
 
 @pytest.mark.amd
 @pytest.mark.parametrize(
     ("original", "wrong"),
-    [(BYTES, {"TYPE": "signed char"}), (ENDS_IN_ZEROS, {"COUNT": "200"})],
-    ids=["bytes with another sign", "zeros left out"],
+    [
+        (BYTES, {"TYPE": "signed char"}),
+        (NUMBERS, {"TYPE": "unsigned"}),
+        (ENDS_IN_ZEROS, {"COUNT": "200"}),
+    ],
+    ids=["bytes with another sign", "numbers without a sign", "zeros left out"],
 )
 def test_a_port_that_is_right_for_its_own_inputs_alone_differs(
     backend: Rdna3Backend, original: dict[str, str], wrong: dict[str, str]

@@ -71,6 +71,14 @@ std::uint32_t with_signs(std::uint32_t word) {
   return of_bytes ? word | signs : altered(word);
 }
 
+// With another sign: of an integer of few bits, else of what looks like a float.
+std::uint32_t negated(std::uint32_t word) {
+  constexpr std::uint32_t small = 1U << 20U;
+  constexpr std::uint32_t sign = 1U << 31U;
+  if (word == sign || word == sign - 1 || word <= 1 || word == -1U) return word;
+  return word < small || word > -small ? -word : word ^ sign;
+}
+
 // A small integer, with bits in its upper half. Of a number that was rounded the upper half is not
 // zero; nor does half of an eight-byte integer, which would be a size beyond all memory, change.
 std::uint32_t widened(std::uint32_t word) {
@@ -162,6 +170,7 @@ enum class Data {
   results,  // which differ by rounding in a program and its port: set to zero
   inputs,  // which are the same bits in both: altered
   other_inputs,  // the same, as bytes with signs; zeros become what lies near them
+  opposite_inputs,  // the same: negated
   integers,  // small ones among results: widened
 };
 
@@ -200,6 +209,8 @@ class Rule {
       change_words(target, count, altered);
     } else if (data_ == Data::other_inputs) {
       change_words(target, count, with_signs);
+    } else if (data_ == Data::opposite_inputs) {
+      change_words(target, count, negated);
     } else {
       std::memset(target, 0, static_cast<std::size_t>(count));
     }
@@ -222,6 +233,13 @@ class Rule {
   std::uint64_t share_;
   Data data_;
 };
+
+Rule of_inputs(const Perturbation::Request& request, MemoryPlace place, std::size_t bytes) {
+  if (request.where == Where::in_all) return Rule::all(Data::inputs);
+  constexpr Data kinds[] = {Data::inputs, Data::other_inputs, Data::opposite_inputs};
+  const Data kind = kinds[(request.seed + std::size(kinds) - 1) % std::size(kinds)];
+  return Rule::some(request.seed, place, bytes, in_share, kind);
+}
 
 Rule of_results(const Perturbation::Request& request, MemoryPlace place, std::size_t bytes) {
   if (request.where == Where::out_all) return Rule::all(Data::results);
@@ -310,10 +328,7 @@ void Perturbation::arrived(std::byte* start, std::size_t bytes, MemoryPlace plac
   if (changes_inputs()) {
     const std::vector<std::byte> copy(start, start + bytes);
     const Content given(copy.data(), bytes, place.offset);
-    const Data kind = request_.seed > 1 ? Data::other_inputs : Data::inputs;
-    const Rule rule = request_.where == Where::in_all
-                          ? Rule::all(kind)
-                          : Rule::some(request_.seed, place, bytes, in_share, kind);
+    const Rule rule = of_inputs(request_, place, bytes);
     for_groups(place.offset, bytes,
                [&](std::ptrdiff_t at, std::ptrdiff_t first, std::ptrdiff_t count) {
                  rule.apply(start + first, at, count, given);
@@ -407,11 +422,7 @@ void Perturbation::shared_before(const Block& block) {
   const MemoryPlace place{block.key, static_cast<std::uint64_t>(range.data() - block.start)};
   transcript_->shared_with_device(place, range);
   if (!changes_inputs()) return;
-  const Rule rule =
-      request_.where == Where::in_all
-          ? Rule::all(Data::inputs)
-          : Rule::some(request_.seed, {block.key, 0}, block.bytes, in_share, Data::inputs);
-  change_shared(block, seen.data(), rule);
+  change_shared(block, seen.data(), of_inputs(request_, {block.key, 0}, block.bytes));
 }
 
 // What kernels wrote there has come back to the host.
