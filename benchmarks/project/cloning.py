@@ -35,7 +35,7 @@ def clone(row: ProjectRow, place: Path, mirrors: Path | None) -> Checkout:
     :class:`CloneFailed`.
     """
     tree = place / row.project.replace("/", "+")
-    _clone(row.project, tree, mirrors, row.commit)
+    _clone(f"{row.project}@{row.commit}", tree, mirrors)
     for folder, repository in row.submodules.items():
         inside = tree / folder
         if inside.is_dir() and not any(inside.iterdir()):
@@ -43,8 +43,7 @@ def clone(row: ProjectRow, place: Path, mirrors: Path | None) -> Checkout:
         if repository.startswith("/"):
             shutil.copytree(repository, inside)
         else:
-            name, _, commit = repository.partition("@")
-            _clone(name, inside, mirrors, commit)
+            _clone(repository, inside, mirrors)
     if not row.submodules and mirrors is None:
         _git(["-C", str(tree), "submodule", "update", "--init", "--recursive", "--depth=1"])
     dependencies = {}
@@ -56,7 +55,9 @@ def clone(row: ProjectRow, place: Path, mirrors: Path | None) -> Checkout:
     return Checkout(tree, _git(["-C", str(tree), "rev-parse", "HEAD"]).strip(), dependencies)
 
 
-def _clone(repository: str, target: Path, mirrors: Path | None, commit: str = "") -> None:
+def _clone(source: str, target: Path, mirrors: Path | None) -> None:
+    """``source``: owner and name, and behind ``@`` a commit or tag other than the newest."""
+    repository, _, commit = source.partition("@")
     address = f"https://github.com/{repository}"
     if mirrors is not None:
         address = str(mirrors / repository.replace("/", "+") / "repo")

@@ -22,8 +22,7 @@ class ProjectRow(StrictModel):
     """Commands; empty ones are found by the build system. ``{jobs}`` is how many compilers run at
     once."""
     dependencies: dict[str, str] = {}
-    """Name of a download of the build -> a repository (``owner/name``) or a local folder that
-    replaces it."""
+    """Name of a download of the build -> what replaces it, as in ``submodules``."""
     submodules: dict[str, str] = {}
     """Folder -> what fills it where the clone's own submodules cannot be fetched: a repository
     (``owner/name``, with ``@`` and a commit or tag for another than the newest), or a folder of

@@ -46,7 +46,7 @@ from cass_ray.translate.project.cmake_lists import (
     set_parameters,
     sources_of_folder,
 )
-from cass_ray.translate.project.cmake_searches import searches
+from cass_ray.translate.project.cmake_searches import on_trial, searches
 from cass_ray.translate.project.makefiles import translate_makefile, translate_script
 from cass_ray.translate.project.meson import translate_meson
 from cass_ray.translate.project.nvcc_flags import IN_CMAKE
@@ -203,6 +203,7 @@ def translate_cmake(text: str) -> Translation:
     file.replace_commands(lambda _, whole: _link_list(whole, plain, targets, finds))
     file.replace_commands(lambda _, whole: plain_module(find_by_file(whole)))
     file.replace_commands(searches)
+    file.replace_commands(on_trial)
     file.replace_commands(for_hosts(text))
     file.replace_commands(renamed_language(text))
     checked = is_checked(text)

@@ -29,3 +29,15 @@ HEAD = "cmake_minimum_required(VERSION 3.18)\nproject(a LANGUAGES CXX CUDA)\n"
 )
 def test_headers_that_are_searched(command: str, expected: str) -> None:
     assert expected in translate_cmake(f"{HEAD}{command}\n").source
+
+
+def test_sources_compiled_on_trial() -> None:
+    text = f"""{HEAD}try_compile(WORKS ${{CMAKE_CURRENT_BINARY_DIR}}/tried
+  "${{CMAKE_CURRENT_LIST_DIR}}/a.b/check.cu" CUDA_STANDARD 17 CXX_STANDARD 17)
+"""
+    made = translate_cmake(text).source
+    copy = "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/check.hip"
+    assert f'"{copy}" HIP_STANDARD 17 CXX_STANDARD 17)' in made
+    assert f'configure_file("${{CMAKE_CURRENT_LIST_DIR}}/a.b/check.cu" "{copy}" COPYONLY)' in made
+    other = "try_compile(WORKS ${BUILD} ${HERE}/check.cpp CXX_STANDARD 17)"
+    assert other in translate_cmake(f"{HEAD}{other}\n").source
