@@ -28,6 +28,7 @@ FOLDER = Path(__file__).parent
 LIST = FOLDER / "repositories.yaml"
 LISTS = (
     "named", "by_rule", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",
+    "tenth",
 )  # fmt: skip
 LATER_LISTS = {"second": "by_rule", "third": "second", "fourth": "third", "fifth": "fourth"}
 """Later lists, with the one that each follows."""
@@ -81,6 +82,8 @@ class RepositoryList(StrictModel):
     """Small ones: the first twelve of the last rule."""
     ninth: list[Repository] = []
     """The eight that fit after the last of ``eighth``."""
+    tenth: list[Repository] = []
+    """Names that somebody knew, and clones that were had: ten middle-sized ones and ten smaller."""
     not_had: list[str] = []
     """Candidates before the last one taken of which no clone could be had."""
 

@@ -58,7 +58,7 @@ class AmdStage:
     _results: CachedResults = field(init=False)
 
     def __post_init__(self) -> None:
-        remedy = Remedy("host functions callable, overloads", has_remedy)
+        remedy = Remedy("host functions callable, overloads, C++20", has_remedy)
         self._results = CachedResults(self.cache, self.cached_only, remedy)
 
     def key(self, row: Row, architecture: str) -> str:

@@ -26,6 +26,7 @@ from cass_ray.pipeline.stages.base import (
     token_count,
 )
 from cass_ray.pipeline.workspace import Workspace
+from cass_ray.toolchain.given_headers import asks_for_newer_standard
 from cass_ray.toolchain.nvidia.host import recipe_of_projects
 from cass_ray.toolchain.nvidia.older_cccl import lacks_cccl, older_cccl
 from cass_ray.toolchain.nvidia.removed_names import removed_headers
@@ -63,7 +64,7 @@ class NvidiaStage:
     _results: CachedResults = field(init=False)
 
     def __post_init__(self) -> None:
-        remedy = Remedy(f"{older_cccl().key}, relocatable", _has_remedy)
+        remedy = Remedy(f"{older_cccl().key}, relocatable, C++20", _has_remedy)
         self._results = CachedResults(self.cache, self.cached_only, remedy)
 
     def key(self, row: Row) -> str:
@@ -201,7 +202,8 @@ def _of_part(row: Row, failure: CompileFailure) -> CompileFailure:
 
 
 def _has_remedy(failure: CompileFailure) -> bool:
-    return lacks_cccl(failure) or calls_other_units(failure)
+    newer = asks_for_newer_standard(failure.diagnostic)
+    return newer or lacks_cccl(failure) or calls_other_units(failure)
 
 
 def _is_of_project(row: Row) -> bool:

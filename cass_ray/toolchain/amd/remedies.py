@@ -10,7 +10,7 @@ from typing import TypeVar
 from cass_ray.dataset.row import Reason
 from cass_ray.toolchain import older_standard
 from cass_ray.toolchain.amd.host_functions import NAMED, more_callable
-from cass_ray.toolchain.given_headers import with_headers
+from cass_ray.toolchain.given_headers import asks_for_newer_standard, with_headers
 from cass_ray.toolchain.unit import CompileFailure, Unit
 
 FOLDERS = (Path(__file__).parent / "overloads", older_standard.FOLDER)
@@ -39,7 +39,8 @@ def has_remedy(failure: CompileFailure) -> bool:
     """Whether something is done about such a failure; it need not help."""
     said = failure.diagnostic
     known = NAMED.search(said) or any(says.search(said) for says in _OVERLOADS.values())
-    return failure.reason is Reason.COMPILE_ERROR and bool(known)
+    asks = bool(known) or asks_for_newer_standard(said)
+    return failure.reason is Reason.COMPILE_ERROR and asks
 
 
 def with_remedies(make: Callable[[Unit], T], unit: Unit) -> T:

@@ -154,11 +154,11 @@ class AmdToolchain:
         Raises :class:`~cass_ray.toolchain.unit.CompileFailure`; its reason is ``NO_DEVICE_CODE``
         where the unit compiles but holds no kernel.
         """
-        flags = code_flags(architecture, optimization, unit.standard, line_tables)
-        both = partial(
-            self._both_sides, architecture=architecture, optimization=optimization,
-            flags=flags, limits=limits, at_once=at_once,
-        )  # fmt: skip
+
+        def both(unit: Unit) -> AmdOutput:
+            flags = code_flags(architecture, optimization, unit.standard, line_tables)
+            return self._both_sides(unit, architecture, optimization, flags, limits, at_once)
+
         return with_remedies(both, unit)
 
     def _both_sides(
@@ -195,11 +195,11 @@ class AmdToolchain:
         Of another architecture's compilation the host side serves: there is nothing in it, and no
         macro that it sees, that tells architectures apart.
         """
-        flags = code_flags(architecture, optimization, unit.standard, line_tables)
-        device = partial(
-            self._device_side, architecture=architecture, optimization=optimization,
-            flags=flags, limits=limits,
-        )  # fmt: skip
+
+        def device(unit: Unit) -> AmdOutput:
+            flags = code_flags(architecture, optimization, unit.standard, line_tables)
+            return self._device_side(unit, architecture, optimization, flags, limits)
+
         return with_remedies(device, unit)
 
     def _device_side(

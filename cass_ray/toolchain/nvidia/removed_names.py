@@ -42,7 +42,7 @@ _NEEDED = {
     ),
     "cass_removed.h": re.compile(
         r"error: (?:texture is not a template"
-        r"|identifier \"(?:texture|cuda(?:Unb|B)indTexture\w*)\")"
+        r"|identifier \"(?:texture(?:Reference)?|cuda(?:Unb|B)indTexture\w*)\")"
     ),
     "cass_removed_runtime.h": re.compile(
         r"error: (?:class \"cudaDeviceProp\" has no member \"(?:clockRate|deviceOverlap"

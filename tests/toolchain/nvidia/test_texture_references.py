@@ -100,3 +100,11 @@ def test_what_it_does_not_give_back_is_the_compilers_error(
     with pytest.raises(CompileFailure) as failed:
         nvidia.compile(unit(tmp_path, source))
     assert failed.value.reason is Reason.COMPILE_ERROR
+
+
+def test_a_header_that_names_the_type_alone_compiles(
+    nvidia: NvidiaToolchain, tmp_path: Path
+) -> None:
+    source = "inline void unbind(const textureReference* t) { cudaUnbindTexture(t); }\n"
+    made = nvidia.compile(unit(tmp_path, source + "__global__ void k(int* p) { *p = 1; }\n"))
+    assert made.flags.endswith("-include cass_removed.h")
