@@ -114,8 +114,9 @@ def _may_vary(normal: Sequence[bytes], changed: bytes) -> bool:
 
 def _as_varied(normal: Sequence[bytes], changed: bytes) -> list[bytes]:
     """``changed`` with other numbers where those of ``normal`` vary, if anywhere: a time that by
-    chance is the same in both runs under a change is no result."""
-    if len({*normal}) == 1 or any(_words(each) != _words(changed) for each in normal):
+    chance is the same in both runs under a change is no result. Words may be other ones (FAILED),
+    if each line has as many numbers."""
+    if len({*normal}) == 1 or any(_counts(each) != _counts(changed) for each in normal):
         return []
     columns = zip(*map(NUMBER.findall, normal), strict=True)
 
@@ -124,6 +125,10 @@ def _as_varied(normal: Sequence[bytes], changed: bytes) -> list[bytes]:
         return match[0] if not further else further[0] if match[0] == first else first
 
     return [NUMBER.sub(other, changed)]
+
+
+def _counts(output: bytes) -> list[int]:
+    return [len(NUMBER.findall(line)) for line in output.splitlines()]
 
 
 def _words(output: bytes) -> list[bytes]:

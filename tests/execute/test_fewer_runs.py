@@ -76,12 +76,17 @@ def test_another_machine_is_asked_where_it_may_say_something_else(
     assert made.outputs[:2] == (changed.encode(),) * 2
 
 
-def test_what_varies_without_a_change_is_free_under_one_too() -> None:
+@pytest.mark.parametrize(("ending", "changed_ending"), [("", ""), (" [OK]", " [FAIL]")])
+def test_what_varies_without_a_change_is_free_under_one_too(
+    ending: str, changed_ending: str
+) -> None:
     """A time that by chance was the same in both runs under the change."""
-    normal = b"sum 3 in 0.1 ms", b"sum 3 in 5.6 ms"
-    made, _ = under_a_change(lambda _: "sum 7 in 0.1 ms", normal, elsewhere=True)
-    for port, agrees in (("sum 7 in 0.3 ms", True), ("sum 3 in 0.1 ms", False)):
-        assert compare(made.outputs, port.encode(), varied=True).numeric == agrees
+    normal = f"sum 3 in 0.1 ms{ending}".encode(), f"sum 3 in 5.6 ms{ending}".encode()
+    changed = f"sum 7 in 0.1 ms{changed_ending}"
+    made, _ = under_a_change(lambda _: changed, normal, elsewhere=True)
+    for numbers, agrees in (("sum 7 in 0.3", True), ("sum 3 in 0.1", False)):
+        port = f"{numbers} ms{changed_ending}".encode()
+        assert compare(made.outputs, port, varied=True).numeric == agrees
 
 
 def test_what_varies_under_a_change_alone_is_measured() -> None:
