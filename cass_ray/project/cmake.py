@@ -12,21 +12,22 @@ from cass_ray.toolchain.sandbox.process import CLEAN_ENVIRONMENT
 
 Version = tuple[int, ...]
 
-_WANTED = re.compile(r"\bcmake_minimum_required\s*\(\s*VERSION\s+([\d.]+)", re.IGNORECASE)
+_WANTED = re.compile(
+    r"^[^#\n]*\bcmake_minimum_required\s*\(\s*VERSION\s+([\d.]+)", re.IGNORECASE | re.MULTILINE
+)
 _VERSION = re.compile(r"cmake version (\d+(?:\.\d+)*)")
 
 
 def newer_cmake(root: Path) -> Path | None:
     """The folder of the package ``cmake``'s programs, if the project at ``root`` needs them.
 
-    None if the system's CMake is new enough for what the project's first file asks for, and where
-    the package (``pip install cmake``) is not installed.
+    None if the system's CMake is new enough for all that the project's first file asks for, some of
+    it for one option alone, and where the package (``pip install cmake``) is not installed.
     """
     file = root / "CMakeLists.txt"
-    wanted = _WANTED.search(file.read_text("utf-8", "replace")) if file.is_file() else None
-    if wanted is None or system_version() >= _numbers(wanted[1]):
-        return None
-    return packaged()
+    text = file.read_text("utf-8", "replace") if file.is_file() else ""
+    wanted = max(map(_numbers, _WANTED.findall(text)), default=())
+    return packaged() if wanted > system_version() else None
 
 
 def packaged() -> Path | None:

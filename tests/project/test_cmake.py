@@ -18,6 +18,13 @@ from cass_ray.project import cmake
         ("cmake_minimum_required(VERSION 3.26)", (3, 31, 6), False),
         ("cmake_minimum_required(VERSION 3.26)", (), True),
         ("project(x)", (3, 25, 1), False),
+        (
+            "cmake_minimum_required(VERSION 3.20)\nif(WITH_CUDA)\n"
+            "  cmake_minimum_required(VERSION 3.25.2)\nendif()",
+            (3, 25, 1),
+            True,
+        ),
+        ("project(x)  # cmake_minimum_required(VERSION 3.31)", (3, 25, 1), False),
     ],
 )
 def test_the_packages_cmake_is_for_projects_that_want_a_newer_one(

@@ -18,6 +18,7 @@ _TARGETS = {
 }
 _TARGET = re.compile("|".join(rf"(?<!\w)(?<!::){name}(?!\w)" for name in _TARGETS))
 _VARIABLE = re.compile(r"\b(CUB|Thrust|CCCL)_(FOUND|INCLUDE_DIRS?)\b")
+_TAKES_SEVERAL = {"target_link_libraries", "link_libraries", "set", "list", "string"}
 NAMED = re.compile(
     rf"{_TARGET.pattern}|\bfind_(?:package|dependency)\s*\(\s*(?:CUB|Thrust|CCCL)\b"
     r"|\bthrust_create_target\b",
@@ -40,5 +41,8 @@ def core_library(name: str, whole: str) -> str:
             f"add_library({words[0]} INTERFACE)\n"
             f"target_link_libraries({words[0]} INTERFACE roc::rocthrust)"
         )
-    whole = _TARGET.sub(lambda match: _TARGETS[match[0]], whole)
+    several = lower in _TAKES_SEVERAL  # a condition or a property is of one target
+    whole = _TARGET.sub(
+        lambda match: _TARGETS[match[0]] if several else _TARGETS[match[0]].split(";")[-1], whole
+    )
     return _VARIABLE.sub(lambda match: f"{_PACKAGES[match[1]][-1]}_{match[2]}", whole)

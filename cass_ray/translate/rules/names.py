@@ -34,6 +34,7 @@ _PRAGMA = re.compile(
 )
 _MACRO_NAMED = re.compile(r"(?:#[ \t]*(?:define|undef|ifdef|ifndef)[ \t]+|\bdefined[ \t(]+)\Z")
 _TAGS = frozenset({"cudaError"})
+_ARRAYS = frozenset({"hipArray", "hipMipmappedArray"})
 """Tags of types, which programs take for a name that is free."""
 _GIVEN = re.compile(r"\s*=(?!=)")
 _PASTED = re.compile(r"\s*##")
@@ -196,13 +197,13 @@ def _drop_class_key(unit: Rewrite, offset: int, word: str, hip: str) -> None:
     """``struct cudaGraphicsResource`` is ``hipGraphicsResource``: HIP's types are typedefs.
 
     Forward declarations keep the keyword: HIP's header has declared the type. So does a definition:
-    the type is the program's own.
+    the type is the program's own. So do arrays, which headers name before they are declared.
     """
     code = unit.source.code
     if _DEFINITION.match(code, offset + len(word)):
         return
     key = _CLASS_KEY.search(code, max(0, offset - 24), offset)
-    if hip.startswith("ihip"):
+    if hip.startswith("ihip") or hip in _ARRAYS:
         return  # The tag of a struct itself, declared or not.
     if key and tables.types().get(word) == hip and code[offset + len(word)] not in ";":
         unit.edits.replace(key.start(), offset, "")

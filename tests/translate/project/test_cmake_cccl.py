@@ -21,6 +21,8 @@ from cass_ray.translate.project.build_files import translate_cmake
         ("include_directories(${CUB_INCLUDE_DIR})", "include_directories(${hipcub_INCLUDE_DIR})"),
         ("thrust_create_target(Thrust FROM_OPTIONS)",
          "target_link_libraries(Thrust INTERFACE roc::rocthrust)"),
+        ("if(TARGET CCCL::CCCL AND TARGET CCCL::CUB)\nendif()",
+         "if(TARGET hip::hipcub AND TARGET hip::hipcub)\nendif()"),
         ("target_link_libraries(a PUBLIC CUB::CUB CCCL::Thrust)",
          "target_link_libraries(a PUBLIC hip::hipcub roc::rocthrust)"),
         ("target_link_libraries(a PRIVATE $<BUILD_INTERFACE:CCCL::CCCL>)",

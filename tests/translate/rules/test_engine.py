@@ -892,10 +892,13 @@ def test_other_namespaces_of_that_name_are_none_of_libcuxx(source: str) -> None:
     assert translate(source).findings == ()
 
 
-def test_the_tag_of_a_struct_stays_a_tag() -> None:
-    """Headers name the struct behind a stream to do without CUDA's own headers."""
-    made = RulesTranslator().translate("typedef struct CUstream_st* Stream;", filename="a.h")
-    assert made.source == "typedef struct ihipStream_t* Stream;"
+@pytest.mark.parametrize(
+    ("tag", "expected"), [("CUstream_st", "ihipStream_t"), ("cudaArray", "hipArray")]
+)
+def test_the_tag_of_a_struct_stays_a_tag(tag: str, expected: str) -> None:
+    """Headers name the struct behind a handle to do without CUDA's own headers."""
+    made = RulesTranslator().translate(f"typedef struct {tag}* Handle;", filename="a.h")
+    assert made.source == f"typedef struct {expected}* Handle;"
 
 
 def test_hipblas_is_told_to_declare_what_cublas_does() -> None:

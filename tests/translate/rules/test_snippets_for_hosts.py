@@ -29,10 +29,21 @@ pytestmark = pytest.mark.amd
     ],
 )
 def test_a_header_for_both(tmp_path: Path, body: str) -> None:
+    _compile(tmp_path, f"#pragma once\n#include <cuda_runtime.h>\n{body}\n")
+
+
+@pytest.mark.parametrize(
+    "header", ["driver_types.h", "channel_descriptor.h", "texture_types.h", "surface_types.h"]
+)
+def test_headers_of_types_are_included_alone(tmp_path: Path, header: str) -> None:
+    """HIP's of these names want its runtime's before them, where ``hipError_t`` is as well."""
+    _compile(tmp_path, f"#include <{header}>\ncudaError_t f(cudaArray_t, cudaMemcpyKind);\n")
+
+
+def _compile(tmp_path: Path, text: str) -> None:
     compiler = shutil.which("g++")
     if compiler is None:
         pytest.skip("needs g++")
-    text = f"#pragma once\n#include <cuda_runtime.h>\n{body}\n"
     (tmp_path / "both.h").write_text(
         make_translator("rules").translate(text, filename="both.h").source
     )
