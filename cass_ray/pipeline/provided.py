@@ -1,7 +1,8 @@
 """Provided headers on the node that compiles: fetched where they are not there yet.
 
-For the AMD side, what speaks of CUDA's runtime in PyTorch's headers is translated once, at the same
-paths: the names that extensions use (``at::cuda::getCurrentCUDAStream``) stay what they are.
+For the AMD side, what speaks of CUDA's runtime in PyTorch's and OpenCV's headers is translated
+once, at the same paths: the names that extensions use (``at::cuda::getCurrentCUDAStream``) stay
+what they are.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ from cass_ray.translate.project import declarations
 from cass_ray.translate.project.refusals import RefusingTranslator
 from cass_ray.translate.protocol import Context, Translator
 
-UNIT_RECIPE = "9"
+UNIT_RECIPE = "10"
 """Part of keys of a project's units: raise it when what is given to compilers here changes."""
-_RECIPE = "what has no translation is refused where it is code; all that include cuda.h"
-_TRANSLATED = ("torch",)
+_RECIPE = "what has no translation is refused where it is code; cuda.h, asm of devices"
+_TRANSLATED = ("torch", "libopencv-core-dev")
 """Packages that are written for both sides, by way of a translation of their headers."""
 _NVIDIA = ("nvidia-", "cutensor-")
 """Begins the names of packages that are Nvidia's alone, or whose counterparts are in the HIP
@@ -46,6 +47,7 @@ _OF_CUDA = re.compile(
     r"|^[ \t]*#[ \t]*include[ \t]*[<\"]cuda(?:\.h|_\w+\.h|/)",
     re.MULTILINE,
 )
+_ASM = re.compile(r"\basm[ \t]*(?:volatile[ \t]*)?\(")
 _REMOVED = tuple(
     f"{old}={new}"
     for old, new in {
@@ -61,6 +63,12 @@ _REMOVED = tuple(
 says to call in their place, which does the same."""
 _RUNTIME_HEADERS = frozenset({"cuda_runtime.h", "cuda_runtime_api.h", "cuda.h"})
 _ENDINGS = (".h", ".cuh", ".hpp")
+
+
+def is_of_cuda(text: str) -> bool:
+    """Whether a header needs a translation: it speaks of CUDA, or has inline PTX."""
+    has_asm = "__device__" in text and _ASM.search(text) is not None
+    return has_asm or _OF_CUDA.search(text) is not None
 
 
 def provided_folders(keys: Iterable[str], translator: Translator | None) -> tuple[Path, ...]:
@@ -133,7 +141,7 @@ def _translated(
         for path in sorted(root.rglob("*")):
             if path.suffix in _ENDINGS and path.is_file():
                 text = path.read_text("utf-8", "replace")
-                if declared or _OF_CUDA.search(text):
+                if declared or is_of_cuda(text):
                     texts[str(path.relative_to(root))] = text
         paths = frozenset(str(path.relative_to(root)) for path in root.rglob("*.h"))
         context = Context(paths, declared_names(texts.values()))
