@@ -13,12 +13,18 @@ from pathlib import Path
 from typing import Any
 
 from cass_ray.cache import default_directory, digest
+from cass_ray.dataset.row import Reason
 from cass_ray.toolchain.hip.libcudacxx import PACKAGE as LIBCUDACXX
 from cass_ray.toolchain.hip.libcudacxx import libcudacxx_for_hip
 from cass_ray.toolchain.hip.packages import unpack_once
 from cass_ray.toolchain.provided.errors import HeadersError
-from cass_ray.toolchain.provided.packages_table import WHEEL, HeaderPackage
+from cass_ray.toolchain.provided.packages_table import (
+    WHEEL,
+    HeaderPackage,
+    packages_of_headers,
+)
 from cass_ray.toolchain.provided.store import AMD_HEADERS, HeaderStore, package_of_key
+from cass_ray.toolchain.unit import CompileFailure, unopened_file
 from cass_ray.translate.declared import declared_names
 from cass_ray.translate.project import declarations
 from cass_ray.translate.project.refusals import RefusingTranslator
@@ -124,6 +130,17 @@ def forced_headers(row: Mapping[str, Any], *, translated: bool) -> tuple[str, ..
     """Headers that a row's command puts before its file; those of CUDA's runtime are there."""
     names = tuple(row.get("forced") or ())
     return tuple(name for name in names if not (translated and name in _RUNTIME_HEADERS))
+
+
+def with_unopened_header(row: dict[str, Any], failure: CompileFailure) -> dict[str, Any] | None:
+    """``row`` with the packages of a header that no file of its tree names: a header outside of the
+    tree includes it. None where no package has it, or the row had all of them."""
+    header = unopened_file(failure.diagnostic)
+    if failure.reason is not Reason.MISSING_HEADER or not header:
+        return None
+    known = row.get("header_packages") or []
+    further = [each.key for each in packages_of_headers([header]) if each.key not in known]
+    return {**row, "header_packages": [*known, *further]} if further else None
 
 
 def _translated(
