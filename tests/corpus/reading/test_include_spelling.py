@@ -34,6 +34,13 @@ FILES = {"gov/nist/Shape.cuh": "", "src/a.cu": KERNEL, "src/util.h": "", "x/Log.
         ('#include "log.h"', '#include "log.h"'),  # which of the two is not known
         ('#include "both.h"', '#include "both.h"'),
         ('#include "absent.h"', '#include "absent.h"'),
+        # The tree is a folder of another one; none of its own is called so.
+        ('#include "cuda/Both.h"', '#include "Both.h"'),
+        ('#include "mine/src/util.h"', '#include "src/util.h"'),
+        ('#include "cuda/absent.h"', '#include "cuda/absent.h"'),
+        ('#include "gov/Both.h"', '#include "gov/Both.h"'),
+        ('#include "cub/Both.h"', '#include "cub/Both.h"'),
+        ('#include "../cuda/Both.h"', '#include "../cuda/Both.h"'),
         ("#include <Util.h>", "#include <Util.h>"),
         ('#include "../../../../opt/cuda/include/vector_types.h"', "#include <vector_types.h>"),
         (
