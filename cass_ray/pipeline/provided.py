@@ -1,7 +1,8 @@
 """Provided headers on the node that compiles: fetched where they are not there yet.
 
-For the AMD side, what speaks of CUDA's runtime in PyTorch's headers is translated once, at the same
-paths: the names that extensions use (``at::cuda::getCurrentCUDAStream``) stay what they are.
+For the AMD side, what speaks of CUDA's runtime in PyTorch's and OpenCV's headers is translated
+once, at the same paths: the names that extensions use (``at::cuda::getCurrentCUDAStream``) stay
+what they are.
 """
 
 from __future__ import annotations
@@ -12,21 +13,27 @@ from pathlib import Path
 from typing import Any
 
 from cass_ray.cache import default_directory, digest
+from cass_ray.dataset.row import Reason
 from cass_ray.toolchain.hip.libcudacxx import PACKAGE as LIBCUDACXX
 from cass_ray.toolchain.hip.libcudacxx import libcudacxx_for_hip
 from cass_ray.toolchain.hip.packages import unpack_once
 from cass_ray.toolchain.provided.errors import HeadersError
-from cass_ray.toolchain.provided.packages_table import WHEEL, HeaderPackage
+from cass_ray.toolchain.provided.packages_table import (
+    WHEEL,
+    HeaderPackage,
+    packages_of_headers,
+)
 from cass_ray.toolchain.provided.store import AMD_HEADERS, HeaderStore, package_of_key
+from cass_ray.toolchain.unit import CompileFailure, unopened_file
 from cass_ray.translate.declared import declared_names
 from cass_ray.translate.project import declarations
 from cass_ray.translate.project.refusals import RefusingTranslator
 from cass_ray.translate.protocol import Context, Translator
 
-UNIT_RECIPE = "9"
+UNIT_RECIPE = "10"
 """Part of keys of a project's units: raise it when what is given to compilers here changes."""
-_RECIPE = "what has no translation is refused where it is code; all that include cuda.h"
-_TRANSLATED = ("torch",)
+_RECIPE = "what has no translation is refused where it is code; cuda.h, asm of devices"
+_TRANSLATED = ("torch", "libopencv-core-dev")
 """Packages that are written for both sides, by way of a translation of their headers."""
 _NVIDIA = ("nvidia-", "cutensor-")
 """Begins the names of packages that are Nvidia's alone, or whose counterparts are in the HIP
@@ -46,6 +53,7 @@ _OF_CUDA = re.compile(
     r"|^[ \t]*#[ \t]*include[ \t]*[<\"]cuda(?:\.h|_\w+\.h|/)",
     re.MULTILINE,
 )
+_ASM = re.compile(r"\basm[ \t]*(?:volatile[ \t]*)?\(")
 _REMOVED = tuple(
     f"{old}={new}"
     for old, new in {
@@ -61,6 +69,12 @@ _REMOVED = tuple(
 says to call in their place, which does the same."""
 _RUNTIME_HEADERS = frozenset({"cuda_runtime.h", "cuda_runtime_api.h", "cuda.h"})
 _ENDINGS = (".h", ".cuh", ".hpp")
+
+
+def is_of_cuda(text: str) -> bool:
+    """Whether a header needs a translation: it speaks of CUDA, or has inline PTX."""
+    has_asm = "__device__" in text and _ASM.search(text) is not None
+    return has_asm or _OF_CUDA.search(text) is not None
 
 
 def provided_folders(keys: Iterable[str], translator: Translator | None) -> tuple[Path, ...]:
@@ -118,6 +132,17 @@ def forced_headers(row: Mapping[str, Any], *, translated: bool) -> tuple[str, ..
     return tuple(name for name in names if not (translated and name in _RUNTIME_HEADERS))
 
 
+def with_unopened_header(row: dict[str, Any], failure: CompileFailure) -> dict[str, Any] | None:
+    """``row`` with the packages of a header that no file of its tree names: a header outside of the
+    tree includes it. None where no package has it, or the row had all of them."""
+    header = unopened_file(failure.diagnostic)
+    if failure.reason is not Reason.MISSING_HEADER or not header:
+        return None
+    known = row.get("header_packages") or []
+    further = [each.key for each in packages_of_headers([header]) if each.key not in known]
+    return {**row, "header_packages": [*known, *further]} if further else None
+
+
 def _translated(
     store: HeaderStore, package: HeaderPackage, root: Path, translator: Translator
 ) -> Path:
@@ -133,7 +158,7 @@ def _translated(
         for path in sorted(root.rglob("*")):
             if path.suffix in _ENDINGS and path.is_file():
                 text = path.read_text("utf-8", "replace")
-                if declared or _OF_CUDA.search(text):
+                if declared or is_of_cuda(text):
                     texts[str(path.relative_to(root))] = text
         paths = frozenset(str(path.relative_to(root)) for path in root.rglob("*.h"))
         context = Context(paths, declared_names(texts.values()))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 _LOOKS_LIKE_CUDA = (
     r"(?:cuda|cu[A-Z]|CU[a-z]|CU_|CUB_|CUDA_|CUDART_|CUBLAS_|CUFFT_|CURAND_|CUSPARSE_|CUSOLVER_"
@@ -104,14 +105,15 @@ def declared_names(texts: Iterable[str]) -> frozenset[str]:
     members of a namespace ``cuda`` of their own, and what :func:`object_kinds` and
     :func:`data_types` say.
     """
-    found: set[str] = set()
-    for whole in texts:
-        text = _NO_CODE.sub(" ", whole)
-        found.update(object_kinds([text]))
-        found.update(data_types([text]))
-        for pattern in (_MACRO, _CONFIGURED, _DECLARATION, _OVERLOAD):
-            found.update(pattern.findall(text))
-        found.update(_of_own_namespace(text))
-        for body in _ENUMERATION.findall(text):
-            found.update(_ENUMERATOR.findall(body))
+    return frozenset().union(*map(_declared_in, texts))
+
+
+@lru_cache(maxsize=4096)  # units of a project share most of their headers
+def _declared_in(whole: str) -> frozenset[str]:
+    text = _NO_CODE.sub(" ", whole)
+    found = {*object_kinds([text]), *data_types([text]), *_of_own_namespace(text)}
+    for pattern in (_MACRO, _CONFIGURED, _DECLARATION, _OVERLOAD):
+        found.update(pattern.findall(text))
+    for body in _ENUMERATION.findall(text):
+        found.update(_ENUMERATOR.findall(body))
     return frozenset(found)

@@ -6,11 +6,12 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
+from cass_ray.dataset.row import Reason
 from cass_ray.pipeline import provided
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.toolchain.provided.packages_table import packages
 from cass_ray.toolchain.provided.store import AMD_HEADERS
-from cass_ray.toolchain.unit import Unit
+from cass_ray.toolchain.unit import CompileFailure, Unit
 from cass_ray.translate.engines.registry import make_translator
 
 
@@ -28,10 +29,13 @@ from cass_ray.translate.engines.registry import make_translator
         ("#include <c10/cuda/CUDAStream.h>\n", False),
         ("// include cuda.h\n", False),
         ("namespace at::cuda {}\n", False),
+        # opencv2/core/cuda/saturate_cast.hpp has PTX and no name of CUDA's; the other is x86's.
+        ('__device__ int f(int a) { asm("abs.s32 %0, %0;" : "+r"(a)); return a; }\n', True),
+        ('int f() { int a; asm volatile("rdtsc" : "=a"(a)); return a; }\n', False),
     ],
 )
 def test_headers_that_name_cuda_are_translated(text: str, translated: bool) -> None:
-    assert (provided._OF_CUDA.search(text) is not None) is translated
+    assert provided.is_of_cuda(text) is translated
 
 
 CUBLASLT = """
@@ -125,3 +129,25 @@ def test_extensions_of_pytorch_have_what_its_builds_for_rocm_define() -> None:
     row = {"definitions": ["A=1"], "header_packages": ["torch-2.9.1-abc"]}
     assert provided.unit_definitions(row, translated=True) == ("A=1", "USE_ROCM=1", "HIPBLAS_V2")
     assert provided.unit_definitions(row, translated=False) == ("A=1",)
+
+
+def test_a_header_that_a_header_outside_of_the_tree_includes_is_provided() -> None:
+    said = "/usr/include/boost/mpi/config.hpp:22:10: fatal error: mpi.h: No such file or directory"
+    failure = CompileFailure(Reason.MISSING_HEADER, said, "g++")
+    row = {"path": "a.cu", "header_packages": ["boost"]}
+    wider = provided.with_unopened_header(row, failure)
+    assert wider is not None
+    assert packages()["libopenmpi-dev"].key in wider["header_packages"]
+    assert wider["header_packages"][0] == "boost"
+    assert provided.with_unopened_header(wider, failure) is None
+    assert row["header_packages"] == ["boost"]
+
+
+@pytest.mark.parametrize(
+    ("reason", "header"),
+    [(Reason.MISSING_HEADER, "own_part.h"), (Reason.COMPILE_ERROR, "mpi.h")],
+)
+def test_other_failures_ask_for_no_package(reason: Reason, header: str) -> None:
+    said = f"a.cu:1:10: fatal error: {header}: No such file or directory"
+    failure = CompileFailure(reason, said, "g++")
+    assert provided.with_unopened_header({"path": "a.cu"}, failure) is None

@@ -12,6 +12,7 @@ from functools import cached_property
 
 from cass_ray.corpus.reading.filetree import FileTree, read_text
 from cass_ray.corpus.reading.includes import join_inside
+from cass_ray.corpus.reading.system_headers import is_system_header
 
 HEADER_SUFFIXES = (
     ".h", ".hh", ".hpp", ".hxx", ".cuh", ".inc", ".inl", ".ipp", ".tpp", ".tcc", ".txx", ".def",
@@ -91,8 +92,9 @@ class IncludePaths:
         return [path for path in paths if f"/{path}".endswith(f"/{name}")]
 
     def spelling(self, name: str) -> str | None:
-        """How the tree spells the end of a path that is ``name`` but for the case of letters; None
-        where it has ``name`` itself, no such path, or several spellings."""
+        """How the tree spells the end of a path that is ``name`` but for the case of letters, or
+        for the name of a folder that the whole tree is in; None where it has ``name`` itself, no
+        such path, or several spellings."""
         plain = posixpath.normpath(name)
         up = len(plain) - len(plain.lstrip("./"))
         wanted = plain[up:]
@@ -100,7 +102,21 @@ class IncludePaths:
         for path in self._by_lower_case.get(posixpath.basename(wanted).lower(), ()):
             if f"/{path}".lower().endswith(f"/{wanted}".lower()):
                 found.add(path[len(path) - len(wanted) :])
+        if not found and not up:
+            return self._from_the_root(wanted)
         return plain[:up] + found.pop() if len(found) == 1 and wanted not in found else None
+
+    def _from_the_root(self, wanted: str) -> str | None:
+        """``a.h`` of ``NAME/a.h``: a tree whose users have it in a folder NAME, as submodules."""
+        folder, _, rest = wanted.partition("/")
+        foreign = is_system_header(wanted) and folder != "cuda"
+        paths, folders = self._paths_and_folders
+        return rest if rest in paths and folder not in folders and not foreign else None
+
+    @cached_property
+    def _paths_and_folders(self) -> tuple[frozenset[str], frozenset[str]]:
+        paths = frozenset(path for found in self._index().headers.values() for path in found)
+        return paths, frozenset(folder for path in paths for folder in path.split("/")[:-1])
 
     @cached_property
     def _by_lower_case(self) -> dict[str, list[str]]:

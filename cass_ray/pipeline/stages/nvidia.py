@@ -13,6 +13,7 @@ from cass_ray.assembly import sass
 from cass_ray.cache import ContentCache, digest
 from cass_ray.corpus.dialect import OPENCL, dialect_of
 from cass_ray.dataset.row import Reason, Stage, Toolchain
+from cass_ray.pipeline.provided import with_unopened_header
 from cass_ray.pipeline.row_units import unit_key, unit_of
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.base import (
@@ -103,8 +104,15 @@ class NvidiaStage:
                 return self._filled(row, value)
             fresh[index] = self._compiled(row, key)
         except CompileFailure as failure:
-            raise _of_part(row, failure) from None
-        return row
+            wider = self._wider(row, failure)
+            if wider is None:
+                raise _of_part(row, failure) from None
+        else:
+            return row
+        return self._one(wider, index, fresh)
+
+    def _wider(self, row: Row, failure: CompileFailure) -> Row | None:
+        return with_unopened_header(row, failure) if self.settings.headers == "auto" else None
 
     def _compiled(self, row: Row, key: str) -> NvidiaOutput:
         try:

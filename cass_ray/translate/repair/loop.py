@@ -27,7 +27,7 @@ from cass_ray.translate.repair.device_pointers import count_bytes
 from cass_ray.translate.repair.half_assignments import convert_halves, name_assigned_type
 from cass_ray.translate.repair.host_math import name_standard_function
 from cass_ray.translate.repair.operators import leave_own_operator, own_operators
-from cass_ray.translate.repair.redeclared import leave_out_second
+from cass_ray.translate.repair.redeclared import leave_out_second, unqualify_member
 from cass_ray.translate.repair.sides import (
     CANDIDATE,
     CONSTRUCTOR,
@@ -438,6 +438,7 @@ def _with_notes(mend: Callable[[SourceText, Edits, str, str, int, int], str]) ->
 
 _RULES: tuple[Fix, ...] = (
     _by_message(leave_out_second),
+    _by_message(unqualify_member),
     _by_message(name_standard_function),
     _name_types,
     _part_literal,

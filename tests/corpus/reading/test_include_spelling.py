@@ -1,4 +1,4 @@
-"""Includes that Windows alone takes."""
+"""Includes that another machine alone takes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,28 @@ FILES = {"gov/nist/Shape.cuh": "", "src/a.cu": KERNEL, "src/util.h": "", "x/Log.
         ('#include "log.h"', '#include "log.h"'),  # which of the two is not known
         ('#include "both.h"', '#include "both.h"'),
         ('#include "absent.h"', '#include "absent.h"'),
+        # The tree is a folder of another one; none of its own is called so.
+        ('#include "cuda/Both.h"', '#include "Both.h"'),
+        ('#include "mine/src/util.h"', '#include "src/util.h"'),
+        ('#include "cuda/absent.h"', '#include "cuda/absent.h"'),
+        ('#include "gov/Both.h"', '#include "gov/Both.h"'),
+        ('#include "cub/Both.h"', '#include "cub/Both.h"'),
+        ('#include "../cuda/Both.h"', '#include "../cuda/Both.h"'),
         ("#include <Util.h>", "#include <Util.h>"),
+        ('#include "../../../../opt/cuda/include/vector_types.h"', "#include <vector_types.h>"),
+        (
+            '#include "/usr/local/cuda-11.8/include/crt/host_defines.h"',
+            "#include <crt/host_defines.h>",
+        ),
+        ('#include "/usr/local/cuda/targets/x86_64-linux/include/cuda.h"', "#include <cuda.h>"),
+        (
+            r'#include "C:\Program Files\NVIDIA GPU Computing Toolkit\CUDA\v11.6\include\cuda.h"',
+            "#include <cuda.h>",
+        ),
+        ("#include </usr/include/stdio.h>", "#include <stdio.h>"),
+        ('#include "../cuda/include/cuda.h"', '#include "../cuda/include/cuda.h"'),
+        ('#include "/usr/local/cuda/include/own.h"', '#include "/usr/local/cuda/include/own.h"'),
+        ('#include "/etc/passwd"', '#include "/etc/passwd"'),
         (r'const char *c = "a\n.h";', r'const char *c = "a\n.h";'),
     ],
 )
@@ -59,7 +80,7 @@ def test_a_program_and_its_headers_have_them(tmp_path: Path) -> None:
 
     assert isinstance(program, Program)
     assert program.source.startswith('#include "inc/shape.cuh"\n')
-    assert program.encoding == "utf-8, include paths of Windows"
+    assert program.encoding == "utf-8, include paths of another machine"
     unpack(store.get(program.tree), tmp_path / "out", program.tree)
     assert (tmp_path / "out/k/inc/shape.cuh").read_text() == '#include "deep.h"\n'
     assert (tmp_path / "out/k/inc/deep.h").is_file()

@@ -41,3 +41,16 @@ def test_a_second_body_stays() -> None:
     body = "  hipGraphNode_t add(const hipKernelNodeParams& p) { return other(p); }"
     source = f"{FIRST}{body}\n}};\n"
     assert mended(source) == source
+
+
+@pytest.mark.parametrize(
+    ("written", "column", "read"),
+    [
+        ("struct B { B::B() {} };", 15, "struct B { B() {} };"),
+        ("  int A<T>::get() const;", 13, "  int get() const;"),
+        ("  void n::A :: set(int m);", 16, "  void set(int m);"),
+    ],
+)
+def test_a_member_goes_without_its_class(written: str, column: int, read: str) -> None:
+    said = f"a.h:1:{column}: error: extra qualification on member 'x'\n"
+    assert apply_fixes(written, diagnostics(said))[0] == read
