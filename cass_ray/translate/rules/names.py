@@ -34,8 +34,8 @@ _PRAGMA = re.compile(
 )
 _MACRO_NAMED = re.compile(r"(?:#[ \t]*(?:define|undef|ifdef|ifndef)[ \t]+|\bdefined[ \t(]+)\Z")
 _TAGS = frozenset({"cudaError"})
-_ARRAYS = frozenset({"hipArray", "hipMipmappedArray"})
 """Tags of types, which programs take for a name that is free."""
+_ARRAYS = frozenset({"hipArray", "hipMipmappedArray"})
 _GIVEN = re.compile(r"\s*=(?!=)")
 _PASTED = re.compile(r"\s*##")
 _PREFIXES = {
