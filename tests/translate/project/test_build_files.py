@@ -56,6 +56,22 @@ set_source_files_properties(${kernels} PROPERTIES LANGUAGE HIP)
     assert translate_cmake(expected).source == expected
 
 
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("CMakeLists.txt", "project(a CUDA)\ntarget_compile_definitions(a PUBLIC {})\n"),
+        ("Makefile", "a: a.cu\n\tnvcc -D{} -o a a.cu\n"),
+        ("setup.py", "CUDAExtension('a', ['a.cu'], extra_compile_args={{'nvcc': ['-D{}']}})\n"),
+    ],
+)
+def test_thrust_for_cuda_is_thrust_for_hip(path: str, text: str) -> None:
+    translate = kind_of(path)
+    assert translate is not None
+    system = "THRUST_DEVICE_SYSTEM=THRUST_DEVICE_SYSTEM_"
+    assert f"{system}HIP" in translate(text.format(f"{system}CUDA")).source
+    assert f"{system}OMP" in translate(text.format(f"{system}OMP")).source
+
+
 def test_a_target_without_counterpart_is_an_error() -> None:
     (error,) = translate_cmake("x()\n  target_link_libraries(a CUDA::nppc)\n").findings
     assert (error.line, error.severity) == (2, Severity.ERROR)
