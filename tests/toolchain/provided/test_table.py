@@ -41,6 +41,8 @@ from cass_ray.toolchain.provided.store import HeaderStore, lock_file, package_of
         ("GL/glew.h", "libglew-dev"),
         ("GL/gl.h", "libgl-dev"),
         ("opencv2/core.hpp", "libopencv-core-dev"),
+        ("rmm/device_uvector.hpp", "librmm-cu13"),
+        ("rapids_logger/logger.hpp", "rapids-logger"),
         ("Eigen/Dense", "libeigen3-dev"),
         ("mpi.h", "libopenmpi-dev"),
         ("Python.h", "libpython3.11-dev"),

@@ -89,6 +89,7 @@ def test_it_is_a_translator() -> None:
         ("#define B(t) cublas ## t ## gemm\n", "#define B(t) hipblas ## t ## gemm\n"),
         ("#define A(t) cublasI##t##amax\n", "#define A(t) hipblasI##t##amax\n"),
         ("thrust::cuda::par.on(s)", "thrust::hip::par.on(s)"),
+        ("thrust::cuda_cub::execute_on_stream e;", "thrust::hip_rocprim::execute_on_stream e;"),
         ("__nv_bfloat16 x;", "__hip_bfloat16 x;"),
         ("cuMemsetD32Async(p, 1, 2, s);", "hipMemsetD32Async(p, 1, 2, s);"),
         ("__global__ void k(const __grid_constant__ P p);", "__global__ void k(const P p);"),
