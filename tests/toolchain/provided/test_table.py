@@ -43,6 +43,7 @@ from cass_ray.toolchain.provided.store import HeaderStore, lock_file, package_of
         ("opencv2/core.hpp", "libopencv-core-dev"),
         ("rmm/device_uvector.hpp", "librmm-cu13"),
         ("rapids_logger/logger.hpp", "rapids-logger"),
+        ("mkl_blas.h", "mkl-include"),
         ("Eigen/Dense", "libeigen3-dev"),
         ("mpi.h", "libopenmpi-dev"),
         ("Python.h", "libpython3.11-dev"),
