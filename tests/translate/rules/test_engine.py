@@ -297,6 +297,13 @@ def test_snippets_come_with_what_they_need() -> None:
     assert result.index("CASS_BALLOT") < result.index("CASS_MATCH")
 
 
+def test_a_header_with_builtins_of_amd_alone_is_hip() -> None:
+    """``__half_raw`` of HIP has a member ``data``, CUDA's has none."""
+    body = "__half f(__half x) { return __half_raw{__builtin_amdgcn_rcph(__half_raw(x).data)}; }\n"
+    assert "return __half_raw{" in translate(body).source
+    assert "cass::half_raw" in translate(f"#ifdef USE_ROCM\n{body}#endif\n__half_raw r;\n").source
+
+
 def test_hip_sources_stay() -> None:
     source = "#include <hip/hip_runtime.h>\nint f() { return __shfl(v, 1) + warpSize; }\n"
     assert translate(source, "a.hip").source == source
