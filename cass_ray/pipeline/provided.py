@@ -1,8 +1,8 @@
 """Provided headers on the node that compiles: fetched where they are not there yet.
 
-For the AMD side, what speaks of CUDA's runtime in PyTorch's and OpenCV's headers is translated
-once, at the same paths: the names that extensions use (``at::cuda::getCurrentCUDAStream``) stay
-what they are.
+For the AMD side, what speaks of CUDA's runtime in PyTorch's, OpenCV's and RMM's headers is
+translated once, at the same paths: the names that extensions use
+(``at::cuda::getCurrentCUDAStream``) stay what they are.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from cass_ray.translate.protocol import Context, Translator
 
 UNIT_RECIPE = "10"
 """Part of keys of a project's units: raise it when what is given to compilers here changes."""
-_RECIPE = "what has no translation is refused where it is code; cuda.h, asm of devices"
-_TRANSLATED = ("torch", "libopencv-core-dev")
+_RECIPE = "what has no translation is refused where it is code; cuda.h, asm of devices; own folders"
+_TRANSLATED = ("torch", "libopencv-core-dev", "librmm-cu13")
 """Packages that are written for both sides, by way of a translation of their headers."""
 _NVIDIA = ("nvidia-", "cutensor-")
 """Begins the names of packages that are Nvidia's alone, or whose counterparts are in the HIP
@@ -47,6 +47,8 @@ _THRUST_ON_CUDA = "THRUST_DEVICE_SYSTEM_CUDA"
 _OF_TORCH = ("USE_ROCM=1", "HIPBLAS_V2")
 """PyTorch's builds of extensions define these for ROCm (``torch.utils.cpp_extension``). The second
 makes hipBLAS declare the types that cuBLAS has, whichever file includes it first."""
+_OF_RMM = ("LIBCUDACXX_ENABLE_EXPERIMENTAL_MEMORY_RESOURCE",)
+"""RMM's CMake target has every unit define it."""
 _OF_NVIDIAS_PLATFORM = frozenset({"__HIP_PLATFORM_NVCC__", "__HIP_PLATFORM_NVIDIA__"})
 _OF_CUDA = re.compile(
     r"\bcuda[A-Z]\w+|cuda_runtime|\bcu(?:blas|sparse|solver|fft|rand|dnn)|cub::|<cub/"
@@ -114,7 +116,9 @@ def provided_folders(keys: Iterable[str], translator: Translator | None) -> tupl
 def unit_definitions(row: Mapping[str, Any], *, translated: bool) -> tuple[str, ...]:
     """The definitions of a row's command; of the AMD side with what PyTorch's own builds for ROCm
     change, and without what makes HIP's headers Nvidia's."""
-    definitions = tuple(row.get("definitions") or ())
+    packages_of_row = row.get("header_packages") or ()
+    of_rmm = _OF_RMM if any(key.startswith("librmm-") for key in packages_of_row) else ()
+    definitions = (*(row.get("definitions") or ()), *of_rmm)
     if not translated:
         return (*definitions, *_REMOVED) if row.get("configured") else definitions
     renamed = tuple(
@@ -122,7 +126,7 @@ def unit_definitions(row: Mapping[str, Any], *, translated: bool) -> tuple[str, 
         for each in definitions
         if each.partition("=")[0] not in _OF_NVIDIAS_PLATFORM
     )
-    of_torch = any(key.startswith("torch-") for key in row.get("header_packages") or ())
+    of_torch = any(key.startswith("torch-") for key in packages_of_row)
     return (*renamed, *_OF_TORCH) if of_torch else renamed
 
 
@@ -155,8 +159,9 @@ def _translated(
 
     def fill(target: Path) -> None:
         texts = {}
-        for path in sorted(root.rglob("*")):
-            if path.suffix in _ENDINGS and path.is_file():
+        for path in sorted((root / package.folders[0]).rglob("*")):
+            inside = str(path.relative_to(root / package.folders[0]))
+            if path.suffix in _ENDINGS and path.is_file() and package.has(inside):
                 text = path.read_text("utf-8", "replace")
                 if declared or is_of_cuda(text):
                     texts[str(path.relative_to(root))] = text

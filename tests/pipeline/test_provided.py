@@ -131,6 +131,13 @@ def test_extensions_of_pytorch_have_what_its_builds_for_rocm_define() -> None:
     assert provided.unit_definitions(row, translated=False) == ("A=1",)
 
 
+@pytest.mark.parametrize("translated", [False, True])
+def test_units_that_include_rmm_have_what_its_cmake_target_defines(translated: bool) -> None:
+    row = {"definitions": ["A=1"], "header_packages": ["librmm-cu13-25.10.0-abc"]}
+    made = provided.unit_definitions(row, translated=translated)
+    assert made == ("A=1", "LIBCUDACXX_ENABLE_EXPERIMENTAL_MEMORY_RESOURCE")
+
+
 def test_a_header_that_a_header_outside_of_the_tree_includes_is_provided() -> None:
     said = "/usr/include/boost/mpi/config.hpp:22:10: fatal error: mpi.h: No such file or directory"
     failure = CompileFailure(Reason.MISSING_HEADER, said, "g++")

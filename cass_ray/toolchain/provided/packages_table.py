@@ -66,6 +66,10 @@ class HeaderPackage:
         content = digest([_RECIPE, self.kind, self.digest, *map(str, self.links)])
         return f"{self.name}-{self.version}-{content[:12]}"
 
+    def has(self, header: str) -> bool:
+        """Whether ``header``, as an ``#include`` names it, is one of its own."""
+        return any(_fits(pattern, header) for pattern in self.headers)
+
 
 def described() -> dict[str, tuple[str, Described]]:
     """Name -> kind and entry of ``packages.yaml``, in its order."""

@@ -224,7 +224,7 @@ def _cast_argument(unit: Rewrite, offset: int, word: str) -> None:
 
 
 def rename_namespaces(unit: Rewrite) -> None:
-    """``cub`` is ``hipcub``, ``thrust::cuda`` ``thrust::hip``, ``thrust::cuda_cub`` its namespace.
+    """``cub`` is ``hipcub``, ``thrust::cuda`` is ``thrust::hip``, and so for Thrust's own parts.
 
     Sources for both vendors that call ``hipcub`` ``cub`` themselves do without that.
     """
@@ -239,11 +239,11 @@ def rename_namespaces(unit: Rewrite) -> None:
             unit.edits.replace(*alias.span(), "")
         else:
             _rename_cub(unit, offset, scopes, declared_inside=inside)
-    for name, hip in (("cuda", "hip"), ("cuda_cub", "hip_rocprim")):
-        for offset in unit.words.get(name, ()):
+    for cuda, hip in (("cuda", "hip"), ("cuda_cub", "hip_rocprim")):
+        for offset in unit.words.get(cuda, ()):
             qualifier = _QUALIFIED.search(code, max(0, offset - 40), offset)
             if qualifier and qualifier[1] in {"thrust", "system"}:
-                unit.rename(offset, name, hip)
+                unit.rename(offset, cuda, hip)
 
 
 def _scopes_of_cub(code: str) -> tuple[str, ...]:

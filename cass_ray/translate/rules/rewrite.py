@@ -32,6 +32,9 @@ _DEFINE = re.compile(r"#[ \t]*define[ \t]+\Z")
 _OPENING = re.compile(r"\s*\(")
 _LABEL = re.compile(r"\s*:(?!:)")
 _MEMBER = re.compile(r"(?:\.|->|::)\s*\Z")
+_CHOOSES_VENDOR = re.compile(
+    r"^[ \t]*#[ \t]*(?:if|ifn?def|elif)\b[^\n]*(?:HIP|ROCM|AMD|CUDA|NVCC)", re.MULTILINE
+)
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]', re.MULTILINE)
 
 
@@ -72,11 +75,12 @@ class Rewrite:
 
     @cached_property
     def is_hip(self) -> bool:
-        """Whether the file already includes a HIP header: names that both languages have stay."""
-        text = self.source.text
-        return any(
-            text.startswith("hip/", match.end()) for match in _INCLUDE.finditer(self.source.code)
-        )
+        """Whether the file already includes a HIP header, or has AMD's builtins and no branch
+        without them: names that both languages have stay."""
+        text, code = self.source.text, self.source.code
+        if any(text.startswith("hip/", match.end()) for match in _INCLUDE.finditer(code)):
+            return True
+        return "__builtin_amdgcn_" in code and _CHOOSES_VENDOR.search(code) is None
 
     @cached_property
     def architecture(self) -> int:

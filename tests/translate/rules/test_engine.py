@@ -90,6 +90,7 @@ def test_it_is_a_translator() -> None:
         ("#define A(t) cublasI##t##amax\n", "#define A(t) hipblasI##t##amax\n"),
         ("thrust::cuda::par.on(s)", "thrust::hip::par.on(s)"),
         ("thrust::cuda_cub::stream(policy)", "thrust::hip_rocprim::stream(policy)"),
+        ("thrust::cuda_cub::execute_on_stream e;", "thrust::hip_rocprim::execute_on_stream e;"),
         ("__nv_bfloat16 x;", "__hip_bfloat16 x;"),
         ("cuMemsetD32Async(p, 1, 2, s);", "hipMemsetD32Async(p, 1, 2, s);"),
         ("__global__ void k(const __grid_constant__ P p);", "__global__ void k(const P p);"),
@@ -295,6 +296,13 @@ def test_snippets_come_with_what_they_need() -> None:
     for name in ("CASS_BALLOT", "CASS_MATCH", "CASS_SYNCWARP"):
         assert result.count(f"#define {name}\n") == 1
     assert result.index("CASS_BALLOT") < result.index("CASS_MATCH")
+
+
+def test_a_header_with_builtins_of_amd_alone_is_hip() -> None:
+    """``__half_raw`` of HIP has a member ``data``, CUDA's has none."""
+    body = "__half f(__half x) { return __half_raw{__builtin_amdgcn_rcph(__half_raw(x).data)}; }\n"
+    assert "return __half_raw{" in translate(body).source
+    assert "cass::half_raw" in translate(f"#ifdef USE_ROCM\n{body}#endif\n__half_raw r;\n").source
 
 
 def test_hip_sources_stay() -> None:
