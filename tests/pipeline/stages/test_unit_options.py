@@ -96,8 +96,15 @@ def test_what_is_older_is_17(tmp_path: Path) -> None:
     assert "-std" not in row["amd_toolchain"]["flags"]
 
 
-def test_without_them_it_does_not_compile(tmp_path: Path) -> None:
+def test_what_needs_20_is_20_on_both_sides(tmp_path: Path) -> None:
     (row,) = rows_of(tmp_path, "-std=c++17 -include include/before.h", CONCEPT)
+    assert not row["reason"], row["diagnostic"]
+    assert "-std=c++20" in row["nvidia_toolchain"]["flags"]
+    assert "-std=c++20" in row["amd_toolchain"]["flags"]
+
+
+def test_without_its_header_it_does_not_compile(tmp_path: Path) -> None:
+    (row,) = rows_of(tmp_path, "-std=c++20", CONCEPT)
     assert (row["stage"], row["reason"]) == ("compile_nvidia", "compile_error")
 
 
