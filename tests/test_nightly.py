@@ -1,4 +1,4 @@
-"""What ``make test`` leaves to ``make test-full``: names and cases of ``nightly.txt``."""
+"""``make test`` leaves the cases that ``nightly.txt`` names to ``make test-full``."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ from cass_ray import corpus
 from cass_ray.config import StrictModel
 from cass_ray.emulator.launches import Launch
 from cass_ray.emulator.transcript import MovementKind, Transcript
+from cass_ray.execute.answers import prints_results
 from cass_ray.execute.backends.base import Backend, BuiltProgram, Execution, Inputs, RunMode
 from cass_ray.execute.comparison.compare import F32, compare
 from cass_ray.execute.differential import PerturbedRun, perturbed_runs, plan
@@ -92,6 +94,15 @@ class ReferenceRun:
             return False
         differing = sum(a.size for a, b in zip(one, other, strict=True) if a.digest != b.digest)
         return 2 * differing >= sum(each.size for each in one) > 0
+
+    @functools.cached_property
+    def prints_results(self) -> bool:
+        """Whether it prints more than a check of its own says, whose counts are up to the number of
+        threads or of words sent (:mod:`cass_ray.execute.answers`)."""
+        threads = [math.prod((*each.grid, *each.block)) for each in self.launches or ()]
+        sent = sum(each.size for run in self.transcripts[:1] for each in run.to_device)
+        most = max([1, *threads, sent // 4])
+        return prints_results(self.outputs, self.status, self.perturbed, most)
 
     @property
     def failed_launches(self) -> list[str]:

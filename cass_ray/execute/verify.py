@@ -9,7 +9,6 @@ from typing import Any
 
 from cass_ray.emulator.perturbation import EVERYWHERE, RESULTS, Perturbation, Where
 from cass_ray.emulator.transcript import Transcript
-from cass_ray.execute.answers import prints_results
 from cass_ray.execute.backends.base import Backend, BuiltProgram, Execution, Inputs, RunMode
 from cass_ray.execute.chance import (
     RACE,
@@ -202,7 +201,7 @@ class _Session:
                 "reference_launches": reference.launch_count,
                 "failed_launches": reference.failed_launches,
                 "same_data": data.compared if data.same and not by_chance else 0,
-                "results": prints_results(reference),
+                "results": reference.prints_results,
                 "by_chance": by_chance,
                 "undecided": RACES if races else "",
             }

@@ -1,4 +1,4 @@
-"""What a program prints is a result, or no more than what its own check says."""
+"""A program prints results, or no more than what its own check says."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import pytest
 
 from cass_ray.emulator.launches import Launch
 from cass_ray.emulator.perturbation import Perturbation, Where
-from cass_ray.execute.answers import prints_results
 from cass_ray.execute.backends.base import Inputs
 from cass_ray.execute.differential import PerturbedRun
 from cass_ray.execute.references import ReferenceRun
@@ -33,5 +32,5 @@ def test_results(normal: str, other_machine: str, changed: str, results: bool) -
     seen = normal.encode(), other_machine.encode()
     change = PerturbedRun(Perturbation(Where.IN, 1), (changed.encode(),), 0, True)
     run = ReferenceRun(Inputs(), seen, 0, _LAUNCHES, perturbed=(change,))
-    assert prints_results(run) is results
-    assert not prints_results(ReferenceRun(Inputs(), seen, 0, _LAUNCHES))
+    assert run.prints_results is results
+    assert not ReferenceRun(Inputs(), seen, 0, _LAUNCHES).prints_results

@@ -40,7 +40,7 @@ def driven_pair(original: Sources, port: Sources) -> DrivenPair | None:
 
 
 def common_kernels(original: Sources, port: Sources) -> list[DrivenKernel]:
-    """What a driver can launch in the main files of both, on the same arguments."""
+    """Return the kernels in both main files that a driver can launch on the same arguments."""
     theirs = {kernel.name: kernel for kernel in drivable_kernels(_main(original))}
     ours = drivable_kernels(_main(port))
     # The numbers are the original's: a port could leave its own out.

@@ -1,4 +1,4 @@
-"""What CMake asks before a build: searches for headers of CUDA's, sources compiled on trial."""
+"""CMake asks before a build: it searches for headers of CUDA's and compiles sources on trial."""
 
 from __future__ import annotations
 
