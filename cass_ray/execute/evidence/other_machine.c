@@ -24,6 +24,9 @@ static unsigned machine(void) {
 // At least five times: what is 0.1 s when rounded is more there.
 static int speed(void) { return 5 + (int)(machine() % 4); }
 
+// Each reading is later by this: what takes 0.000 s elsewhere takes a time there.
+static long long step(void) { return (11 + (int)(machine() % 7)) * 1000000LL; }
+
 static time_t later(void) { return 1000003 + (time_t)(machine() % 40000000); }  // seconds
 
 typedef int (*clock_function)(clockid_t, struct timespec*);
@@ -40,12 +43,13 @@ static int is_wall_clock(clockid_t clock) {
 
 int clock_gettime(clockid_t clock, struct timespec* time) {
   static struct timespec first[16];
+  static _Atomic long long readings[16];
   const int result = real_clock(clock, time);
   if (result != 0 || clock < 0 || clock >= 16) return result;
   if (first[clock].tv_sec == 0 && first[clock].tv_nsec == 0) first[clock] = *time;
   long long passed = (long long)(time->tv_sec - first[clock].tv_sec) * nanoseconds +
                      (time->tv_nsec - first[clock].tv_nsec);
-  passed = passed * speed() + first[clock].tv_nsec;
+  passed = passed * speed() + readings[clock]++ * step() + first[clock].tv_nsec;
   time->tv_sec = first[clock].tv_sec + (time_t)(passed / nanoseconds);
   if (is_wall_clock(clock)) time->tv_sec += later();
   time->tv_nsec = (long)(passed % nanoseconds);

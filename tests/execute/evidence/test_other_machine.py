@@ -129,3 +129,16 @@ def test_who_knows_the_judge_is_not_right_elsewhere(
 def test_the_right_port_is_right_elsewhere(backend: Rdna3Backend, reference: ReferenceRuns) -> None:
     result = verify(reference, backend.build(hip(HEAD + TAIL)), backend, Policy())
     assert result.passed and not result.findings, result.reason
+
+
+def test_a_time_that_is_nothing_here_is_something_elsewhere(backend: Rdna3Backend) -> None:
+    """An original whose loop its compiler moved out of what is measured prints 0.000 each time."""
+    times = "  timespec a, b; clock_gettime(CLOCK_MONOTONIC, &a);\n"
+    times += "  {} clock_gettime(CLOCK_MONOTONIC, &b);\n"
+    times += (
+        '  printf("%.3f ms\\n", (b.tv_sec - a.tv_sec) * 1e3 + (b.tv_nsec - a.tv_nsec) * 1e-6);\n'
+    )
+    original, port = (hip(HEAD + times.format(work) + TAIL) for work in ("", "usleep(4000);"))
+    made = measure(backend, backend.build(original), [Inputs()])
+    result = verify(made, backend.build(port), backend, Policy())
+    assert result.passed and not result.findings, result.reason
