@@ -142,6 +142,11 @@ class Backend(ABC):
         the same in each run."""
         return self
 
+    def built_soon(self) -> Self:
+        """The same for programs that run a few times: no compiler time goes to host code's speed,
+        where that is a choice. What kernels do stays."""
+        return self
+
     def available(self) -> bool:
         """Whether programs can be built and run here, now."""
         return not self.problem()

@@ -56,6 +56,8 @@ class HipBackend(Backend):
     optimization: str = "-Os"
     limits: Limits = COMPILE_LIMITS
     second_compiler: bool = False
+    host_optimization: str = ""
+    """Of the host's code, where it is another one."""
 
     language = Language.HIP
     builds_assembly = True
@@ -74,8 +76,9 @@ class HipBackend(Backend):
     def build(self, program: Program) -> BuiltProgram:
         """Compile (sources) or take (assembly), then assemble and link."""
         runtime = self.runtime.resolve()
-        tools = (self.toolchain.fingerprint, self.architecture, self.optimization, str(runtime))
-        key = program_key(program, *tools)
+        optimizations = (self.optimization, self.host_optimization)
+        tools = (self.toolchain.fingerprint, self.architecture, *optimizations, str(runtime))
+        key = program_key(program, *filter(None, tools))
         with cached_executable(self.name, key) as (place, made):
             if made is not None:
                 self._link(program, runtime, made)
@@ -107,7 +110,11 @@ class HipBackend(Backend):
             return program
         with unit_on_disk(program) as unit:
             made = self.toolchain.compile(
-                unit, self.architecture, optimization=self.optimization, limits=self.limits
+                unit,
+                self.architecture,
+                optimization=self.optimization,
+                limits=self.limits,
+                host_optimization=self.host_optimization,
             )
         return Assembly(made.host_assembly, made.device_assembly)
 
@@ -186,3 +193,6 @@ class Rdna3Backend(HipBackend):
 
     def single_threaded(self) -> Self:
         return replace(self, threads=1)
+
+    def built_soon(self) -> Self:
+        return replace(self, host_optimization="-O0")

@@ -36,7 +36,7 @@ class RewardSettings(StrictModel):
     def judge(self) -> RewardJudge:
         """The judge. Raises ``ToolMissing``, and ``ValueError`` for an unknown backend."""
         found = candidate_backend() if self.backend == "auto" else make_backend(self.backend)
-        backend = found.single_threaded()  # one answer is one core's work
+        backend = found.single_threaded().built_soon()  # one answer is one core's work
         if problem := backend.problem():
             raise ToolMissing(f"The backend {backend.name}", "", problem)
         return RewardJudge(

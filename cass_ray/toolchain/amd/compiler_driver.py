@@ -7,6 +7,7 @@ package nor an environment.
 from __future__ import annotations
 
 import contextlib
+import functools
 import shlex
 import sys
 from pathlib import Path
@@ -65,9 +66,7 @@ def cached_driver(cache: Path, clang: Path, version: str) -> Path:
     """:func:`write_driver` in ``cache``, once for each clang; several processes may ask."""
     if not selects_wrong(version):
         return clang
-    parts = [SCRIPT, *_COPIED]
-    key = digest([str(clang.resolve()), version, sys.executable, *(p.read_bytes() for p in parts)])
-    folder = cache / "clang-driver" / key[:24]
+    folder = cache / "clang-driver" / _key(clang, version)
     if not folder.exists():
         folder.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=folder.parent) as new_folder:
@@ -77,6 +76,13 @@ def cached_driver(cache: Path, clang: Path, version: str) -> Path:
     return folder / "clang"
 
 
+@functools.cache
+def _key(clang: Path, version: str) -> str:
+    parts = [path.read_bytes() for path in (SCRIPT, *_COPIED)]
+    return digest([str(clang.resolve()), version, sys.executable, *parts])[:24]
+
+
+@functools.cache
 def visible() -> tuple[Path, ...]:
     """What a sandbox has to show beside the compiler: the Python that reads listings."""
     return (Path(sys.base_prefix).resolve(),)

@@ -31,11 +31,14 @@ import shutil
 from pathlib import Path
 
 from cass_ray.toolchain.errors import ToolMissing
-from cass_ray.toolchain.sandbox.isolation import View
-from cass_ray.toolchain.sandbox.process import Completed, Limits, run
+from cass_ray.toolchain.resident.runs import run
+from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
+from cass_ray.toolchain.sandbox.process import Completed, Limits
 
 PROGRAM = Path(__file__).with_name("clang-hide-operands")
 """An awk program from LLVM IR to LLVM IR."""
+
+_INPUT = "module.ll"
 
 UNOPTIMIZED = ("-Xclang", "-disable-llvm-passes")
 """For optimized IR: what remains is the generation of code, which is the same as in one step."""
@@ -46,9 +49,11 @@ def hide(ir: str, limits: Limits) -> Completed:
 
     Raises :class:`~cass_ray.toolchain.errors.ToolMissing`.
     """
-    command: list[str | Path] = [find_awk(), "-f", PROGRAM]
-    view = View(read_only=(PROGRAM.parent,))
-    return run(command, cwd=PROGRAM.parent, limits=limits, view=view, stdin=ir.encode())
+    with private_folder() as folder:
+        (folder / _INPUT).write_text(ir)
+        view = View(read_only=(PROGRAM.parent,), mounts=(Mount(folder, folder),))
+        command = (find_awk(), "-f", PROGRAM, _INPUT)
+        return run(command, cwd=folder, limits=limits, view=view)
 
 
 def find_awk() -> Path:

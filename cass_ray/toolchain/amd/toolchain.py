@@ -144,40 +144,35 @@ class AmdToolchain:
         limits: Limits = COMPILE_LIMITS,
         at_once: bool = False,
         line_tables: bool = False,
+        host_optimization: str = "",
     ) -> AmdOutput:
         """Compile ``unit`` for both sides, sandboxed.
 
         ``at_once`` compiles both sides at the same time: an answer sooner, for work on the host
         side that is thrown away where the device side fails. The result is the same. For
-        ``line_tables`` see :meth:`compile_device`.
+        ``line_tables`` see :meth:`compile_device`. ``host_optimization`` is that of the host side,
+        where it is another one.
 
         Raises :class:`~cass_ray.toolchain.unit.CompileFailure`; its reason is ``NO_DEVICE_CODE``
         where the unit compiles but holds no kernel.
         """
 
         def both(unit: Unit) -> AmdOutput:
-            flags = code_flags(architecture, optimization, unit.standard, line_tables)
-            return self._both_sides(unit, architecture, optimization, flags, limits, at_once)
+            flags, of_host = (
+                code_flags(architecture, each, unit.standard, line_tables)
+                for each in (optimization, host_optimization or optimization)
+            )
+
+            def host_side() -> Completed:
+                return self._assembly(unit, CompilationSide.HOST, of_host, limits)
+
+            with background_work(host_side) if at_once else nullcontext(host_side) as waited:
+                device = self._device_side(unit, architecture, optimization, flags, limits)
+                host = waited()
+            seconds = {**device.cpu_seconds_by_tool, "clang host": host.cpu_seconds}
+            return replace(device, host_assembly=host.stdout_text, cpu_seconds_by_tool=seconds)
 
         return with_remedies(both, unit)
-
-    def _both_sides(
-        self,
-        unit: Unit,
-        architecture: str,
-        optimization: str,
-        flags: tuple[str, ...],
-        limits: Limits,
-        at_once: bool,
-    ) -> AmdOutput:
-        def host_side() -> Completed:
-            return self._assembly(unit, CompilationSide.HOST, flags, limits)
-
-        with background_work(host_side) if at_once else nullcontext(host_side) as waited:
-            device = self._device_side(unit, architecture, optimization, flags, limits)
-            host = waited()
-        seconds = {**device.cpu_seconds_by_tool, "clang host": host.cpu_seconds}
-        return replace(device, host_assembly=host.stdout_text, cpu_seconds_by_tool=seconds)
 
     def compile_device(
         self,
@@ -363,6 +358,10 @@ class AmdToolchain:
 
     def visible(self) -> tuple[Path, ...]:
         """Paths that a sandboxed compilation needs beside the system's."""
+        return self._visible
+
+    @cached_property
+    def _visible(self) -> tuple[Path, ...]:
         headers = self._precompiled[_FORCED_HEADER].directory
         llvm, linker = self.clang.parent.parent, self.linker.parent
         needed = (llvm, linker, self.rocm_path, SHIM, headers)

@@ -28,7 +28,7 @@ from cass_ray.toolchain.sandbox.isolation import View
 from cass_ray.toolchain.sandbox.process_tree import TreeUsage
 
 WATCH_SECONDS = 0.1
-"""How often the tree of processes is measured against the limits; first at a quarter of it."""
+"""How often the tree of processes is measured against the limits; first at half of it."""
 
 _READ_BYTES = 1 << 16
 _SHELLS_BLOCK = 512
@@ -394,7 +394,7 @@ class _Watch:
 
     def until_exit(self) -> None:
         """Return when the child has ended; a limit ends it."""
-        measure_at = time.monotonic() + WATCH_SECONDS / 4
+        measure_at = time.monotonic() + WATCH_SECONDS / 2
         abandon = ABANDON.get()
         while True:
             if abandon is not None and abandon.is_set():
