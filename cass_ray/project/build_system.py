@@ -17,6 +17,7 @@ _TEST_TARGETS = ("test", "check", "run_tests", "tests")
 _CTEST = re.compile(
     r"^[^#\n]*\b(?:enable_testing\s*\(|include\s*\(\s*CTest\b)", re.IGNORECASE | re.MULTILINE
 )
+_MAIN = re.compile(r"^[^/\n]*\bmain\s*\(", re.MULTILINE)
 _PYTHON_TEST = re.compile(r"test_.*\.py|.*_test\.py")
 _TORCH_EXTENSION = "torch.utils.cpp_extension"
 _FINDS_TORCH = re.compile(r"^[^#\n]*\bfind_package\s*\(\s*Torch\b", re.IGNORECASE | re.MULTILINE)
@@ -68,6 +69,24 @@ def find_plan(
         named = _BUILD_FOLDER.search(build)
         build = _place_cpm(root, known, named[1] if named else BUILD_FOLDER) + build
     return BuildPlan(system, build or found[0], test or found[1])
+
+
+def suggested_build(root: Path) -> str:
+    """A command that may build the project at ``root``, where none is known for all of it.
+
+    Of the outermost build file below it, else of a source with a program; empty without one.
+    """
+    outermost = sorted(_files(root), key=lambda path: (len(path.parts), path))
+    for path in outermost:
+        folder = shlex.quote(str(path.parent.relative_to(root)))
+        if path.name == "CMakeLists.txt":
+            return f"cmake -S {folder} -B {BUILD_FOLDER} && cmake --build {BUILD_FOLDER}"
+        if path.name in _MAKEFILES:
+            return f"make -C {folder}"
+    for path in outermost:
+        if path.suffix == ".cu" and _MAIN.search(path.read_text("utf-8", "replace")):
+            return f"hipcc {shlex.quote(str(path.relative_to(root)))} -o {shlex.quote(path.stem)}"
+    return ""
 
 
 def _system(root: Path) -> BuildSystem:

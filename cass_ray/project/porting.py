@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ from cass_ray.project.build_system import (
     find_plan,
     has_tensors_on_devices,
     has_torch_extension,
+    suggested_build,
     uses_torch,
 )
 from cass_ray.project.built_by import drop_what_others_built, identity_of
@@ -156,9 +158,11 @@ def _ported(
         raise ProjectError(str(error)) from error
     for_amd = replace(plan, build=switch.applied(plan.build), test=switch.applied(plan.test))
     if not plan.build:
+        suggested = suggested_build(port)
+        example = f", for example --build {shlex.quote(suggested)}" if suggested else ""
         raise ProjectError(
             f"cass knows no command that builds this project (build system: {plan.system.value}):"
-            " give --build"
+            f" give --build{example}"
         )
     if warning := without_code(_sources(port), settings.architectures):
         say(warning)

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from cass_ray.commands.project import app, default_output
-from cass_ray.project.build_system import BuildSystem, find_plan
+from cass_ray.project.build_system import BuildSystem, find_plan, suggested_build
 from cass_ray.project.patch import make_patch
 from cass_ray.project.porting import knows_hip
 from cass_ray.project.prefix import tell_dependencies
@@ -203,6 +203,22 @@ def test_build_systems(
     assert plan.system is system
     assert plan.test.startswith(test) and bool(plan.test) == bool(test)
     assert find_plan(tmp_path, "ninja", "true").build == "ninja"
+
+
+@pytest.mark.parametrize(
+    ("files", "example"),
+    [
+        ({"a/b/Makefile": "", "src/Makefile": "", "c.cu": ""}, "make -C src"),
+        ({"the lib/CMakeLists.txt": "", "z/Makefile": ""}, "cmake -S 'the lib' -B build-hip &&"),
+        ({"k.cu": "// main(\n", "bin/one.cu": "int main() {}\n"}, "hipcc bin/one.cu -o one"),
+        ({"k.cu": ""}, ""),
+    ],
+)
+def test_a_command_is_suggested_where_none_is_known(
+    tmp_path: Path, files: dict[str, str], example: str
+) -> None:
+    suggested = suggested_build(write(tmp_path, files))
+    assert suggested.startswith(example) and bool(suggested) == bool(example)
 
 
 def test_dependencies_take_the_place_of_downloads(tmp_path: Path) -> None:

@@ -170,8 +170,9 @@ def test_hosts_files_that_miss_hips_header_get_its_target(tmp_path: Path, header
 
 
 @pytest.mark.parametrize("included", [False, True])
+@pytest.mark.parametrize("named", ["src/CMakeFiles/one.dir", "src/sub/CMakeFiles/one.dir/__"])
 def test_files_of_the_host_with_headers_of_devices_become_hips(
-    tmp_path: Path, included: bool
+    tmp_path: Path, included: bool, named: str
 ) -> None:
     project = Project(tmp_path)
     lists = [root / "CMakeLists.txt" for root in (project.port, project.tree)]
@@ -186,7 +187,7 @@ def test_files_of_the_host_with_headers_of_devices_become_hips(
     )
     log += (
         ":25:10: fatal error: cuda/__cccl_config: No such file or directory\n"
-        "gmake: *** [a/build.make:9: src/CMakeFiles/one.dir/a.cpp.o] Error 1\n"
+        f"gmake: *** [a/build.make:9: {named}/a.cpp.o] Error 1\n"
         "gmake: *** [a/build.make:9: src/CMakeFiles/two.dir/b/a.cpp.o] Error 1\n"
     )
     repairs, step = project.build(log)

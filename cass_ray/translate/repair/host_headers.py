@@ -25,7 +25,8 @@ _FOR_DEVICES = re.compile(
 )
 """GCC, which reads rocThrust as CUDA's Thrust, finds no headers of CUDA."""
 _FROM = re.compile(r"(?:In file included|\s+) from (?P<file>[^:\n]+):\d+(?::\d+)?[,:]")
-_OBJECT = re.compile(r"CMakeFiles/(?P<target>[^/\s]+)\.dir/(?P<source>[^\s\]]+)\.o\b")
+_OBJECT = re.compile(r"CMakeFiles/(?P<target>[^/\s]+)\.dir/(?:__/)*(?P<source>[^\s\]]+)\.o\b")
+"""``__`` is CMake's name for the folder above the target's."""
 _ENABLES = re.compile(r"project|enable_language", re.IGNORECASE)
 _LINES = ("find_package(hip REQUIRED)", "link_libraries(hip::host)")
 
@@ -47,7 +48,9 @@ def units_for_devices(log: str) -> Iterator[str]:
 
 def targets_of(log: str, source: str) -> list[str]:
     """The targets of CMake in whose build ``source``, by its path in the project, was compiled."""
-    found = (match for match in _OBJECT.finditer(log) if f"/{source}".endswith(f"/{match[2]}"))
+    found = (
+        match for match in _OBJECT.finditer(log) if f"/{source}".endswith(f"/{match['source']}")
+    )
     return list(dict.fromkeys(match["target"] for match in found))
 
 

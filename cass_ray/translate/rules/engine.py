@@ -92,7 +92,7 @@ def _add_snippets(unit: Rewrite) -> None:
     headers.insert_after_runtime(
         unit,
         text.replace("\n", unit.source.newline),
-        for_hip_alone=wanted == {"host_extremes"},
+        for_hip_alone=wanted <= {"host_extremes", "half_log"},
     )
 
 

@@ -18,10 +18,13 @@ HEADERS = {
     "cuda/barrier": "barrier",
     "cuda/pipeline": "barrier",
     "cuda_occupancy.h": "occupancy",
-    "nvtx3/nvtx3.hpp": "nvtx_ranges",
     "thrust/system/cuda/experimental/pinned_allocator.h": "pinned_allocator",
 }
-"""Headers that HIP lacks -> the snippet that stands for them."""
+"""Headers that HIP lacks -> the snippet that stands for them, behind the runtime's header."""
+
+HOST_HEADERS = {"nvtx3/nvtx3.hpp": "nvtx_ranges"}
+"""The same for text that needs no runtime: it stands in the place of the line, under its
+conditions, for other compilers read it as well."""
 
 _OPERATORS = ("plus", "less", "greater", "bit_and", "bit_or", "bit_xor")
 COLLECTIVES = {

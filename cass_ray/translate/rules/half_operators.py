@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from cass_ray.translate.protocol import Severity
+from cass_ray.translate.rules import headers
 from cass_ray.translate.rules.rewrite import Rewrite
 from cass_ray.translate.rules.vectors import are_plain, definition_start
 
@@ -33,7 +34,7 @@ def add_operators(unit: Rewrite) -> None:
         return
     if "atomicAdd" in unit.words and unit.words.keys() & {*_TYPES, *_BFLOAT16}:
         unit.snippets.add("half_atomics")
-    if _EIGEN.search(unit.source.text) and not are_plain(unit):
+    if _EIGEN.search(unit.source.text) and not are_plain(unit) and not headers.is_plain_host(unit):
         unit.snippets.add("half_log")
     if "__ldg" in unit.words and _UNNAMED.search(unit.source.code):
         unit.snippets.add("unnamed_loads")

@@ -178,6 +178,10 @@ def _counterpart(unit: Rewrite, include: _Include) -> str | None:
     if path in groups.HEADERS:
         unit.snippets.add(groups.HEADERS[path])
         return ""
+    if path in groups.HOST_HEADERS:
+        text = tables.snippet(groups.HOST_HEADERS[path])
+        unit.edits.insert(include.end, text.replace("\n", unit.source.newline))
+        return ""
     found = tables.header(path)
     if found is not None and found.library == standard_library.LIBRARY and _advice(path):
         found = None  # A part of libcu++ that libhipcxx lacks.

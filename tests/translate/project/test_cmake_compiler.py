@@ -40,3 +40,25 @@ def said(text: str, folder: Path) -> str:
 def test_the_known_compiler_is_hips(text: str, expected: str, tmp_path: Path) -> None:
     assert expected in (said(text, tmp_path) or "\n")
     assert bool(expected) == bool(said(text, tmp_path))
+
+
+OLDER = '"${CUDAToolkit_VERSION}" VERSION_LESS "${LEAST}"'
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"if({OLDER})\n{ENDS}endif()", ""),
+        (f"if(NOT A AND {OLDER})\n{ENDS}else()\n  message(first)\nendif()", "first"),
+        (f"if({OLDER})\n  message(flags)\nendif()", "flags"),  # of an older CUDA
+        (f"if({OLDER})\n  message(flags)\nelse()\n{ENDS}endif()", "flags"),
+        (f"if({OLDER})\n  message(flags)\n  if(A)\n  {ENDS}  endif()\nendif()", "flags"),
+        (f"if(NOT {OLDER})\n  message(flags)\nelse()\n{ENDS}endif()", "unknown"),
+        (f"if(CUDAToolkit_VERSION VERSION_GREATER 13)\n{ENDS}endif()", ""),
+    ],
+)
+def test_any_version_is_new_enough_where_an_older_one_is_an_error(
+    text: str, expected: str, tmp_path: Path
+) -> None:
+    heard = said(f"set(CUDAToolkit_VERSION 11.8)\nset(LEAST 12)\n{text}", tmp_path)
+    assert expected in heard and bool(expected) == bool(heard)

@@ -74,10 +74,30 @@ def _compile(tmp_path: Path, text: str) -> None:
 def test_a_header_that_a_host_compiler_reads_without_hip(
     tmp_path: Path, name: str, on: str, body: str
 ) -> None:
+    text = f"#pragma once\n#include <cstring>\n#ifdef {on}\n{body}\n#endif\nint plain();\n"
+    _compile_without_hip(tmp_path, name, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#ifdef TRACED\n#include <nvtx3/nvtx3.hpp>\n#endif\nint plain();\n",
+        "#if __has_include(<Eigen/Core>) && defined(NEVER)\n#include <Eigen/Core>\n#endif\n",
+    ],
+)
+def test_a_header_without_cuda_wants_no_runtime(tmp_path: Path, text: str) -> None:
+    _compile_without_hip(tmp_path, "both.h", text)
+
+
+def test_a_host_source_without_cuda_is_left_alone() -> None:
+    text = "#include <Eigen/Core>\nint plain();\n"
+    assert make_translator("rules").translate(text, filename="a.cpp").source == text
+
+
+def _compile_without_hip(tmp_path: Path, name: str, text: str) -> None:
     compiler = shutil.which("g++")
     if compiler is None:
         pytest.skip("needs g++")
-    text = f"#pragma once\n#include <cstring>\n#ifdef {on}\n{body}\n#endif\nint plain();\n"
     translated = make_translator("rules").translate(text, filename=name).source
     assert translated != text
     (tmp_path / name).write_text(translated)
