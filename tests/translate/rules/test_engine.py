@@ -540,6 +540,21 @@ def test_operators_that_hip_has_are_guarded() -> None:
     assert translate(scaled).source == scaled
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "float2 r = {a.x * b.x, a.y * b.y}; return r;",
+        "float2 r{a.x * b.x, a.y * b.y}; return r;",
+        "float2 r; r.x = a.x * b.x; r.y = a.y * b.y; return r;",
+    ],
+)
+def test_a_variable_may_hold_the_elements(body: str) -> None:
+    operator = f"float2 operator*(float2 a, float2 b) {{ {body} }}"
+    result = translate(f"#include <torch/extension.h>\n{operator}\n")
+    assert "#if defined(CASS_PLAIN_VECTORS)" in result.source
+    assert not result.errors
+
+
 def test_an_operator_with_another_meaning_keeps_it() -> None:
     source = OPERATOR.replace("a.y * b.y", "a.x * b.y")
     result = translate(source)
