@@ -1201,3 +1201,11 @@ def test_a_test_for_a_header_of_cuda_is_one_for_hips(cuda: str, hip: str) -> Non
     """cuda_bf16.h and its kin define them; the guards are those of HIP's public headers."""
     source = f"#ifndef {cuda}\nstruct own {{}};\n#endif\n"
     assert translate(source).source == source.replace(cuda, hip)
+
+
+def test_macros_of_a_copy_of_cub_keep_their_names() -> None:
+    own = "#ifndef CUB_LOG_WARP_THREADS\n#define CUB_LOG_WARP_THREADS(arch) (5)\n#endif\n"
+    assert translate(f"using namespace cub;\n{own}").source.endswith(own)
+    assert translate("using namespace cub; int a = CUB_LOG_WARP_THREADS(0);").source.endswith(
+        "= 5;"
+    )
