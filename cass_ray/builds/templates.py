@@ -31,6 +31,11 @@ _STATED = re.compile(
     r"|option[ \t]*\(\s*(\w+)\s+\"[^\"]*\"\s*(ON|OFF|TRUE|FALSE)?\s*\))",
     re.MULTILINE | re.IGNORECASE,
 )
+_CONFIGURED = re.compile(
+    r"^[ \t]*configure_file[ \t]*\(\s*\"?([\w.${}/+-]+)\"?\s+\"?([\w.${}/+-]+)",
+    re.MULTILINE | re.IGNORECASE,
+)
+_FOLDER_VARIABLE = re.compile(r"^\$\{\w+\}/|^\./")
 _VERSION_PARTS = ("MAJOR", "MINOR", "PATCH", "TWEAK")
 _TEXT_BYTES = 1 << 20
 _ALL_BYTES = 256 << 20
@@ -53,11 +58,9 @@ def unwritten(root: Path, foreign: Iterable[str]) -> list[HeaderTemplate]:
 
     ``foreign``: folders of other projects in the tree."""
     paths = sorted(_paths(root))
-    templates: dict[str, list[str]] = {}
-    for path in paths:
-        name = _TEMPLATE.sub("", path)
-        if name != path and _HEADER.search(name):
-            templates.setdefault(posixpath.basename(name), []).append(path)
+    templates: dict[str, list[tuple[str, str]]] = {}
+    for path, header in _templates(root, paths):
+        templates.setdefault(posixpath.basename(header), []).append((path, header))
     if not templates:
         return []
     there: dict[str, list[str]] = {}
@@ -68,13 +71,29 @@ def unwritten(root: Path, foreign: Iterable[str]) -> list[HeaderTemplate]:
     for name in _included(root, paths, templates):
         if any(_ends(path, name) for path in there.get(posixpath.basename(name), ())):
             continue
-        for template in templates[posixpath.basename(name)]:
-            if _ends(_TEMPLATE.sub("", template), name):
+        for template, header in templates[posixpath.basename(name)]:
+            if _ends(header, name):
                 owner = _owner(root, template, folders)
-                found.setdefault(
-                    template, HeaderTemplate(template, _TEMPLATE.sub("", template), owner)
-                )
+                found.setdefault(template, HeaderTemplate(template, header, owner))
     return list(found.values())[:_MOST]
+
+
+def _templates(root: Path, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Templates, each with the header that it is for: by its own name, or as CMake's files say."""
+    there = set(paths)
+    for path in paths:
+        name = _TEMPLATE.sub("", path)
+        if name != path and _HEADER.search(name):
+            yield path, name
+        if posixpath.basename(path) == "CMakeLists.txt":
+            folder = posixpath.dirname(path)
+            for source, target in _CONFIGURED.findall(_text(root / path)):
+                inside = [
+                    posixpath.normpath(posixpath.join(folder, _FOLDER_VARIABLE.sub("", each)))
+                    for each in (source, target)
+                ]
+                if inside[0] in there and _HEADER.search(target) and "$" not in inside[1]:
+                    yield inside[0], inside[1]
 
 
 def configured_dependencies(

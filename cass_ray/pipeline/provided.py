@@ -32,7 +32,7 @@ from cass_ray.translate.protocol import Context, Translator
 
 UNIT_RECIPE = "10"
 """Part of keys of a project's units: raise it when what is given to compilers here changes."""
-_RECIPE = "what has no translation is refused where it is code; cuda.h, asm of devices; own folders"
+_RECIPE = "refused where it is code; cuda.h, asm of devices; own folders; bfloat16 of both vendors"
 _TRANSLATED = ("torch", "libopencv-core-dev", "librmm-cu13")
 """Packages that are written for both sides, by way of a translation of their headers."""
 _NVIDIA = ("nvidia-", "cutensor-")
@@ -47,6 +47,11 @@ _THRUST_ON_CUDA = "THRUST_DEVICE_SYSTEM_CUDA"
 _OF_TORCH = ("USE_ROCM=1", "HIPBLAS_V2")
 """PyTorch's builds of extensions define these for ROCm (``torch.utils.cpp_extension``). The second
 makes hipBLAS declare the types that cuBLAS has, whichever file includes it first."""
+_BFLOAT16_OF_CUDA = re.compile(
+    r"(?<=#if defined\(__CUDACC__\)) && !defined\(USE_ROCM\)"
+    r"(?=\n(?:#include <cuda_bf16|[^#]*BFloat16))"
+)
+"""PyTorch's bfloat16 converts from and to the vendor's on CUDA alone; HIP has the same type."""
 _OF_RMM = ("LIBCUDACXX_ENABLE_EXPERIMENTAL_MEMORY_RESOURCE",)
 """RMM's CMake target has every unit define it."""
 _OF_NVIDIAS_PLATFORM = frozenset({"__HIP_PLATFORM_NVCC__", "__HIP_PLATFORM_NVIDIA__"})
@@ -71,6 +76,11 @@ _REMOVED = tuple(
 says to call in their place, which does the same."""
 _RUNTIME_HEADERS = frozenset({"cuda_runtime.h", "cuda_runtime_api.h", "cuda.h"})
 _ENDINGS = (".h", ".cuh", ".hpp")
+
+
+def with_bfloat16(text: str) -> str:
+    """A header of PyTorch's whose bfloat16 converts from and to the vendor's on both sides."""
+    return _BFLOAT16_OF_CUDA.sub("", text)
 
 
 def is_of_cuda(text: str) -> bool:
@@ -164,7 +174,7 @@ def _translated(
             if path.suffix in _ENDINGS and path.is_file() and package.has(inside):
                 text = path.read_text("utf-8", "replace")
                 if declared or is_of_cuda(text):
-                    texts[str(path.relative_to(root))] = text
+                    texts[str(path.relative_to(root))] = with_bfloat16(text)
         paths = frozenset(str(path.relative_to(root)) for path in root.rglob("*.h"))
         context = Context(paths, declared_names(texts.values()))
         for inside, text in texts.items():

@@ -80,6 +80,22 @@ def test_what_cmake_files_state_is_written(
     assert f"/{path}".endswith(f"/{included.removeprefix('../')}")
 
 
+def test_a_template_of_another_name_is_found_by_what_cmake_says(
+    recording: BuildRecorder, tmp_path: Path
+) -> None:
+    tree = project(tmp_path, a_dot_cu='#include "catch2/user.h"\n' + KERNEL)
+    folder = tree / ".cass-dependencies/Catch2"
+    text = CATCH.replace("src/catch2/catch_user_config.hpp.in", "./configure/user.in")
+    text = text.replace("catch2/catch_user_config.hpp", "catch2/user.h")
+    project(folder, CMakeLists_dot_txt=text, configure__user_dot_in=TEMPLATE)
+    place = folder.relative_to(tree).as_posix()
+
+    made = recording.record(tree, [], {"https://github.com/catchorg/Catch2.git": place})
+
+    written = f"{place}/cass-build/generated-includes/catch2/user.h"
+    assert made.generated == {written: WRITTEN}, made.log
+
+
 def test_headers_that_nobody_includes_or_that_are_there_are_left(tmp_path: Path) -> None:
     tree = project(
         tmp_path,

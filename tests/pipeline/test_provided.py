@@ -131,6 +131,17 @@ def test_extensions_of_pytorch_have_what_its_builds_for_rocm_define() -> None:
     assert provided.unit_definitions(row, translated=False) == ("A=1",)
 
 
+@pytest.mark.parametrize(
+    ("of_cuda", "of_both"),
+    [("#include <cuda_bf16.h>", True), ("  operator BFloat16();", True), ("int other;", False)],
+)
+def test_bfloat16_of_pytorch_converts_on_both_sides(of_cuda: str, of_both: bool) -> None:
+    condition = "#if defined(__CUDACC__) && !defined(USE_ROCM)"
+    text = f"{condition}\n{of_cuda}\n#endif\n{condition} && defined(__CUDA_ARCH__)\n#endif\n"
+    changed = text.replace(f"{condition}\n", "#if defined(__CUDACC__)\n")
+    assert provided.with_bfloat16(text) == (changed if of_both else text)
+
+
 @pytest.mark.parametrize("translated", [False, True])
 def test_units_that_include_rmm_have_what_its_cmake_target_defines(translated: bool) -> None:
     row = {"definitions": ["A=1"], "header_packages": ["librmm-cu13-25.10.0-abc"]}

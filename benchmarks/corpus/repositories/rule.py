@@ -28,7 +28,7 @@ FOLDER = Path(__file__).parent
 LIST = FOLDER / "repositories.yaml"
 LISTS = (
     "named", "by_rule", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",
-    "tenth",
+    "tenth", "eleventh",
 )  # fmt: skip
 LATER_LISTS = {"second": "by_rule", "third": "second", "fourth": "third", "fifth": "fourth"}
 """Later lists, with the one that each follows."""
@@ -84,6 +84,8 @@ class RepositoryList(StrictModel):
     """The eight that fit after the last of ``eighth``."""
     tenth: list[Repository] = []
     """Names that somebody knew, and clones that were had: ten middle-sized ones and ten smaller."""
+    eleventh: list[Repository] = []
+    """Names that somebody knew, of 10 to 120 files."""
     not_had: list[str] = []
     """Candidates before the last one taken of which no clone could be had."""
 

@@ -3,7 +3,7 @@
 Builds are recorded without a network, so this is brought before: from folders that are given
 (``--dependency NAME=DIR``), else by git at the commit or tag that the project names. Headers of it
 lie over the tree, at the submodule's path or in :data:`~cass_ray.builds.plans.DEPENDENCIES`; its
-sources are no rows.
+sources are no rows. Its own submodules are brought as well, and nothing else that it names.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
@@ -311,7 +311,9 @@ class DependencySources:
         for each, folder in undeclared.items():
             self._take(made, each, DirectoryTree(folder), f"{each.name}: {GIVEN}")
         unreachable = ""
-        for each in declared:
+        for each in made.declared:  # those of dependencies are added meanwhile
+            if each in undeclared:
+                continue
             given = self._folder(each)
             if given is not None:
                 self._take(made, each, DirectoryTree(given), f"{each.name}: {GIVEN}")
@@ -370,10 +372,16 @@ class DependencySources:
                 break
             made.files[f"{each.path}/{path}"] = content
             count += 1
-        if count:
-            made.brought[each.path] = origin
-        else:
+        if not count:
             made.missing[each.path] = "its folder holds no source"
+            return
+        made.brought[each.path] = origin
+        commits = tree.submodules if isinstance(tree, GitTree) else {}
+        known = {other.path for other in made.declared}
+        for inside in () if each.folder else _submodules(tree, commits, each.url):
+            path = f"{each.path}/{inside.path}"
+            if path not in known and len(made.declared) < _MOST:
+                made.declared.append(replace(inside, path=path))
 
 
 def _names(each: Dependency) -> set[str]:

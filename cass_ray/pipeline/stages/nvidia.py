@@ -41,7 +41,7 @@ from cass_ray.toolchain.opencl.toolchain import OpenclNvidia
 from cass_ray.toolchain.unit import CompileFailure
 
 _MAY_NEED = re.compile(
-    r"texture|cudaDeviceProp|(?:cuda|cu)Mem(?:Prefetch|Advise)|cuCtxCreate|thrust::"
+    r"texture|cudaDeviceProp|(?:cuda|cu)Mem(?:Prefetch|Advise)|cuCtxCreate|thrust::|cudaGraph"
     r"|__(?:shfl|any|all|ballot)\b"
 )
 _OF_PROJECTS = (

@@ -50,6 +50,11 @@ _NEEDED = {
         r"|singleToDoublePrecisionPerfRatio|cooperativeMultiDeviceLaunch)\""
         r"|no suitable constructor exists to convert from [^\n]+ to \"cudaMemLocation\")"
     ),
+    "cass_removed_graphs.h": re.compile(
+        r"error: (?:argument of type [^\n]+ is incompatible with parameter of type"
+        r" \"(?:const )?cudaGraphEdgeData \*"
+        r"|identifier \"cudaStreamGetCaptureInfo_v2\")"
+    ),
     "cass_removed_warp.h": re.compile(
         r"error: identifier \"__shfl(?:_up|_down|_xor)?\" is undefined"
         r"|Instruction 'vote' without '\.sync'"

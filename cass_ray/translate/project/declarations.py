@@ -17,7 +17,7 @@ PACKAGES = frozenset(
     {
         *("nvidia-cudnn-cu13", "cutensor-cu13", "nvidia-npp", "nvidia-nvjpeg"),
         *("nvidia-nvjpeg2k-cu13", "nvidia-nvml-dev", "nvidia-cufile", "nvidia-cudss-cu13"),
-        "nvidia-libnvcomp-cu13",
+        *("nvidia-libnvcomp-cu13", "nvidia-nvfatbin"),
     }
 )
 MACROS = re.compile(r"\b(?:CUDNN|CUTENSOR|NPP|NVJPEG|NVML|CUDSS|NVCOMP)_\w+")

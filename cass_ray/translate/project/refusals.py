@@ -4,8 +4,9 @@ A header belongs to many units, and which of its lines are code of a unit the pr
 conditions, macros, the command line. So what has no translation there gets a line
 ``#pragma GCC error`` before it: a unit that compiles this place is refused with the finding, and a
 unit that leaves it out is not. An ``asm`` statement is a call of a function with clang's attribute
-``error`` in its place: a unit is refused where the statement becomes machine code, and one that
-never calls the function around it is not. nvcc, too, sees inline PTX only then.
+``error`` in its place, and so is a call of an intrinsic that HIP lacks: a unit is refused where it
+becomes machine code, and one that never calls the function around it is not. nvcc, too, sees inline
+PTX only then.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ _MARK = "cass-ray: "
 _SAID = re.compile(
     rf"error: (?:call to '[^']*' declared with 'error' attribute: )?{_MARK}(.*)$", re.MULTILINE
 )
-_ASM = re.compile(r"(?:asm|__asm|__asm__)\s*(?:(?:volatile|__volatile__|__volatile)\s*)?\(")
+_ASM = re.compile(
+    r"(?:asm|__asm|__asm__)\s*(?:(?:volatile|__volatile__|__volatile)\s*)?\(|__[a-z]\w*\s*\("
+)
+_INTRINSIC = re.compile(r"__[a-z]\w* has no counterpart")
 _CONDITIONAL = re.compile(r"^[ \t]*#[ \t]*(if|elif|else|endif)", re.MULTILINE)
 _CONDITION = re.compile(r"[ \t]*#[ \t]*(?:el)?if")
 _NOT_IN_A_STRING = re.compile(r'[^ -~]|["\\]')
@@ -49,7 +53,8 @@ def left_to_the_compiler(finding: Finding, source: str) -> bool:
 class RefusingTranslator:
     """``translator``, whose errors are in the text that it gives as well.
 
-    With ``names_are_known`` those that are :func:`left_to_the_compiler` are not.
+    With ``names_are_known`` those that are :func:`left_to_the_compiler` are not, but for calls of
+    intrinsics in functions.
     """
 
     translator: Translator
@@ -68,22 +73,29 @@ class RefusingTranslator:
     ) -> Translation:
         """As the protocol says; findings are those of the text as it was given."""
         made = self.translator.translate(source, filename=filename, context=context)
-        errors = [each for each in made.errors if not self._left_out(each, source)]
+        errors = [each for each in made.errors if not self._left_out(each, source, context)]
         if not errors:
             return made
-        marked = with_errors(source, errors, filename)
+        marked = with_errors(source, errors, filename, calls_alone=self.names_are_known)
         again = self.translator.translate(marked, filename=filename, context=context)
         return replace(made, source=again.source)
 
-    def _left_out(self, finding: Finding, source: str) -> bool:
-        return self.names_are_known and left_to_the_compiler(finding, source)
+    def _left_out(self, finding: Finding, source: str, context: Context) -> bool:
+        if not (self.names_are_known and left_to_the_compiler(finding, source)):
+            return False
+        word = finding.construct
+        own = word in context.declared or re.search(rf"\b{word}\s*\([^;{{}}]*\)\s*{{", source)
+        return bool(own) or not _INTRINSIC.match(finding.message)
 
 
-def with_errors(source: str, findings: Iterable[Finding], filename: str) -> str:
+def with_errors(
+    source: str, findings: Iterable[Finding], filename: str, *, calls_alone: bool = False
+) -> str:
     """``source`` with something for each of ``findings`` that a compiler takes for an error.
 
     It stands in place of an ``asm`` statement, else before the logical line of the finding; of a
-    condition that is not the first of its chain, before the chain.
+    condition that is not the first of its chain, before the chain. With ``calls_alone`` there is
+    nothing for an intrinsic that is not called there.
     """
     byte_order_mark, text = split_mark(source)
     seen = SourceText(text)
@@ -95,6 +107,8 @@ def with_errors(source: str, findings: Iterable[Finding], filename: str) -> str:
         message = _MARK + _NOT_IN_A_STRING.sub("'", finding.format(filename))
         if (statement := _statement(seen, offset + finding.column - 1)) is not None:
             places[statement] = [_refused_call(message)]
+            continue
+        if calls_alone and _INTRINSIC.match(finding.message):
             continue
         place = _place(seen, spans, offset)
         line = f'#pragma GCC error "{message}"{seen.newline}'
@@ -109,7 +123,8 @@ def with_errors(source: str, findings: Iterable[Finding], filename: str) -> str:
 
 
 def _statement(seen: SourceText, offset: int) -> tuple[int, int] | None:
-    """The ``asm`` statement that begins at ``offset`` in a function, up to its parenthesis."""
+    """The ``asm`` statement, or the call of an intrinsic, that begins at ``offset`` in a function,
+    up to its parenthesis."""
     found = _ASM.match(seen.code, max(offset, 0))
     closing = seen.closing(found.end() - 1) if found else -1
     in_a_macro = seen.code.startswith("#", _first_character(seen, offset))

@@ -11,6 +11,7 @@ import filecmp
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
@@ -37,6 +38,7 @@ SUFFIXES = frozenset(
 COMPILED = frozenset((".cu", ".c", ".cc", ".cpp", ".cxx"))
 """File name endings of what is compiled: no build copies such a file to be included elsewhere."""
 
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[\"<]([^\">\n]+)", re.MULTILINE)
 _BUILD_CODE = b"".join(
     path.read_bytes() for path in sorted(Path(build_files.__file__).parent.glob("*.[pt]*"))
 )
@@ -103,6 +105,19 @@ def is_source(path: str) -> bool:
     return PurePosixPath(made_from(path).lower()).suffix in SUFFIXES
 
 
+def _included(root: Path, names: list[str]) -> Iterator[str]:
+    """Files of other names that sources include: theirs are a project's own to choose."""
+    others: dict[str, list[str]] = {}
+    for name in names:
+        if not is_source(name) and PurePosixPath(name).suffix:
+            others.setdefault(PurePosixPath(name).name, []).append(name)
+    for name in names if others else ():
+        if is_source(name):
+            text = (root / name).read_text("utf-8", "replace")
+            for last in {PurePosixPath(each).name for each in _INCLUDE.findall(text)}:
+                yield from others.get(last, ())
+
+
 def translate_tree(
     root: Path,
     output: Path,
@@ -165,16 +180,18 @@ class _Run:
         result = TreeResult()
         tasks: list[_Task] = []
         aware = hip_aware(self._root, names)
+        included = set(_included(self._root, names))
         for name in names:
             data = (self._root / name).read_bytes()
-            key = _digest(self._salt.encode() + b"\0" + data)
+            key = _digest(self._salt.encode() + b"\0" * (1 + (name in included)) + data)
             kept = self._kept(name, key)
             if kept:
                 findings, counts = _said(self._before[name])
                 result.files.append(FileResult(name, kept, findings, counts))
                 continue
             self._after[name] = {"input": key}
-            readable = name not in aware and (is_source(name) or build_files.kind_of(name))
+            is_text = is_source(name) or name in included or build_files.kind_of(name)
+            readable = name not in aware and is_text
             text = _decode(data) if readable else None
             if text is None:
                 self._write(name, data)

@@ -46,6 +46,8 @@ def rename_warps(unit: Rewrite) -> None:
         for offset in unit.words.get(word, ()):
             _rename(unit, offset, word, namespaces, unqualified)
     for macro, value in MACROS.items():
+        if unit.is_own(macro):
+            continue  # a copy of CUB's own headers
         for offset in unit.words.get(macro, ()):
             call = unit.call(offset, macro)
             end = call[2] + 1 if call else offset + len(macro)

@@ -275,7 +275,7 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass(
         "alignments",
-        storage.move_alignments,
+        storage.move_attributes,
         "anywhere, as the word before",
     ),
     Pass(

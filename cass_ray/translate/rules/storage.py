@@ -1,5 +1,6 @@
 """Specifiers of declarations that nvcc takes and clang does not: ``register``, which C++17 has no
-longer, and ``alignas`` behind ``__shared__``, which C++ wants at the beginning."""
+longer, and ``alignas`` and ``[[nodiscard]]`` behind words such as ``__shared__``: C++ wants them at
+the beginning."""
 
 from __future__ import annotations
 
@@ -14,21 +15,23 @@ _IN_A_REGISTER = re.compile(r"[^;{}()]{0,240}?\b(?:asm|__asm__|__asm)\b")
 """``register long a asm("rax")``: GNU's variables that live in a named register."""
 
 _SPECIFIERS = re.compile(
-    r"(?:\b(?:extern|static|inline|constexpr|const|volatile|__shared__|__device__|__constant__"
-    r"|__managed__)\s+)+\Z"
+    r"(?:\b(?:extern|static|inline|constexpr|const|volatile|explicit|virtual|friend|__shared__"
+    r"|__device__|__constant__|__managed__|__host__|__global__|__(?:force|no)?inline__)\s+)+\Z"
 )
+_LIST = re.compile(r"\[\[[\w:, ]+(?:\([^()\[\]\n]*\))?\]\]")
 _LOOK_BACK = 160
 
 
-def move_alignments(unit: Rewrite) -> None:
+def move_attributes(unit: Rewrite) -> None:
     """``__shared__ alignas(16) T x`` is ``alignas(16) __shared__ T x``."""
     code = unit.source.code
-    for offset in unit.words.get("alignas", ()):
+    calls = ((offset, unit.call(offset, "alignas")) for offset in unit.words.get("alignas", ()))
+    spans = [(offset, call[2] + 1) for offset, call in calls if call is not None]
+    spans += [match.span() for match in _LIST.finditer(code)]
+    for offset, end in spans:
         before = _SPECIFIERS.search(code, max(0, offset - _LOOK_BACK), offset)
-        call = unit.call(offset, "alignas")
-        if before is None or "__" not in before[0] or call is None:
+        if before is None or "__" not in before[0]:
             continue
-        end = call[2] + 1
         words = unit.edits.within(unit.source.text, offset, end)
         unit.edits.insert(before.start(), f"{words} ")
         unit.drop(offset, end)

@@ -177,5 +177,6 @@ def _is_elementwise(body: str, operator: str, size: int, names: list[str]) -> bo
     )
     return bool(
         re.fullmatch(rf"return(?:\(?make_\w+|\w+|\(\w+\))[({{]{inside}[)}}]+;", text)
+        or re.fullmatch(rf"(?:{_VECTOR})(\w+)=?[({{]{inside}[)}}];return\1;", text)
         or re.fullmatch(rf"(?:{_VECTOR})(\w+);{variable}return\1;", text)
     )

@@ -229,6 +229,36 @@ def test_what_is_given_need_not_be_declared(name: str, tmp_path: Path) -> None:
     assert made.brought[folder].endswith(": given")
 
 
+def test_submodules_of_a_submodule_are_brought(tmp_path: Path) -> None:
+    """``git clone --recursive`` brings them; their commits stand in the submodule's commit."""
+    module = '[submodule "{0}"]\n\tpath = ext/{0}\n\turl = https://github.com/a/{0}.git\n'
+    inner = tmp_path / "inner"
+    commit = repository(inner, inner_dot_h="int inner;\n")
+    outer = tmp_path / "outer"
+    repository(outer, outer_dot_h="int outer;\n", _dot_gitmodules=module.format("inner"))
+    git(outer, "update-index", "--add", "--cacheinfo", f"160000,{commit},ext/inner")
+    git(outer, "commit", "-q", "-m", "submodule")
+    asked = []
+
+    def of_here(url: str, revision: str, folder: Path) -> str:
+        name = url.rpartition("/")[2].removesuffix(".git")
+        asked.append((name, revision))
+        return fetch_snapshot(str(tmp_path / name), revision, folder)
+
+    head = git(outer, "rev-parse", "HEAD")
+    root = tree(tmp_path / "root", _dot_gitmodules=module.format("outer"))
+    declared = declared_dependencies(root, {"ext/outer": head})
+    made = DependencySources({}, tmp_path / "cache", fetch=of_here).bring(declared)
+
+    assert asked == [("outer", head), ("inner", commit)]
+    assert made.files["ext/outer/ext/inner/inner.h"] == b"int inner;\n"
+    assert not made.missing
+
+    folders = {"outer": str(outer), "inner": str(inner)}
+    given = DependencySources(folders, tmp_path, fetches=False).bring(declared)
+    assert {"ext/outer/outer.h", "ext/outer/ext/inner/inner.h"} <= given.headers().keys()
+
+
 def test_links_out_of_a_folder_are_not_followed(tmp_path: Path) -> None:
     (tmp_path / "secret.h").write_text("secret")
     tree(tmp_path / "mine", core_dot_h="int mine;\n")

@@ -64,6 +64,26 @@ def test_a_call_of_cuda_12_is_one_of_cuda_13(
     assert made.flags.endswith(flag)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        "cudaGraphAddDependencies(g, a, a + 1, 1)",
+        "cudaGraphRemoveDependencies(g, a, a + 1, 1)",
+        "cudaGraphGetEdges(g, nullptr, nullptr, &n)",
+        "cudaGraphNodeGetDependencies(*a, nullptr, &n)",
+        "cudaStreamUpdateCaptureDependencies(s, a, 1)",
+        "cudaStreamGetCaptureInfo(s, &t, &id, &g, &d, &n)",
+    ],
+)
+def test_functions_of_graphs_go_without_data_of_edges(
+    nvidia: NvidiaToolchain, tmp_path: Path, call: str
+) -> None:
+    variables = "size_t n; cudaStreamCaptureStatus t; const cudaGraphNode_t* d;"
+    of_graph = "int f(cudaGraph_t g, cudaGraphNode_t* a, cudaStream_t s, unsigned long long id)"
+    made = nvidia.compile(unit(tmp_path, f"{of_graph} {{ {variables} return {call}; }}\n{KERNEL}"))
+    assert made.flags.endswith("-include cass_removed_graphs.h")
+
+
 def test_a_unit_is_given_all_that_it_needs(nvidia: NvidiaToolchain, tmp_path: Path) -> None:
     source = (
         f"{DRIVER}texture<int> t;\n"

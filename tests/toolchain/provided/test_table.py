@@ -57,6 +57,8 @@ from cass_ray.toolchain.provided.store import HeaderStore, lock_file, package_of
         ("nvcomp/lz4.h", "nvidia-libnvcomp-cu13"),
         ("nvml.h", "nvidia-nvml-dev"),
         ("nvPTXCompiler.h", "nvidia-nvptxcompiler"),
+        ("nvFatbin.h", "nvidia-nvfatbin"),
+        ("xtl/xsequence.hpp", "xtl-dev"),
         ("nvjpeg2k.h", "nvidia-nvjpeg2k-cu13"),
         ("nvjpeg.h", "nvidia-nvjpeg"),
         ("sparsehash/dense_hash_map", "libsparsehash-dev"),

@@ -83,6 +83,20 @@ def test_names_can_be_left_to_the_compiler() -> None:
     assert [each.line for each in known.errors] == [1, 2]
 
 
+def test_a_call_of_an_intrinsic_is_refused_as_inline_ptx_is() -> None:
+    call = "__barrier_sync_count(n, 64)"
+    source = f"__device__ void wait(int n) {{ {call}; }}\n#define SYNC __barrier_sync_count\n"
+    known = RefusingTranslator(make_translator("rules"), names_are_known=True)
+    made = known.translate(source)
+    assert call not in made.source
+    assert made.source.count("cass-ray: ") == 1
+    assert "AMD has no named barriers" in made.source
+    assert "#pragma" not in made.source
+
+    own = "__device__ inline void __barrier_sync_count(int n, int m) {}\n"
+    assert known.translate(own + source).source == "#include <hip/hip_runtime.h>\n" + own + source
+
+
 HEADER = """
 namespace a { namespace b {
 __device__ inline void wait(int n) {

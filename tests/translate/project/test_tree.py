@@ -49,6 +49,23 @@ def test_a_tree_is_translated(project: Path, tmp_path: Path) -> None:
     assert not (out / "loop").exists()
 
 
+def test_what_sources_include_is_translated_whatever_its_name(tmp_path: Path) -> None:
+    root, out = tmp_path / "project", tmp_path / "out"
+    root.mkdir()
+    (root / "a.h").write_text('#include "parts/a.tcu"\n')
+    (root / "parts").mkdir()
+    for name in ("a.tcu", "b.tcu"):
+        (root / "parts" / name).write_text("inline void f(cudaStream_t s) {}\n")
+    translate_tree(root, out, make_translator())
+    assert "hipStream_t" in (out / "parts/a.tcu").read_text()
+    assert "cudaStream_t" in (out / "parts/b.tcu").read_text()
+
+    (root / "a.h").write_text('#include "parts/b.tcu"\n')
+    translate_tree(root, out, make_translator())
+    assert "cudaStream_t" in (out / "parts/a.tcu").read_text()
+    assert "hipStream_t" in (out / "parts/b.tcu").read_text()
+
+
 def test_a_second_run_writes_only_what_changed(project: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     translate_tree(project, out, make_translator())

@@ -540,6 +540,21 @@ def test_operators_that_hip_has_are_guarded() -> None:
     assert translate(scaled).source == scaled
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "float2 r = {a.x * b.x, a.y * b.y}; return r;",
+        "float2 r{a.x * b.x, a.y * b.y}; return r;",
+        "float2 r; r.x = a.x * b.x; r.y = a.y * b.y; return r;",
+    ],
+)
+def test_a_variable_may_hold_the_elements(body: str) -> None:
+    operator = f"float2 operator*(float2 a, float2 b) {{ {body} }}"
+    result = translate(f"#include <torch/extension.h>\n{operator}\n")
+    assert "#if defined(CASS_PLAIN_VECTORS)" in result.source
+    assert not result.errors
+
+
 def test_an_operator_with_another_meaning_keeps_it() -> None:
     source = OPERATOR.replace("a.y * b.y", "a.x * b.y")
     result = translate(source)
@@ -1186,3 +1201,11 @@ def test_a_test_for_a_header_of_cuda_is_one_for_hips(cuda: str, hip: str) -> Non
     """cuda_bf16.h and its kin define them; the guards are those of HIP's public headers."""
     source = f"#ifndef {cuda}\nstruct own {{}};\n#endif\n"
     assert translate(source).source == source.replace(cuda, hip)
+
+
+def test_macros_of_a_copy_of_cub_keep_their_names() -> None:
+    own = "#ifndef CUB_LOG_WARP_THREADS\n#define CUB_LOG_WARP_THREADS(arch) (5)\n#endif\n"
+    assert translate(f"using namespace cub;\n{own}").source.endswith(own)
+    assert translate("using namespace cub; int a = CUB_LOG_WARP_THREADS(0);").source.endswith(
+        "= 5;"
+    )

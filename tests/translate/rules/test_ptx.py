@@ -152,6 +152,12 @@ def test_operands_are_translated_too() -> None:
     assert translate(source).source == "r = (unsigned int)(__shfl(a, 1, 32));"
 
 
+def test_a_result_of_several_instructions_may_be_a_pointer() -> None:
+    body = "mov.b64 {lo,hi}, %1; add.cc.u32 lo,lo,%2; addc.u32 hi,hi,0; mov.b64 %0, {lo,hi};"
+    source = f'asm("{{ .reg .u32 lo,hi; {body} }}" : "=l"(next) : "l"(p), "r"(n));'
+    assert "next = (decltype((next) + 0))(cass_0);" in translate(source).source
+
+
 def test_a_statement_inside_a_macro() -> None:
     source = '#define POPC(d, a) asm("popc.b32 %0, %1;" \\\n  : "=r"(d) : "r"(a))\n'
     assert translate(source).source == "#define POPC(d, a) d = __popc((unsigned int)(a))\n"

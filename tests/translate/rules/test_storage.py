@@ -22,3 +22,23 @@ from cass_ray.translate.rules import RulesTranslator
 )
 def test_register(filename: str, source: str, expected: str) -> None:
     assert RulesTranslator().translate(source, filename=filename).source == expected
+
+
+@pytest.mark.parametrize(
+    ("written", "moved"),
+    [
+        ("__device__ [[nodiscard]] int f();", "[[nodiscard]] __device__ int f();"),
+        (
+            'static __host__ __device__ [[deprecated("why")]] inline int f();',
+            '[[deprecated("why")]] static __host__ __device__ inline int f();',
+        ),
+        ("[[nodiscard]] __device__ int f();", "[[nodiscard]] __device__ int f();"),
+        ("static [[nodiscard]] int f();", "static [[nodiscard]] int f();"),
+        (
+            "__device__ int f(int x) { return a[b[x]]; }",
+            "__device__ int f(int x) { return a[b[x]]; }",
+        ),
+    ],
+)
+def test_lists_of_attributes_go_before_the_words_of_sides(written: str, moved: str) -> None:
+    assert moved in RulesTranslator().translate(written, filename="a.cuh").source

@@ -365,13 +365,12 @@ def _read(
     body = _body(state, template)
     if shared is None:
         body = [*state.declarations.values(), *body]
-    pointers = "cvta" in template
-    if expression := _as_expression(operands, body, pointers):
+    if expression := _as_expression(operands, body, "cvta" in template):
         return expression, state
     if state.sets_carry and shared is None:
         lines.insert(0, "unsigned int cass_carry = 0;")
     stores = [
-        f"{operand.expression} = {_stored(operand, operand.local, pointers)};"
+        f"{operand.expression} = {_stored(operand, operand.local, pointers=True)};"
         for operand in operands
         if operand.is_output
     ]

@@ -42,12 +42,15 @@ struct element {
     using type = T;
     template <class Sum>
     static __device__ Sum widened(T value) { return static_cast<Sum>(value); }
+    template <class Sum>
+    static __device__ T narrowed(Sum value) { return static_cast<T>(value); }
 };
 template <>
 struct element<__half> {
     using type = __half;
     template <class Sum>
     static __device__ Sum widened(__half value) { return __half2float(value); }
+    static __device__ __half narrowed(float value) { return __float2half(value); }
 };
 template <>
 struct element<precision::tf32> {  // the lower 13 bits are ignored
@@ -142,7 +145,7 @@ __device__ void mma_sync(fragment<accumulator, M, N, K, D>& to, const fragment<m
         }
     }
 #pragma unroll
-    for (int e = 0; e < count; ++e) to.x[e] = sums[e];
+    for (int e = 0; e < count; ++e) to.x[e] = element<D>::narrowed(sums[e]);
 }
 }  // namespace wmma
 }  // namespace cass
