@@ -24,8 +24,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TypeGuard
 
-from cass_ray.lift.analysis.call_places import CallPlace, CallStack
-from cass_ray.lift.analysis.kernel_graph import KernelGraph, entry_of
+from cass_ray.lift.analysis.kernel_graph import CallPlace, CallStack, KernelGraph, entry_of
 from cass_ray.lift.analysis.liveness import CodePlace, RegisterAccess
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Address, Immediate, Operand, Predicate, Register

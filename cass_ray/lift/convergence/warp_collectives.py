@@ -17,11 +17,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, takewhile
 
-from cass_ray.lift.analysis.call_places import CallPlace, function_of
-from cass_ray.lift.analysis.kernel_graph import KernelGraph
+from cass_ray.lift.analysis.kernel_graph import CallPlace, KernelGraph, function_of
 from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.analysis.opcodes import is_reconvergence_point, tests_convergence
-from cass_ray.lift.convergence.convergence_points import may_diverge
 from cass_ray.lift.convergence.divergence import divergent_branches
 from cass_ray.lift.convergence.mask_groups import is_collective, mask_groups, straight_on
 from cass_ray.lift.convergence.mask_origins import MaskOrigins, Origins, may_be_equal
@@ -84,7 +82,7 @@ class _CollectivePlaces:
         for branch, successors in edges.items():
             if len(successors) < 2 or branch[1:] not in branches:
                 continue
-            if not may_diverge(self.code, branch[1:]) or self._tests_convergence(branch[1:]):
+            if not self.code.may_diverge(branch[1:]) or self._tests_convergence(branch[1:]):
                 continue
             by_side = [self._between(edges, each, after[branch]) for each in successors]
             if any(_may_be_same(*two) for two in combinations(by_side, 2)):

@@ -9,11 +9,10 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from cass_ray.lift.analysis import liveness
-from cass_ray.lift.analysis.call_places import CallPlace
 from cass_ray.lift.analysis.function_signatures import FunctionSignatures
-from cass_ray.lift.analysis.opcodes import tests_phase, yields
+from cass_ray.lift.analysis.kernel_graph import CallPlace
+from cass_ray.lift.analysis.opcodes import tests_phase, uniform_results, yields
 from cass_ray.lift.analysis.outlining import Outline
-from cass_ray.lift.analysis.uniform import uniform_results
 from cass_ray.lift.analysis.unrolled_rounds import UnrolledRounds
 from cass_ray.lift.convergence.phase_waits import PhaseWaits
 from cass_ray.lift.convergence.schedule import WaveSchedule

@@ -16,9 +16,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from cass_ray.lift.analysis.call_places import CallPlace, function_of
 from cass_ray.lift.analysis.function_signatures import FunctionSignatures
-from cass_ray.lift.analysis.kernel_graph import CallSite
+from cass_ray.lift.analysis.kernel_graph import CallPlace, CallSite, function_of
 from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES
 from cass_ray.lift.graphs import reached

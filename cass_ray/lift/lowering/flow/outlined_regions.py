@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cass_ray.lift.analysis.call_places import CallPlace, function_of
+from cass_ray.lift.analysis.kernel_graph import CallPlace, function_of
 from cass_ray.lift.analysis.liveness import CodePlace, LivenessBlock
 from cass_ray.lift.analysis.outlining import Outline
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES
