@@ -51,7 +51,7 @@ class ClusterRewards:
         return self._tried(item) or self._tried(item) or undecided("two workers died of it")
 
     def _tried(self, item: RewardItem) -> RewardVerdict | None:
-        """None where the worker died; another has its place then."""
+        """It is None where the worker died; another has its place then."""
         worker = self._idle.get()
         try:
             result: RewardVerdict = ray.get(worker.judge.remote(item))

@@ -203,21 +203,21 @@ class StageWorker:
 
 
 class SourceTranslator(StageWorker):
-    """CUDA -> HIP by an engine that is too slow to go along with a compiler."""
+    """It translates CUDA to HIP by an engine that is too slow to go along with a compiler."""
 
     pool = Pool.TRANSLATOR
     blame = Stage.TRANSLATE
 
 
 class NvidiaCompiler(StageWorker):
-    """CUDA -> host assembly and SASS."""
+    """It compiles CUDA to host assembly and SASS."""
 
     pool = Pool.NVIDIA_COMPILER
     blame = Stage.COMPILE_NVIDIA
 
 
 class AmdCompiler(StageWorker):
-    """HIP -> host and device assembly, then alignment with the CUDA side; lifting if asked."""
+    """It compiles HIP, aligns both sides, and lifts where that is asked for."""
 
     pool = Pool.AMD_COMPILER
     blame = Stage.COMPILE_AMD

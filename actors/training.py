@@ -40,7 +40,7 @@ from cass_ray.train.settings import TrainSettings
 from cass_ray.train.share import RunShare
 
 FEW_PAIRS = 512
-"""So many pairs become tokens in less time than an actor takes to start."""
+"""These become tokens in less time than an actor takes to start."""
 
 StepHook = Callable[[int, dict[str, float]], None]
 

@@ -76,7 +76,7 @@ class Build:
         self.runner: Runner = InlineRunner()
         self.observers: list[Observer] = []
         self.nodes: NodeChoice | None = None
-        """Those of a cluster that was joined."""
+        """The nodes of a cluster that was joined."""
         self.joined = False
         """Whether nodes of a cluster do the work of pieces."""
 

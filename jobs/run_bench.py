@@ -145,7 +145,7 @@ class BenchJob:
         self._console.print(f"{seconds:6.1f} s  {line}", highlight=False, soft_wrap=True)
 
     def _collected(self, journal: Journal, items: Sequence[Item]) -> list[BenchSample]:
-        """In the order of the plan."""
+        """Return results in the order of the plan."""
         names = [item.id for item in items]
         lost = [name for name in names if name not in journal]
         if lost or len(set(names)) != len(names):

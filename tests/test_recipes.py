@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+from collections.abc import Sequence
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
@@ -94,7 +95,7 @@ def test_a_form_of_the_lifter_is_a_function_with_its_pattern(
 class ToyStage:
     """Writes the length of a row's text beside it."""
 
-    def run(self, rows: list[Row]) -> list[Row]:
+    def run(self, rows: Sequence[Row]) -> list[Row]:
         return [row | {"length": len(row["cuda_source"])} for row in rows]
 
 

@@ -12,7 +12,7 @@ alt.data_transformers.disable_max_rows()
 # Okabe and Ito's colours, told apart by everyone.
 COLORS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#999999"]
 WIDTH = 620
-"""Of a drawing, in pixels; the page scales it down on narrow screens."""
+"""A drawing has so many pixels; the page scales it down on narrow screens."""
 
 
 def color(field: str, title: str = "", domain: list[str] | None = None) -> alt.Color:

@@ -79,7 +79,7 @@ class EditMarks:
     marks: int
     """Marks there are in the vocabulary."""
     lines: Sequence[int | None]
-    """Of each question, how many lines it has; None where the answer is no list of edits."""
+    """How many lines each question has; None where the answer is no list of edits."""
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,8 @@ class Sampled:
 
     tokens: list[int]
     log_probs: list[float]
-    """Of each token, in nats, among the tokens that could be drawn, at the row's temperature (at 1
-    where that is 0)."""
+    """The log-probability of each token, in nats, among those that could be drawn, at the row's
+    temperature (at 1 where that is 0)."""
 
 
 class BatchDecoder:
@@ -323,7 +323,7 @@ class DecodeState:
         device, rows = decoder._embedding.device, len(questions)
         limits = [most] * rows if isinstance(most, int) else list(most)
         self.steps = max(limits)
-        """After so many all rows have ended."""
+        """All rows have ended after so many."""
         longest = longest or max(map(len, questions)) + self.steps
         shape = (rows, decoder._groups, longest, decoder._width)
         self.keys = [

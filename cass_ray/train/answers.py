@@ -24,7 +24,7 @@ class AnsweredProgram:
     """One program, asked greedily."""
 
     program: str
-    """Its file, or what the id of its pair begins with where none was noted."""
+    """The file of the program, or what the id of its pair begins with where none was noted."""
     readable: bool
     """A program could be made of the answer, and the model ended it."""
     problem: str
@@ -32,7 +32,7 @@ class AnsweredProgram:
     changed: int
     """Lines of the pair's translation that the program has not."""
     found: int
-    """Those of them that the answer has."""
+    """Lines among ``changed`` that the answer has."""
     whole: bool
     """The answer is the pair's translation to the letter."""
     difference: Sequence[str]

@@ -25,7 +25,7 @@ from cass_ray.train.run_files import RunFiles
 from cass_ray.train.settings import TrainSettings
 
 _SHARED_ROWS = 0.2
-"""Of the activations, what is kept where workers share rows."""
+"""The share of the activations that is kept where workers share rows."""
 _UNCOUNTED_BYTES = 6 << 30
 """GPU memory left for what PyTorch's allocator does not count, and for fragmentation."""
 

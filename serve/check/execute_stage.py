@@ -159,7 +159,7 @@ class TranslationRunner:
         return backend.problem()
 
     def _driven(self, subject: CheckedProgram) -> list[DrivenKernel] | None:
-        """None for a whole program; else the kernels that a driver can launch."""
+        """Return None for a whole program; else the kernels that a driver can launch."""
         request = subject.request
         text = subject.source if request.level is Level.SOURCE else request.source
         if has_main([text]):

@@ -292,7 +292,7 @@ class _Reader:
         self._before = before
         self._paths = Paths(terms, steps, code)
         self._states: dict[CodePlace, State] = {}
-        """At the ends of blocks."""
+        """States at the ends of blocks."""
 
     def operation(
         self, fork: _Fork, changed: frozenset[str], slow_reads: frozenset[str]

@@ -34,13 +34,13 @@ _END: CallPlace = ((), "", -1)
 CollectiveKind = tuple[str, Origins | None]
 """Mnemonic of the collective, the empty one: they only reconverge; what made their mask."""
 Collectives = frozenset[tuple[CallPlace, CollectiveKind]]
-"""By block."""
+"""Collectives of each block."""
 _UNKNOWN = "?"
 
 
 def collective_behind(code: CodeSection, number: int) -> list[DecodedInstruction]:
-    """Behind the ``WARPSYNC`` at a position: up to the last collective of the lanes that
-    reconverge."""
+    """Return what is behind the ``WARPSYNC`` at a position, up to the last collective of the lanes
+    that reconverge."""
     straight = straight_on(code, number + 1)
     behind = list(takewhile(lambda each: each.address not in code.leaders, straight))
     while behind and not is_collective(behind[-1]):
@@ -99,7 +99,7 @@ class _CollectivePlaces:
 
     @cached_property
     def _at_ends(self) -> dict[CallPlace, Collectives]:
-        """By block: its own ones, and of functions that are called at its end."""
+        """Map each block to its collectives and those of functions called at its end."""
         by_block = {
             place: frozenset((place, kind) for kind in self._kinds_in(place))
             for place in self.code.successors
@@ -126,7 +126,7 @@ class _CollectivePlaces:
     def _between(
         self, edges: Mapping[CallPlace, list[CallPlace]], start: CallPlace, end: CallPlace
     ) -> Collectives:
-        """Those on paths from ``start`` that have not come to ``end``."""
+        """Return the blocks on paths from ``start`` that have not come to ``end``."""
         stops = {end, _END}
         places = reached(lambda place: set(edges[place]) - stops, {start} - stops)
         return frozenset[tuple[CallPlace, CollectiveKind]]().union(

@@ -77,7 +77,7 @@ class LoweringContext:
         """Result of a comparison of words -> that comparison."""
         self.floats = FloatValues()
         self._mask_groups: dict[str, MaskGroups] = {}
-        """By section of code."""
+        """Groups of each section of code."""
         self._section: CodeSection | None = None
         self._guard: Predicate | None = None
         self._place: CodePlace = ("", 0)

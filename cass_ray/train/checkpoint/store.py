@@ -49,7 +49,7 @@ class Manifest:
 
     @classmethod
     def parse(cls, text: str) -> Manifest:
-        """From JSON. Raises ``ValueError`` or ``KeyError``."""
+        """Read it from JSON. Raises ``ValueError`` or ``KeyError``."""
         data = json.loads(text)
         if data["format"] != _FORMAT:
             raise ValueError(f"format {data['format']}, this version reads {_FORMAT}")

@@ -53,7 +53,7 @@ def muon_groups(
 
 
 class Muon(torch.optim.Optimizer):
-    """Of :func:`muon_groups`. The momentum is kept as ``exp_avg``, under which it is saved."""
+    """It steps what :func:`muon_groups` gives. The momentum is kept and saved as ``exp_avg``."""
 
     def __init__(self, groups: list[dict[str, Any]], settings: OptimizerSettings) -> None:
         defaults = {

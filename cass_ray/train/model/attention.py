@@ -34,7 +34,7 @@ def example_lengths(lengths: tuple[int, ...]) -> torch.Tensor:
 
 
 def _known(lengths: torch.Tensor, tokens: int) -> tuple[int, ...]:
-    """Of :func:`example_lengths`. Raises ``ValueError`` where they are not the row's."""
+    """Read what :func:`example_lengths` made. Raises ``ValueError`` for those of another row."""
     known = tuple(length for length in lengths.tolist() if length)
     if sum(known) != tokens:
         raise ValueError(f"examples of {sum(known)} tokens in a row of {tokens}")
@@ -147,7 +147,7 @@ _packed.register_autograd(_differentiate, setup_context=_save)
 
 @register_flop_formula(torch.ops.cass_ray.packed_attention)
 def _operations(q: Any, *_: Any, **__: Any) -> int:
-    """For the compiler's memory budget: at most one example, half of the square, two products."""
+    """Tell the compiler's memory budget: at most one example, half of the square, two products."""
     tokens, heads, width = q
     return int(2 * tokens * tokens * heads * width)
 
@@ -199,7 +199,7 @@ def _one_operation(
     scale: float | None,
     backend: str,
 ) -> torch.Tensor:
-    """Of tensors (rows, tokens, heads, width), whose rows are one row."""
+    """Attend in tensors (rows, tokens, heads, width), whose rows are one row."""
     q, k, v = (item.flatten(0, 1) for item in (query, key, value))
     scale = query.shape[-1] ** -0.5 if scale is None else scale
     result: torch.Tensor = _packed(q, k, v, lengths, scale, backend)[0]
@@ -224,7 +224,7 @@ def attend_heads(
     lengths: tuple[int, ...],
     scale: float | None,
 ) -> torch.Tensor:
-    """As :func:`attend` with the chosen backend."""
+    """Attend (:func:`attend`) with the chosen backend."""
     return attend(query, key, value, lengths, scale=scale, backend=_chosen)
 
 

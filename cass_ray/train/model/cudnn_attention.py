@@ -38,7 +38,7 @@ class _Layout:
     """Heads of keys and values."""
     width: int
     strides: tuple[tuple[int, ...], ...]
-    """Of query, key, value (tokens, heads, width)."""
+    """Strides of query, key, value (tokens, heads, width)."""
     scale: float
     alone: bool
     """One example, which is the row."""

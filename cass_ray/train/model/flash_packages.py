@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 _MODULES = {3: "flash_attn_interface", 4: "flash_attn.cute"}
-"""By version, the fastest first."""
+"""Modules by version, the fastest first."""
 
 
 @dataclass(frozen=True)

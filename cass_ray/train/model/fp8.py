@@ -16,7 +16,7 @@ from torch import nn
 
 _FORWARD, _BACKWARD = torch.float8_e4m3fn, torch.float8_e5m2
 _MULTIPLE = 16
-"""Of which both sides of a matrix have to be a multiple for the hardware's products."""
+"""Both sides of a matrix have to be a multiple of it for the hardware's products."""
 
 
 def works(device: torch.device) -> bool:

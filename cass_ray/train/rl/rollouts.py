@@ -48,7 +48,7 @@ class Rollout:
     question: EditQuestion
     tokens: list[int]
     log_probs: list[float]
-    """Of each token, under the weights and constraints that it was drawn with."""
+    """The log-probability of each token, as it was drawn."""
     text: str
     """The answer as it was written."""
     code: str | None
@@ -148,7 +148,7 @@ class DecoderRollouts:
         )
 
     def _has_room(self, group: GroupAsked) -> bool:
-        """In other words a question may have become too long: it is not answered then."""
+        """Whether a question fits, which in other words may have become too long."""
         return len(group.question) + group.most <= self._longest
 
     def _ask(

@@ -47,7 +47,7 @@ class JudgedStep:
     verdicts: list[list[RewardVerdict]]
     rollout_seconds: float
     reward_seconds: float
-    """From the last answer to the last verdict: the others were judged meanwhile."""
+    """Seconds from the last answer to the last verdict: the others were judged meanwhile."""
     references: list[Rollout | None]
     """What may stand for an answer of a group that has none right."""
     policy: int
@@ -253,7 +253,7 @@ def fenced(code: str) -> str:
 
 
 def _shares(judged: JudgedStep) -> dict[str, float]:
-    """Of the answers of a step: mean reward, and the share of each outcome."""
+    """Return the mean reward of the answers of a step, and the share of each outcome."""
     verdicts = [verdict for group in judged.verdicts for verdict in group]
     rewards = [verdict.reward for verdict in verdicts if verdict.reward is not None]
     same = sum(

@@ -59,7 +59,7 @@ class InstructionLowering:
         self._waits = waits
         self._forms = forms()
         self._rounds: dict[str, UnrolledRounds] = {}
-        """By section."""
+        """Rounds of each section."""
 
     def polls(self, code: CodeSection, i: DecodedInstruction) -> bool:
         """Whether the turn ends before ``i``, which waits for another warp."""
@@ -211,7 +211,7 @@ class InstructionLowering:
 _LABELS_OF_GUARD = 4
 """Blocks of LLVM that a guard adds which instructions are branched around for."""
 _NEVER_CONSTANT = frozenset({"S2R", "S2UR", "CS2R"})
-"""Of what reads no registers."""
+"""These read no registers, and their results are not constants."""
 
 
 class InstructionReading(InstructionLowering):

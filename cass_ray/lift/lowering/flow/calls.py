@@ -38,7 +38,7 @@ class CallPlan:
 
     functions: frozenset[CodePlace] = frozenset()
     copied: frozenset[CodePlace] = frozenset()
-    """Those that never become functions."""
+    """Subroutines that never become functions."""
     by_pointer: frozenset[str] = frozenset()
     """Sections of code whose calls through registers are calls by pointers."""
 
@@ -74,7 +74,7 @@ class CallLowering:
         self._program = walk.program
         self._context = walk.context
         self.plan = self._first_plan = plan
-        """As this walk shows that it has to be: if it is another one than at first, walk again."""
+        """The plan that this walk needs: if it is another one than at first, walk again."""
         self.has_indirect = False
         """Whether functions are called through registers."""
         self._copies: dict[CodePlace, int] = {}

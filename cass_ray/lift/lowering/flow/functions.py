@@ -33,7 +33,7 @@ _OFFSET_BITS = INSTRUCTION_BYTES.bit_length() - 1
 _FRAME = "ptr addrspace(5) %frame"
 _COPY = f"ptr addrspace(5) {COPY}"
 RESUME = Value("i64", "%resume")
-"""In a function, the number of the place that it has to return to."""
+"""The number of the place that a function has to return to."""
 _RETURN = "return"
 RETURN = f"label %{_RETURN}"
 """The block of a function that returns, as an operand."""
