@@ -78,10 +78,10 @@ class ActorShards:
             for actor, own in zip(self._actors, arguments, strict=True)
         ]
         try:
-            found: list[Any] = ray.get(calls)
+            answers: list[Any] = ray.get(calls)
         except ray.exceptions.RayActorError as error:
             raise ShardsLost(str(error)) from error
-        return found
+        return answers
 
 
 def _call(work: Callable[[T], R], item: T) -> R:

@@ -36,10 +36,10 @@ class ClusterRewards:
     def __init__(self, make: Callable[[], ItemJudge], workers: int, cpus: float = 1.0) -> None:
         self._make = make
         self._actor = ray.remote(num_cpus=cpus, max_restarts=0)(RewardWorker)
-        made = [self._actor.remote(make) for _ in range(workers)]
-        ray.get([worker.ready.remote() for worker in made])
+        actors = [self._actor.remote(make) for _ in range(workers)]
+        ray.get([worker.ready.remote() for worker in actors])
         self._idle: Queue[ray.actor.ActorHandle] = Queue()
-        for worker in made:
+        for worker in actors:
             self._idle.put(worker)
         self._threads = ThreadPoolExecutor(workers, "cass-rewards")
 

@@ -157,13 +157,13 @@ class StageWorker:
 
     def _kept(self, rows: list[Row]) -> pa.Table:
         """Commit rows that others finish; what stands for them."""
-        manifest, found = self._work.half_done(self.pool.value), []
+        manifest, kept_rows = self._work.half_done(self.pool.value), []
         for key, own in groupby(rows, key=itemgetter(BLOCK_COLUMN)):
             draft = manifest.draft(key)
             draft.write_table("rows", self._table(list(own)))
             part = draft.commit().parts["rows"].model_dump_json()
-            found.append({BLOCK_COLUMN: key, "pool": self.pool.value, "part": part})
-        return pa.Table.from_pylist(found, schema=HALF_DONE_SCHEMA)
+            kept_rows.append({BLOCK_COLUMN: key, "pool": self.pool.value, "part": part})
+        return pa.Table.from_pylist(kept_rows, schema=HALF_DONE_SCHEMA)
 
     def _table(self, rows: list[Row]) -> pa.Table:
         return pa.Table.from_pylist(rows, schema=self.schema)

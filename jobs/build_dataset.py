@@ -165,13 +165,13 @@ def _quiet_ray() -> None:
 
 def _folders(given: list[str]) -> dict[str, str]:
     """Folders by name. Raises ``SettingsError``."""
-    found = {}
+    folders = {}
     for each in given:
         name, _, folder = each.partition("=")
         if not name or not Path(folder).expanduser().is_dir():
             raise SettingsError(f"--dependency {each}: give NAME=DIR, a folder that is there")
-        found[name] = str(Path(folder).expanduser().resolve())
-    return found
+        folders[name] = str(Path(folder).expanduser().resolve())
+    return folders
 
 
 @app.command()

@@ -237,8 +237,8 @@ def run_bench(
         settings = settings_from(BenchSettings, config, flags, set_)
         settings = settings.model_copy(update={"out": settings.out.absolute()})
         settings.out.mkdir(parents=True, exist_ok=True)
-        made = BenchJob(settings, console).run(resume)
-        print_scores(console, publish(settings.out, made, compare=settings.compare))
+        results = BenchJob(settings, console).run(resume)
+        print_scores(console, publish(settings.out, results, compare=settings.compare))
         if settings.publish is not None:
             console.print(f"results: {_kept(settings.out, settings.publish)}", highlight=False)
 

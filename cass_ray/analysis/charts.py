@@ -158,8 +158,8 @@ def histogram(data: pd.DataFrame, value: str, unit: str, by: str, *, log: bool) 
 
 def finished(chart: alt.TopLevelMixin, **size: int) -> dict[str, Any]:
     """The drawing as a specification, with this report's size and without colours of its own."""
-    made = chart.properties(width=WIDTH, **size)
-    specification: dict[str, Any] = made.to_dict()
+    drawing = chart.properties(width=WIDTH, **size)
+    specification: dict[str, Any] = drawing.to_dict()
     for unused in ("config", "$schema"):
         specification.pop(unused, None)
     return specification

@@ -262,8 +262,8 @@ class BatchDecoder:
     def _rest(self, layer: _Layer, x: torch.Tensor, seen: torch.Tensor) -> torch.Tensor:
         x = x + layer.o(seen)
         h = _norm(x, layer.behind, self._epsilon)
-        made: torch.Tensor = x + layer.down(F.silu(layer.gate(h)) * layer.up(h))
-        return made
+        output: torch.Tensor = x + layer.down(F.silu(layer.gate(h)) * layer.up(h))
+        return output
 
     def step(self, state: DecodeState) -> None:
         """One token of every row that has not ended."""

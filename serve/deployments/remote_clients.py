@@ -183,8 +183,8 @@ class RemoteJobs:
     async def submit(self, owner: str, name: str, data: bytes, order: JobOrder) -> JobStatus:
         """The call is not made again: a job has effects."""
         try:
-            made: JobStatus = await self.handle.submit.remote(owner, name, data, order)
-            return made
+            status: JobStatus = await self.handle.submit.remote(owner, name, data, order)
+            return status
         except Exception as error:
             await _again(error, ATTEMPTS - 1, "jobs")
             raise

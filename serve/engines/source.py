@@ -41,10 +41,10 @@ class SourceEngine:
             asked["seed"] = str(seed)
         context = Context(wavefronts=wavefronts(request.architecture), settings=asked)
         started = time.perf_counter()
-        made = self.translator.translate(
+        translation = self.translator.translate(
             request.source, filename=file_name(request), context=context
         )
-        return as_answer(made, self.version, time.perf_counter() - started)
+        return as_answer(translation, self.version, time.perf_counter() - started)
 
 
 def _temperature(request: TranslateRequest) -> float:

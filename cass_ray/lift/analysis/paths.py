@@ -159,14 +159,14 @@ class Paths:
         while True:
             try:
                 following = self._step(self._instruction(address), state, decisions)
-            except _Undecided as found:
+            except _Undecided as undecided:
                 if len(decisions) == _MOST_DECISIONS:
                     raise Unread from None
                 return [
                     outcome
                     for holds in (False, True)
                     for outcome in self._follow(
-                        address, state.copy(), {**decisions, found.condition: holds}
+                        address, state.copy(), {**decisions, undecided.condition: holds}
                     )
                 ]
             if following is None:

@@ -97,9 +97,9 @@ class CheckpointStore:
                 path = f"{self.folder(step)}/{name}"
                 if not self.files.exists(path):
                     return f"{name} is missing"
-                found = self.files.size(path)
-                if found != size:
-                    return f"{name} has {found} bytes, not {size}"
+                actual = self.files.size(path)
+                if actual != size:
+                    return f"{name} has {actual} bytes, not {size}"
                 with self.files.open(path, "rb") as stream:
                     if checksum(stream) != crc:
                         return f"the checksum of {name} differs"

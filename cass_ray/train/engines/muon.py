@@ -32,8 +32,8 @@ def orthogonalized(matrices: torch.Tensor) -> torch.Tensor:
         square = torch.baddbmm(square, square, square, beta=b, alpha=c)
         x = torch.baddbmm(x, square, x, beta=a)
     x = x.reshape(shape)
-    made: torch.Tensor = x.mT if tall else x
-    return made
+    result: torch.Tensor = x.mT if tall else x
+    return result
 
 
 def muon_groups(

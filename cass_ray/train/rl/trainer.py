@@ -235,11 +235,11 @@ def judge_group(group: Sequence[Rollout], rewards: Rewarder) -> list[RewardVerdi
         for rollout in group
         if rollout.code is not None
     ]
-    found = iter(rewards.rewards(items) if items else [])
+    verdicts = iter(rewards.rewards(items) if items else [])
     return [
         RewardVerdict(reward=0.0, outcome=Outcome.NO_CODE, reason=rollout.problem)
         if rollout.code is None
-        else next(found)
+        else next(verdicts)
         for rollout in group
     ]
 
