@@ -21,12 +21,7 @@ import pyarrow as pa
 import ray
 
 from actors.metrics import PoolMetrics
-from cass_ray.dataset.row import (
-    Reason,
-    Stage,
-    is_rejected,
-    rejected,
-)
+from cass_ray.dataset.row import Reason, Stage, is_rejected, rejected
 from cass_ray.pipeline.pieces.blocks import Block, BlockReader, commit_block
 from cass_ray.pipeline.pieces.work import BuildWork
 from cass_ray.pipeline.results import result_cache

@@ -19,12 +19,7 @@ from actors.session import is_alone, join_submitted, start_local
 from cass_ray.dataset.parquet import of_one_storage, parquet_dataset
 from cass_ray.llm.pretrained import load_tokenizer
 from cass_ray.storage.location import below
-from cass_ray.train.data.examples import (
-    COLUMNS,
-    LEVEL_COLUMNS,
-    LIFTED,
-    ExampleGenerator,
-)
+from cass_ray.train.data.examples import COLUMNS, LEVEL_COLUMNS, LIFTED, ExampleGenerator
 from cass_ray.train.data.prepare import (
     by_data_set,
     is_prepared,

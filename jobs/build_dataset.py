@@ -27,11 +27,7 @@ from cass_ray.commands.output import Overwrite
 from cass_ray.config import SettingsError, settings_from
 from cass_ray.corpus.program import SourceError
 from cass_ray.dataset.card import card
-from cass_ray.exit_codes import (
-    EXIT_FAILED,
-    fail,
-    no_room,
-)
+from cass_ray.exit_codes import EXIT_FAILED, fail, no_room
 from cass_ray.pipeline.output import (
     CARD,
     REPORT,

@@ -14,12 +14,7 @@ from cass_ray.train.distributed import DistributedContext
 from cass_ray.train.engines.base import TrainingEngine
 from cass_ray.train.engines.replicated import ReplicatedEngine
 from cass_ray.train.model import activation_checkpoint, attention, sequence_parallel
-from cass_ray.train.model.build import (
-    PreparedModel,
-    build_model,
-    fresh_config,
-    prepare,
-)
+from cass_ray.train.model.build import PreparedModel, build_model, fresh_config, prepare
 from cass_ray.train.model.memory import resident_gib
 from cass_ray.train.run_files import RunFiles
 from cass_ray.train.settings import TrainSettings

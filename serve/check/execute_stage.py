@@ -10,13 +10,7 @@ from functools import cached_property
 from itertools import zip_longest
 from pathlib import PurePosixPath
 
-from cass_ray.api.schema import (
-    ARCHITECTURES,
-    RULES,
-    ExecutionReport,
-    RunReport,
-    TranslateRequest,
-)
+from cass_ray.api.schema import ARCHITECTURES, RULES, ExecutionReport, RunReport, TranslateRequest
 from cass_ray.architectures import emulated_architectures
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.execute.backends.base import (

@@ -10,11 +10,7 @@ from cass_ray.api.schema import TranslateRequest
 from cass_ray.architectures import AMD_TARGETS
 from cass_ray.cache import digest
 from cass_ray.task import Direction, Level
-from cass_ray.translate.protocol import (
-    Context,
-    Translator,
-    TranslatorError,
-)
+from cass_ray.translate.protocol import Context, Translator, TranslatorError
 from serve.engines.base import EngineAnswer, as_answer, file_name
 
 

@@ -34,12 +34,7 @@ from cass_ray.translate.project.tree import (
     source_files,
     translate_tree,
 )
-from cass_ray.translate.protocol import (
-    NO_CONTEXT,
-    Context,
-    Translation,
-    Translator,
-)
+from cass_ray.translate.protocol import NO_CONTEXT, Context, Translation, Translator
 from cass_ray.translate.repair.hip_compiler import HipCompiler
 from serve.engines.base import findings_of
 from serve.errors import ApiError, from_library, overloaded

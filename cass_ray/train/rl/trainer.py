@@ -17,11 +17,7 @@ from typing import Protocol
 
 import torch
 
-from cass_ray.execute.rewards.verdicts import (
-    Outcome,
-    Rewarder,
-    RewardVerdict,
-)
+from cass_ray.execute.rewards.verdicts import Outcome, Rewarder, RewardVerdict
 from cass_ray.train.rl.canonical_names import RenamedItem
 from cass_ray.train.rl.guidance import Reference, guided, right_answer
 from cass_ray.train.rl.learner import JudgedGroup
