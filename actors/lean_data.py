@@ -16,7 +16,7 @@ import ray
 
 
 class Nobody:
-    """In place of an actor handle: whatever it is told is forgotten, and it knows nothing."""
+    """It stands for an actor handle, forgets whatever it is told, and knows nothing."""
 
     def __getattr__(self, name: str) -> _Call:
         if name.startswith("__"):

@@ -65,5 +65,5 @@ class PoolMetrics:
             self._rows.inc(rows, self._tags)
 
     def again(self, blocks: int) -> None:
-        """So many were begun before."""
+        """Count those that were begun before."""
         self._again.inc(blocks, self._tags)

@@ -29,4 +29,4 @@ def minimal_head(log_monitor: bool) -> Iterator[None]:
 
 
 def _nothing(*arguments: Any, **options: Any) -> None:
-    """In place of what is left out."""
+    """It stands for what is left out."""

@@ -40,11 +40,11 @@ AGENTS_PORTS = (
 def ended_raylets(parent: int) -> set[int]:
     """Raylets that the process ``parent`` has started, that have ended, and that it has not
     noticed."""
-    found: set[int] = set()
+    raylets: set[int] = set()
     for path in Path(f"/proc/{parent}/task").glob("*/children"):
         with contextlib.suppress(OSError):
-            found |= {child for child in map(int, path.read_text().split()) if _is_ended(child)}
-    return found
+            raylets |= {child for child in map(int, path.read_text().split()) if _is_ended(child)}
+    return raylets
 
 
 def _is_ended(process: int) -> bool:

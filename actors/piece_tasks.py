@@ -78,10 +78,10 @@ class ActorShards:
             for actor, own in zip(self._actors, arguments, strict=True)
         ]
         try:
-            found: list[Any] = ray.get(calls)
+            answers: list[Any] = ray.get(calls)
         except ray.exceptions.RayActorError as error:
             raise ShardsLost(str(error)) from error
-        return found
+        return answers
 
 
 def _call(work: Callable[[T], R], item: T) -> R:
@@ -89,7 +89,7 @@ def _call(work: Callable[[T], R], item: T) -> R:
 
 
 _CALL = ray.remote(_call)
-"""Once: each remote function is sent to every node, and stays there for as long as the job."""
+"""Made once: Ray sends each remote function to every node, for as long as the job lives."""
 
 
 def _task(item: Any) -> Any:

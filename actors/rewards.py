@@ -36,10 +36,10 @@ class ClusterRewards:
     def __init__(self, make: Callable[[], ItemJudge], workers: int, cpus: float = 1.0) -> None:
         self._make = make
         self._actor = ray.remote(num_cpus=cpus, max_restarts=0)(RewardWorker)
-        made = [self._actor.remote(make) for _ in range(workers)]
-        ray.get([worker.ready.remote() for worker in made])
+        actors = [self._actor.remote(make) for _ in range(workers)]
+        ray.get([worker.ready.remote() for worker in actors])
         self._idle: Queue[ray.actor.ActorHandle] = Queue()
-        for worker in made:
+        for worker in actors:
             self._idle.put(worker)
         self._threads = ThreadPoolExecutor(workers, "cass-rewards")
 
@@ -51,7 +51,7 @@ class ClusterRewards:
         return self._tried(item) or self._tried(item) or undecided("two workers died of it")
 
     def _tried(self, item: RewardItem) -> RewardVerdict | None:
-        """None where the worker died; another has its place then."""
+        """It is None where the worker died; another has its place then."""
         worker = self._idle.get()
         try:
             result: RewardVerdict = ray.get(worker.judge.remote(item))

@@ -68,8 +68,8 @@ class SpeculativeTasks:
                 if each != task:
                     ray.cancel(each)
             with plain_errors():
-                found = ray.get(task)
-            yield found
+                result = ray.get(task)
+            yield result
         if last:
             self._begin_late_again()
 

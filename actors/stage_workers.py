@@ -21,12 +21,7 @@ import pyarrow as pa
 import ray
 
 from actors.metrics import PoolMetrics
-from cass_ray.dataset.row import (
-    Reason,
-    Stage,
-    is_rejected,
-    rejected,
-)
+from cass_ray.dataset.row import Reason, Stage, is_rejected, rejected
 from cass_ray.pipeline.pieces.blocks import Block, BlockReader, commit_block
 from cass_ray.pipeline.pieces.work import BuildWork
 from cass_ray.pipeline.results import result_cache
@@ -157,13 +152,13 @@ class StageWorker:
 
     def _kept(self, rows: list[Row]) -> pa.Table:
         """Commit rows that others finish; what stands for them."""
-        manifest, found = self._work.half_done(self.pool.value), []
+        manifest, kept_rows = self._work.half_done(self.pool.value), []
         for key, own in groupby(rows, key=itemgetter(BLOCK_COLUMN)):
             draft = manifest.draft(key)
             draft.write_table("rows", self._table(list(own)))
             part = draft.commit().parts["rows"].model_dump_json()
-            found.append({BLOCK_COLUMN: key, "pool": self.pool.value, "part": part})
-        return pa.Table.from_pylist(found, schema=HALF_DONE_SCHEMA)
+            kept_rows.append({BLOCK_COLUMN: key, "pool": self.pool.value, "part": part})
+        return pa.Table.from_pylist(kept_rows, schema=HALF_DONE_SCHEMA)
 
     def _table(self, rows: list[Row]) -> pa.Table:
         return pa.Table.from_pylist(rows, schema=self.schema)
@@ -203,21 +198,21 @@ class StageWorker:
 
 
 class SourceTranslator(StageWorker):
-    """CUDA -> HIP by an engine that is too slow to go along with a compiler."""
+    """It translates CUDA to HIP by an engine that is too slow to go along with a compiler."""
 
     pool = Pool.TRANSLATOR
     blame = Stage.TRANSLATE
 
 
 class NvidiaCompiler(StageWorker):
-    """CUDA -> host assembly and SASS."""
+    """It compiles CUDA to host assembly and SASS."""
 
     pool = Pool.NVIDIA_COMPILER
     blame = Stage.COMPILE_NVIDIA
 
 
 class AmdCompiler(StageWorker):
-    """HIP -> host and device assembly, then alignment with the CUDA side; lifting if asked."""
+    """It compiles HIP, aligns both sides, and lifts where that is asked for."""
 
     pool = Pool.AMD_COMPILER
     blame = Stage.COMPILE_AMD

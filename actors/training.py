@@ -19,12 +19,7 @@ from actors.session import is_alone, join_submitted, start_local
 from cass_ray.dataset.parquet import of_one_storage, parquet_dataset
 from cass_ray.llm.pretrained import load_tokenizer
 from cass_ray.storage.location import below
-from cass_ray.train.data.examples import (
-    COLUMNS,
-    LEVEL_COLUMNS,
-    LIFTED,
-    ExampleGenerator,
-)
+from cass_ray.train.data.examples import COLUMNS, LEVEL_COLUMNS, LIFTED, ExampleGenerator
 from cass_ray.train.data.prepare import (
     by_data_set,
     is_prepared,
@@ -40,7 +35,7 @@ from cass_ray.train.settings import TrainSettings
 from cass_ray.train.share import RunShare
 
 FEW_PAIRS = 512
-"""So many pairs become tokens in less time than an actor takes to start."""
+"""These become tokens in less time than an actor takes to start."""
 
 StepHook = Callable[[int, dict[str, float]], None]
 

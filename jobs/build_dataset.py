@@ -27,11 +27,7 @@ from cass_ray.commands.output import Overwrite
 from cass_ray.config import SettingsError, settings_from
 from cass_ray.corpus.program import SourceError
 from cass_ray.dataset.card import card
-from cass_ray.exit_codes import (
-    EXIT_FAILED,
-    fail,
-    no_room,
-)
+from cass_ray.exit_codes import EXIT_FAILED, fail, no_room
 from cass_ray.pipeline.output import (
     CARD,
     REPORT,
@@ -76,7 +72,7 @@ class Build:
         self.runner: Runner = InlineRunner()
         self.observers: list[Observer] = []
         self.nodes: NodeChoice | None = None
-        """Those of a cluster that was joined."""
+        """The nodes of a cluster that was joined."""
         self.joined = False
         """Whether nodes of a cluster do the work of pieces."""
 
@@ -165,13 +161,13 @@ def _quiet_ray() -> None:
 
 def _folders(given: list[str]) -> dict[str, str]:
     """Folders by name. Raises ``SettingsError``."""
-    found = {}
+    folders = {}
     for each in given:
         name, _, folder = each.partition("=")
         if not name or not Path(folder).expanduser().is_dir():
             raise SettingsError(f"--dependency {each}: give NAME=DIR, a folder that is there")
-        found[name] = str(Path(folder).expanduser().resolve())
-    return found
+        folders[name] = str(Path(folder).expanduser().resolve())
+    return folders
 
 
 @app.command()

@@ -16,9 +16,7 @@ import typer
 from rich.console import Console
 
 from cass_ray.config import settings_from
-from cass_ray.exit_codes import (
-    EXIT_FAILED,
-)
+from cass_ray.exit_codes import EXIT_FAILED
 from cass_ray.printable import printable
 from cass_ray.project.batch import BatchPortSettings, ProjectOutcome, port_kept, write_summary
 from jobs._endings import job_ending

@@ -145,7 +145,7 @@ class BenchJob:
         self._console.print(f"{seconds:6.1f} s  {line}", highlight=False, soft_wrap=True)
 
     def _collected(self, journal: Journal, items: Sequence[Item]) -> list[BenchSample]:
-        """In the order of the plan."""
+        """Return results in the order of the plan."""
         names = [item.id for item in items]
         lost = [name for name in names if name not in journal]
         if lost or len(set(names)) != len(names):
@@ -237,8 +237,8 @@ def run_bench(
         settings = settings_from(BenchSettings, config, flags, set_)
         settings = settings.model_copy(update={"out": settings.out.absolute()})
         settings.out.mkdir(parents=True, exist_ok=True)
-        made = BenchJob(settings, console).run(resume)
-        print_scores(console, publish(settings.out, made, compare=settings.compare))
+        results = BenchJob(settings, console).run(resume)
+        print_scores(console, publish(settings.out, results, compare=settings.compare))
         if settings.publish is not None:
             console.print(f"results: {_kept(settings.out, settings.publish)}", highlight=False)
 

@@ -100,11 +100,11 @@ def train(
         import torch  # noqa: F401
     except ImportError:
         fail("train", "PyTorch is not installed: pip install 'cass-ray[train]'", EXIT_TOOL_MISSING)
-    found = _existing(settings)
-    if found is not None and not (resume or restart):
+    step = _existing(settings)
+    if step is not None and not (resume or restart):
         fail(
             "train",
-            f"{settings.checkpoint_url} holds a run up to step {found}: go on with --resume, "
+            f"{settings.checkpoint_url} holds a run up to step {step}: go on with --resume, "
             "begin again with --restart, or choose another --out",
             EXIT_USAGE,
         )

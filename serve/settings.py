@@ -137,7 +137,7 @@ class ShareSettings(StrictModel):
     folder: Path = Field(default_factory=lambda: default_directory() / "serve" / "shares")
     kept_days: float = Field(default=30.0, gt=0)
     kept_mib: int = Field(default=256, ge=1)
-    """Of all; the oldest make room for new ones."""
+    """MiB that all jobs take; the oldest make room for new ones."""
 
 
 class RequestLimits(StrictModel):
@@ -152,11 +152,11 @@ class RequestLimits(StrictModel):
     """Archives held in memory while they arrive."""
     uploads_per_key: int = Field(default=2, ge=1)
     body_seconds: float = Field(default=120.0, gt=0)
-    """In which the body of a request has to arrive."""
+    """Seconds in which the body of a request has to arrive."""
     stall_seconds: float = Field(default=15.0, gt=0)
     """Longest silence within a body; longest time in which a client reads nothing of an answer."""
     header_seconds: float = Field(default=10.0, gt=0)
-    """In which the headers of a request have to arrive."""
+    """Seconds in which the headers of a request have to arrive."""
     connections: int = Field(default=1024, ge=1)
     """Open at once; beyond, the one that has been idle longest is closed."""
     answer_cache_mib: int = Field(default=64, ge=0)

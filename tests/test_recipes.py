@@ -5,8 +5,13 @@ One function and one entry in a list are enough: nothing else has to be told of 
 
 from __future__ import annotations
 
+import asyncio
+import subprocess
+import sys
+from collections.abc import Sequence
 from importlib.metadata import EntryPoint
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -90,7 +95,7 @@ def test_a_form_of_the_lifter_is_a_function_with_its_pattern(
 class ToyStage:
     """Writes the length of a row's text beside it."""
 
-    def run(self, rows: list[Row]) -> list[Row]:
+    def run(self, rows: Sequence[Row]) -> list[Row]:
         return [row | {"length": len(row["cuda_source"])} for row in rows]
 
 
@@ -108,3 +113,54 @@ def test_a_stage_is_a_class_and_its_entry(monkeypatch: pytest.MonkeyPatch, tmp_p
     assert order.run_stages([stage], [{"cuda_source": "int x;"}]) == [
         {"cuda_source": "int x;", "length": 6}
     ]
+
+
+TARGET = """
+from dataclasses import replace
+from cass_ray import architectures as known
+before = known.amd_target("gfx1102")
+known.AMD_TARGETS += (replace(before, name="gfx1199"),)
+known.AMD_ARCHITECTURES += ("gfx1199",)
+
+from cass_ray.api.schema import TranslateRequest
+from cass_ray.lift.lowering.target import lift_target
+from cass_ray.pipeline.settings import BuildSettings
+from serve.engines.source import wavefronts
+
+print(TranslateRequest(source="int x;", arch="gfx1199").architecture)
+build = BuildSettings(sources=["shipped"], out="out", amd_architectures=["gfx1199"])
+print(build.amd_architectures)
+print(wavefronts("gfx1199"))
+print(lift_target("gfx1199") == replace(lift_target("gfx1102"), name="gfx1199"))
+"""
+
+
+def test_a_target_is_an_entry_of_one_table() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", TARGET], check=False, capture_output=True, text=True
+    )
+    assert done.stderr == ""
+    assert done.stdout == "gfx1199\n['gfx1199']\n(32,)\nTrue\n"
+
+
+class ToyReplica:
+    """Doubles what it is given."""
+
+    def __init__(self, offset: int) -> None:
+        self.offset = offset
+
+    async def double(self, number: int) -> int:
+        return 2 * number + self.offset
+
+
+def test_a_deployment_is_a_class_its_settings_and_its_client() -> None:
+    from serve.deployments.application import _deployment
+    from serve.deployments.remote_clients import retried
+    from serve.settings import Scaling
+
+    toy = _deployment(ToyReplica, "toy", Scaling(min_replicas=1, max_replicas=3, gpus=0.5))
+    assert (toy.name, toy.func_or_class) == ("toy", ToyReplica)
+    assert toy.ray_actor_options["num_gpus"] == 0.5
+    assert toy.bind(1)._bound_deployment.init_args == (1,)
+    replica: Any = toy.func_or_class(1)
+    assert asyncio.run(retried(lambda: replica.double(4), "toy")) == 9

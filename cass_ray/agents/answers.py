@@ -9,7 +9,7 @@ from cass_ray.translate.diagnostics import Diagnostic, diagnostic_of
 from cass_ray.translate.protocol import Finding
 
 TEXT_CHARACTERS = 32_768
-"""Of a longer text the beginning and the end are given, with what is left out between."""
+"""A longer text is cut: its beginning and its end are given."""
 
 
 def bounded(text: str, limit: int = TEXT_CHARACTERS) -> str:

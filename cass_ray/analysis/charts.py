@@ -12,7 +12,7 @@ alt.data_transformers.disable_max_rows()
 # Okabe and Ito's colours, told apart by everyone.
 COLORS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#999999"]
 WIDTH = 620
-"""Of a drawing, in pixels; the page scales it down on narrow screens."""
+"""A drawing has so many pixels; the page scales it down on narrow screens."""
 
 
 def color(field: str, title: str = "", domain: list[str] | None = None) -> alt.Color:
@@ -158,8 +158,8 @@ def histogram(data: pd.DataFrame, value: str, unit: str, by: str, *, log: bool) 
 
 def finished(chart: alt.TopLevelMixin, **size: int) -> dict[str, Any]:
     """The drawing as a specification, with this report's size and without colours of its own."""
-    made = chart.properties(width=WIDTH, **size)
-    specification: dict[str, Any] = made.to_dict()
+    drawing = chart.properties(width=WIDTH, **size)
+    specification: dict[str, Any] = drawing.to_dict()
     for unused in ("config", "$schema"):
         specification.pop(unused, None)
     return specification

@@ -18,7 +18,7 @@ class Column(StrictModel):
     unit: str = ""
     """Shown behind the name; ``%`` for shares, which are given as 0 to 1."""
     digits: int | None = None
-    """After the point; None where the column holds words or whole numbers."""
+    """Digits after the point; None where the column holds words or whole numbers."""
 
 
 def plain_columns(*names: str) -> list[Column]:

@@ -53,13 +53,13 @@ def _encoded(words: Sequence[dict[str, int]], folder: Path) -> NDArray[np.float6
         raise ToolMissing("transformers", "pip install 'cass-ray[train]'", str(error)) from None
     tokenizer = AutoTokenizer.from_pretrained(folder)
     model = AutoModel.from_pretrained(folder).eval()
-    made = []
+    means = []
     for each in words:
         text = " ".join(sorted(each, key=lambda name: (-each[name], name)))
         inputs = tokenizer(text, truncation=True, max_length=512, return_tensors="pt")
         with torch.inference_mode():
-            made.append(model(**inputs).last_hidden_state[0].mean(0).double().numpy())
-    stacked = np.stack(made)
+            means.append(model(**inputs).last_hidden_state[0].mean(0).double().numpy())
+    stacked = np.stack(means)
     return np.asarray(stacked / np.linalg.norm(stacked, axis=1, keepdims=True).clip(1e-12))
 
 

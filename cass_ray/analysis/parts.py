@@ -26,7 +26,7 @@ from cass_ray.dataset.parquet import parquet_dataset
 from cass_ray.dataset.schema import PAIR_SCHEMA
 
 _FORMAT = 1
-"""Of what is kept; another number makes it anew."""
+"""The format of what is kept; another number makes it anew."""
 _COLUMNS = [
     *("id", "filename", "origin", "repository", "license", "domain", "verified", "kernels"),
     *("evidence", "cuda_source", "cuda_host", "cuda_device", "cuda_device_by_arch", "cuda_arch"),

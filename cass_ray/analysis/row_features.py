@@ -75,13 +75,13 @@ def features(row: Mapping[str, Any], totals: Mnemonics) -> dict[str, Any]:
 
 def _text(side: RowText, text: str, origin: str, totals: Mnemonics) -> dict[str, Any]:
     lengths = count(text)
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     classes: Counter[str] = Counter()
     if side.instruction_set is not None:
-        found = mnemonics(side.instruction_set, text)
+        counts = mnemonics(side.instruction_set, text)
         target = side.target if side.level is TextLevel.DEVICE else side.vendor
-        totals.setdefault((origin, side.instruction_set.value, target), Counter()).update(found)
-        for name, times in found.items():
+        totals.setdefault((origin, side.instruction_set.value, target), Counter()).update(counts)
+        for name, times in counts.items():
             classes[category(side.instruction_set, name).value] += times
     return {
         "level": side.level.value,
@@ -90,7 +90,7 @@ def _text(side: RowText, text: str, origin: str, totals: Mnemonics) -> dict[str,
         "characters": len(text),
         "lines": lengths.lines,
         "tokens": lengths.tokens,
-        "instructions": found.total(),
+        "instructions": counts.total(),
         **{name: classes[name] for name in CLASSES},
     }
 

@@ -59,5 +59,5 @@ def _device(row: Mapping[str, Any], vendor: str) -> Iterator[tuple[RowText, str]
 
 def pair_of(row: Mapping[str, Any], level: TextLevel) -> tuple[str, str] | None:
     """Both vendors' texts at ``level``, first architecture each; None where one is missing."""
-    found = row.get(f"cuda_{level}"), row.get(f"hip_{level}")
-    return (found[0], found[1]) if found[0] and found[1] else None
+    texts = row.get(f"cuda_{level}"), row.get(f"hip_{level}")
+    return (texts[0], texts[1]) if texts[0] and texts[1] else None

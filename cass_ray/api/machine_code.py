@@ -7,11 +7,7 @@ from typing import Literal
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from cass_ray.api.schema import ARCHITECTURES, as_text
-from cass_ray.architectures import (
-    DEFAULT_NVIDIA_ARCHITECTURE,
-    NVIDIA_ARCHITECTURES,
-    known_instead,
-)
+from cass_ray.architectures import DEFAULT_NVIDIA_ARCHITECTURE, NVIDIA_ARCHITECTURES, known_instead
 from cass_ray.config import StrictModel
 
 

@@ -20,14 +20,7 @@ import cass_ray.lift as lift
 from cass_ray.architectures import wavefronts_of
 from cass_ray.bench.candidate import candidate_sources
 from cass_ray.bench.programs import Compilers, reference_text
-from cass_ray.bench.question import (
-    AnswerUsage,
-    BenchAnswer,
-    BenchLevel,
-    Draw,
-    HostPart,
-    Question,
-)
+from cass_ray.bench.question import AnswerUsage, BenchAnswer, BenchLevel, Draw, HostPart, Question
 from cass_ray.bench.task import BenchTask
 from cass_ray.cache import digest
 from cass_ray.config import SettingsError, StrictModel, validate

@@ -41,10 +41,10 @@ def blaslt_library(toolchain: AmdToolchain, runtime: Path, libraries: LibraryRoo
     if not (folder / _LIBRARY).exists():
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
-            made = Path(scratch) / _LIBRARY
-            _build(toolchain, runtime.resolve(), libraries, made)
+            library = Path(scratch) / _LIBRARY
+            _build(toolchain, runtime.resolve(), libraries, library)
             folder.mkdir(exist_ok=True)
-            shutil.move(made, folder / _LIBRARY)
+            shutil.move(library, folder / _LIBRARY)
     return folder / _LIBRARY
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 ENOUGH = 6
-"""So many sources with the same flags make up for the time that a precompiled header takes."""
+"""This many sources with the same flags make up for the time that a precompiled header takes."""
 _SHARED = 3
 """Headers that so many sources include are precompiled."""
 

@@ -47,7 +47,7 @@ class EmulatorCoverage:
         return Counter(worst.values())
 
     def listed(self, state: str = "") -> list[MeasuredInstruction]:
-        """By format and mnemonic; only those of ``state`` unless it is empty."""
+        """Sort instructions by format and mnemonic; only those of ``state`` unless it is empty."""
         chosen = (item for item in self.instructions if state in ("", item.state))
         return sorted(chosen, key=lambda item: (item.encoding, item.mnemonic))
 

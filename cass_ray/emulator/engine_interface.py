@@ -11,7 +11,7 @@ from pathlib import Path
 from cass_ray.emulator.build import engine_library
 
 INSTRUCTION_SETS = ("gfx11", "gfx90a", "gfx942", "gfx12", "gfx950")
-"""By the engine's number for each."""
+"""The engine's number for each is its place."""
 
 
 class Machine(ctypes.Structure):

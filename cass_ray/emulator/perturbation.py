@@ -52,7 +52,7 @@ class Perturbation:
 
     @property
     def option(self) -> str:
-        """As the command line of the device process has it."""
+        """The option of the device process for it."""
         if self.where in EVERYWHERE:
             return self.where.value
         if self.where is Where.BETWEEN:

@@ -11,20 +11,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cass_ray.lift.errors import (
-        CompilerFailure,
-        LifterBug,
-        LiftError,
-        UnknownForm,
-        Unsupported,
-    )
+    from cass_ray.lift.errors import CompilerFailure, LifterBug, LiftError, UnknownForm, Unsupported
     from cass_ray.lift.frontend.host_names import kernels_lacking, names_for_host
-    from cass_ray.lift.lifting import (
-        LiftedModule,
-        lift_cubin,
-        lift_listing,
-        lift_text,
-    )
+    from cass_ray.lift.lifting import LiftedModule, lift_cubin, lift_listing, lift_text
     from cass_ray.lift.own_files import fingerprint
 
 __all__ = [

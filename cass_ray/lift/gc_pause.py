@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 _NEW_OBJECTS = 500_000
-"""After so many, about 100 MB of them, Python looks even so: threads may lift without end."""
+"""Python looks after so many, about 100 MB of them, even so: threads may lift without end."""
 
 _lock = threading.Lock()
 

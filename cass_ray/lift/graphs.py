@@ -61,7 +61,7 @@ def reached(following: Callable[[Node], Iterable[Node]], starts: Iterable[Node])
 
 
 def predecessors_of(successors: Mapping[Node, Iterable[Node]]) -> dict[Node, list[Node]]:
-    """By node, those that it follows; it is no key where there are none."""
+    """Map each node to those that it follows; it is no key where there are none."""
     predecessors: dict[Node, list[Node]] = {}
     for node, following in successors.items():
         for successor in following:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from cass_ray.lift.analysis.opcodes import counts_threads, numbers_without_counts
@@ -97,20 +97,18 @@ class ModuleBuilder:
         *,
         clusters: bool = False,
     ) -> None:
-        _check_no_device_launches(cubin)
+        system = reading.system_functions(cubin)
+        _check_no_device_launches(system)
         managed = {name: name + MANAGED_SUFFIX for name in reading.managed_names(cubin)}
+        self.kernel_names = reading.kernel_names(cubin)
         self._cubin = cubin
         self._names = {**managed, **(names or {})}
         self._target = target
         self._clusters = clusters
         self.program = CubinCode(
-            listing,
-            reading.subroutines(cubin),
-            reading.system_functions(cubin),
-            reading.referred_symbols(cubin),
+            listing, reading.subroutines(cubin), system, reading.referred_symbols(cubin)
         )
         self._data = DeviceData(cubin, self.program.code_number, self._names)
-        self.kernel_names = reading.kernel_names(cubin)
 
     @gc_relaxed()
     def lift(self, name: str) -> LiftedKernel:
@@ -118,21 +116,20 @@ class ModuleBuilder:
         kernel = reading.kernel_info(self._cubin, name)
         if kernel.cluster_blocks > 1 and not self._clusters:
             raise LiftError(f"{name}: {_ONLY_AS_CLUSTERS.format(*kernel.cluster or ())}")
-        environment = kernel_environment(
-            self._cubin, self.program, self._data, kernel, self._target
-        )
+        environment = kernel_environment(self.program, self._data, kernel, self._target)
         if not self._clusters:
             return self._lifted(environment)[0]
+        clustered = _in_cluster(environment, kernel)
         if kernel.cluster is not None:
-            return self._lifted(self._in_cluster(environment))[0]
+            return self._lifted(clustered)[0]
         lifted, lifter = self._lifted(environment)
         instructions = _instructions(self.program, name)
         if not lifter.shows_clusters and not reads_cluster_words(kernel, instructions):
             return lifted
         try:
-            second, _ = self._lifted(self._in_cluster(environment))
+            second, _ = self._lifted(clustered)
         except LiftError as error:  # launches with clusters will say so
-            failed = self._launched(self._in_cluster(environment), 0)
+            failed = self._launched(clustered, 0)
             return replace(lifted, cluster=replace(failed, symbol="", failure=str(error)))
         return replace(
             lifted,
@@ -169,25 +166,6 @@ class ModuleBuilder:
             words_offset,
             _lds_bytes(kernel),
             kernel.cluster,
-        )
-
-    def _in_cluster(self, environment: KernelEnvironment) -> KernelEnvironment:
-        """The same kernel where a workgroup is a cluster.
-
-        What barriers need of a block's LDS is in front of its own: what sm_90 reserves is left out,
-        for generic addresses of shared memory are converted wherever they are used.
-        """
-        kernel = reading.kernel_info(self._cubin, environment.kernel.name)
-        reserved = reading.shared_reserved(self._cubin)
-        shift = CLUSTER_BARRIERS_PLACE + CLUSTER_BARRIERS_BYTES - reserved
-        if environment.uses_tensor_memory:
-            shift = 0  # what the lifter needs is in what is reserved
-        size = max(kernel.shared_size, reserved) + shift
-        return replace(
-            environment,
-            kernel=replace(kernel, shared_size=size),
-            shared_shift=shift,
-            in_cluster=True,
         )
 
     def module(
@@ -238,10 +216,8 @@ _DEVICE_RUNTIME = "__cuda_syscall_cnp"
 """Functions of the driver begin so that serve kernels which launch kernels."""
 
 
-def _check_no_device_launches(cubin: Cubin) -> None:
-    launchers = [
-        name for name in reading.system_functions(cubin) if name.startswith(_DEVICE_RUNTIME)
-    ]
+def _check_no_device_launches(system: Iterable[str]) -> None:
+    launchers = [name for name in system if name.startswith(_DEVICE_RUNTIME)]
     if launchers:
         raise LiftError(
             f"kernels that launch kernels (dynamic parallelism): {', '.join(sorted(launchers))} "
@@ -250,19 +226,17 @@ def _check_no_device_launches(cubin: Cubin) -> None:
 
 
 def kernel_environment(
-    cubin: Cubin, program: CubinCode, data: DeviceData, kernel: KernelInfo, target: LiftTarget
+    program: CubinCode, data: DeviceData, kernel: KernelInfo, target: LiftTarget
 ) -> KernelEnvironment:
     """What surrounds a kernel, as far as it shows without its graph."""
     instructions = _instructions(program, kernel.name)
     unaligned = unaligned_barriers(_codes(program, kernel.name))
-    reserved = reading.shared_reserved(cubin)
     uses_tensor_memory = tensor_memory.uses_tensor_memory(instructions)
     if uses_tensor_memory:
-        kernel, shift = replace(kernel, shared_size=max(kernel.shared_size, reserved)), 0
+        size = max(kernel.shared_size, kernel.reserved_shared)
+        kernel, shift = replace(kernel, shared_size=size), 0
     else:
-        kernel, shift = _without_reserved(
-            kernel, instructions, reserved, has_unaligned=bool(unaligned)
-        )
+        kernel, shift = _without_reserved(kernel, instructions, has_unaligned=bool(unaligned))
     flushes = flushes_denormals(instructions)
     handles = any(i.opcode in TEXTURE_OPCODES for i in instructions)
     return KernelEnvironment(
@@ -291,12 +265,26 @@ def _codes(program: CubinCode, name: str) -> list[CodeSection]:
     ]
 
 
+def _in_cluster(environment: KernelEnvironment, kernel: KernelInfo) -> KernelEnvironment:
+    """``environment`` where a workgroup is a cluster; ``kernel``: as the cubin has it.
+
+    What barriers need of a block's LDS is in front of its own: what sm_90 reserves is left out,
+    for generic addresses of shared memory are converted wherever they are used.
+    """
+    shift = CLUSTER_BARRIERS_PLACE + CLUSTER_BARRIERS_BYTES - kernel.reserved_shared
+    if environment.uses_tensor_memory:
+        shift = 0  # what the lifter needs is in what is reserved
+    size = max(kernel.shared_size, kernel.reserved_shared) + shift
+    return replace(
+        environment,
+        kernel=replace(kernel, shared_size=size),
+        shared_shift=shift,
+        in_cluster=True,
+    )
+
+
 def _without_reserved(
-    kernel: KernelInfo,
-    instructions: list[DecodedInstruction],
-    reserved: int,
-    *,
-    has_unaligned: bool,
+    kernel: KernelInfo, instructions: list[DecodedInstruction], *, has_unaligned: bool
 ) -> tuple[KernelInfo, int]:
     """The kernel with the shared memory that it has here, and what is added to shared addresses.
 
@@ -304,6 +292,7 @@ def _without_reserved(
     out where it can be: where no generic address of shared memory is made.
     """
     scratch = _scratch_bytes(instructions, has_unaligned=has_unaligned)
+    reserved = kernel.reserved_shared
     if not reserved:
         return replace(kernel, shared_size=kernel.shared_size + scratch), scratch
     makes_generic = any(_makes_generic(kernel, i) for i in instructions)

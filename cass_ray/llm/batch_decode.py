@@ -79,7 +79,7 @@ class EditMarks:
     marks: int
     """Marks there are in the vocabulary."""
     lines: Sequence[int | None]
-    """Of each question, how many lines it has; None where the answer is no list of edits."""
+    """How many lines each question has; None where the answer is no list of edits."""
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,8 @@ class Sampled:
 
     tokens: list[int]
     log_probs: list[float]
-    """Of each token, in nats, among the tokens that could be drawn, at the row's temperature (at 1
-    where that is 0)."""
+    """The log-probability of each token, in nats, among those that could be drawn, at the row's
+    temperature (at 1 where that is 0)."""
 
 
 class BatchDecoder:
@@ -262,8 +262,8 @@ class BatchDecoder:
     def _rest(self, layer: _Layer, x: torch.Tensor, seen: torch.Tensor) -> torch.Tensor:
         x = x + layer.o(seen)
         h = _norm(x, layer.behind, self._epsilon)
-        made: torch.Tensor = x + layer.down(F.silu(layer.gate(h)) * layer.up(h))
-        return made
+        output: torch.Tensor = x + layer.down(F.silu(layer.gate(h)) * layer.up(h))
+        return output
 
     def step(self, state: DecodeState) -> None:
         """One token of every row that has not ended."""
@@ -323,7 +323,7 @@ class DecodeState:
         device, rows = decoder._embedding.device, len(questions)
         limits = [most] * rows if isinstance(most, int) else list(most)
         self.steps = max(limits)
-        """After so many all rows have ended."""
+        """All rows have ended after so many."""
         longest = longest or max(map(len, questions)) + self.steps
         shape = (rows, decoder._groups, longest, decoder._width)
         self.keys = [

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 _CHARACTERS_PER_TOKEN = 3
-"""Of code, at the least: what is reserved in the budget before the endpoint has counted."""
+"""A token of code has at least so many: it is reserved before the endpoint has counted."""
 
 _RETRIED_STATUS = frozenset({408, 409, 425, 429})
 

@@ -64,12 +64,12 @@ def extract(text: str, names: Sequence[str]) -> Fence | None:
     Models often quote the question or a first attempt before the final answer. None where there is
     no fence at all.
     """
-    found = list(fences(text))
-    wanted = [fence for fence in found if fence.name in names]
+    blocks = list(fences(text))
+    wanted = [fence for fence in blocks if fence.name in names]
     if wanted:
         closed = [fence for fence in wanted if fence.closed]
         return (closed or wanted)[-1]
-    return max(found, key=lambda fence: len(fence.code), default=None)
+    return max(blocks, key=lambda fence: len(fence.code), default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +87,9 @@ def code_of(answer: str, names: Sequence[str]) -> ExtractedCode | None:
     A fence by one of ``names`` is preferred. Without any, the program is what stands between the
     first line that looks like C++ and the last closing brace; explanations around it are dropped.
     """
-    found = extract(answer, names)
-    if found is not None and found.code.strip():
-        return ExtractedCode(found.code, True, not found.closed)
+    block = extract(answer, names)
+    if block is not None and block.code.strip():
+        return ExtractedCode(block.code, True, not block.closed)
     lines = [line for line in answer.split("\n") if not _FENCE_LINE.match(line)]
     first = next((n for n, line in enumerate(lines) if _FIRST_LINE.match(line)), None)
     if first is None or not _PROGRAM.search("\n".join(lines[first:])):

@@ -46,18 +46,18 @@ def write_int8_copy(source: Path, out: Path) -> None:
     files = sorted(source.glob("model*.safetensors"))
     if not files or source / INT8_FILE in files:
         raise ModelError(f"{source} holds no weights that could be quantized: model*.safetensors")
-    made: dict[str, torch.Tensor] = {}
+    weights: dict[str, torch.Tensor] = {}
     for file in files:
         for name, tensor in load_file(file).items():
             if tensor.ndim == 2:
-                made[name], made[name + SCALES] = quantized(tensor)
+                weights[name], weights[name + SCALES] = quantized(tensor)
             else:
-                made[name] = tensor
+                weights[name] = tensor
     out.mkdir(parents=True, exist_ok=True)
     for path in source.iterdir():
         if path.is_file() and path not in files:
             shutil.copy2(path, out)
-    save_file(made, out / INT8_FILE)
+    save_file(weights, out / INT8_FILE)
 
 
 class Int8Linear(torch.nn.Module):

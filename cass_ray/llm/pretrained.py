@@ -12,7 +12,7 @@ from cass_ray.config import StrictModel
 from cass_ray.nearest import did_you_mean
 
 TRANSLATION_FILE = "cass_ray.json"
-"""In the folder of a model trained here: how it wants to be asked."""
+"""A file beside a model trained here says how it wants to be asked."""
 
 _HUB_NAME = re.compile(r"\w[\w.-]*(/[\w.-]+)?")
 

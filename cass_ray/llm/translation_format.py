@@ -71,7 +71,7 @@ class TranslationFormat:
 
     @classmethod
     def known_to(cls, tokenizer: Any, snippets: Mapping[str, str]) -> TranslationFormat:
-        """With those of ``snippets`` that ``tokenizer`` has tokens for.
+        """Make the format with those of ``snippets`` that ``tokenizer`` has tokens for.
 
         A model that was trained before a snippet was there answers without it. Raises
         ``ValueError``: the tokenizer has none of them, or no marks of lines.

@@ -24,7 +24,7 @@ class AnsweredProgram:
     """One program, asked greedily."""
 
     program: str
-    """Its file, or what the id of its pair begins with where none was noted."""
+    """The file of the program, or what the id of its pair begins with where none was noted."""
     readable: bool
     """A program could be made of the answer, and the model ended it."""
     problem: str
@@ -32,7 +32,7 @@ class AnsweredProgram:
     changed: int
     """Lines of the pair's translation that the program has not."""
     found: int
-    """Those of them that the answer has."""
+    """Lines among ``changed`` that the answer has."""
     whole: bool
     """The answer is the pair's translation to the letter."""
     difference: Sequence[str]
@@ -61,7 +61,7 @@ def _answered(model: ModelTranslator, pair: dict[str, Any]) -> AnsweredProgram:
     asked, wanted = pair["cuda_source"], pair["hip_source"]
     answer = model.samples(asked, Task())[0]
     code = "" if answer.code is None or answer.cut else answer.code
-    known, made = set(asked.split("\n")), set(code.split("\n"))
+    known, answer_lines = set(asked.split("\n")), set(code.split("\n"))
     changed = [line for line in wanted.split("\n") if line not in known]
     compared = difflib.unified_diff(asked.split("\n"), code.split("\n"), lineterm="", n=0)
     return AnsweredProgram(
@@ -69,7 +69,7 @@ def _answered(model: ModelTranslator, pair: dict[str, Any]) -> AnsweredProgram:
         readable=bool(code),
         problem="" if code else "the answer did not end" if answer.cut else answer.problem,
         changed=len(changed),
-        found=sum(line in made for line in changed),
+        found=sum(line in answer_lines for line in changed),
         whole=code == wanted,
         difference=[line for line in compared if not line.startswith(("---", "+++", "@@"))]
         if code

@@ -48,7 +48,7 @@ class Operations:
 
     @classmethod
     def of(cls, config: Any, layers: Sequence[torch.nn.Module]) -> Operations:
-        """Of a transformers model. ``layers`` may be sharded (ZeRO-3)."""
+        """Count those of a transformers model. ``layers`` may be sharded (ZeRO-3)."""
         count = sum(
             int(getattr(p, "ds_numel", p.numel())) for layer in layers for p in layer.parameters()
         )

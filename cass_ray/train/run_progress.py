@@ -20,7 +20,7 @@ class RunProgress:
 
     @classmethod
     def from_notes(cls, notes: Mapping[str, Any]) -> RunProgress:
-        """From the notes of a checkpoint. Raises ``KeyError`` for one that lacks them."""
+        """Read it from the notes of a checkpoint. Raises ``KeyError`` for one that lacks them."""
         return cls(
             int(notes["skipped"]),
             float(notes["tokens"]),
@@ -29,7 +29,7 @@ class RunProgress:
         )
 
     def notes(self, step: int, workers: int) -> dict[str, Any]:
-        """For the checkpoint of ``step``; ``updates`` is how often the optimizer has stepped."""
+        """Note for the checkpoint of ``step``; ``updates``: how often the optimizer has stepped."""
         return {
             "updates": step - self.skipped,
             "skipped": self.skipped,

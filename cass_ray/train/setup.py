@@ -14,18 +14,13 @@ from cass_ray.train.distributed import DistributedContext
 from cass_ray.train.engines.base import TrainingEngine
 from cass_ray.train.engines.replicated import ReplicatedEngine
 from cass_ray.train.model import activation_checkpoint, attention, sequence_parallel
-from cass_ray.train.model.build import (
-    PreparedModel,
-    build_model,
-    fresh_config,
-    prepare,
-)
+from cass_ray.train.model.build import PreparedModel, build_model, fresh_config, prepare
 from cass_ray.train.model.memory import resident_gib
 from cass_ray.train.run_files import RunFiles
 from cass_ray.train.settings import TrainSettings
 
 _SHARED_ROWS = 0.2
-"""Of the activations, what is kept where workers share rows."""
+"""The share of the activations that is kept where workers share rows."""
 _UNCOUNTED_BYTES = 6 << 30
 """GPU memory left for what PyTorch's allocator does not count, and for fragmentation."""
 

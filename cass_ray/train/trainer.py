@@ -31,10 +31,7 @@ from cass_ray.train.engines.optimizers import learning_rate
 from cass_ray.train.evaluation import Evaluator
 from cass_ray.train.loss_guard import LossGuard, LossVerdict, TrainingDiverged
 from cass_ray.train.meters import EnergyMeter, Operations, StepMeter, peak_operations
-from cass_ray.train.model.build import (
-    PreparedModel,
-    inner_model,
-)
+from cass_ray.train.model.build import PreparedModel, inner_model
 from cass_ray.train.model.memory import OutOfMemory, advice
 from cass_ray.train.run_files import RunFiles
 from cass_ray.train.run_progress import RunProgress

@@ -43,13 +43,13 @@ class Checker:
 
     def backends(self) -> dict[str, str]:
         """Execution backends: empty text where available, else why not."""
-        found = {}
+        problems = {}
         for name in BACKENDS:
             backend = self._runner.backend
             if name != backend.name:
                 backend = make_backend(name)
-            found[name] = without_paths(backend.problem())
-        return found
+            problems[name] = without_paths(backend.problem())
+        return problems
 
     def targets(self) -> list[TargetInfo]:
         """The processors that requests may name, and what becomes of programs for them here."""
@@ -156,5 +156,5 @@ class Checker:
 
 
 def _backend(settings: CheckerSettings) -> Backend:
-    found = candidate_backend() if settings.backend == "auto" else make_backend(settings.backend)
-    return found.single_threaded()  # one check is one core's work; replicas are what scales
+    backend = candidate_backend() if settings.backend == "auto" else make_backend(settings.backend)
+    return backend.single_threaded()  # one check is one core's work; replicas are what scales

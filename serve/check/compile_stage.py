@@ -116,14 +116,14 @@ class CheckCompilers:
 
         def build(sources: Sources) -> Assembly | None:
             with private_folder() as folder:
-                made = toolchain.compile(
+                output = toolchain.compile(
                     sources.write(folder),
                     request.architecture,
                     optimization=_OPTIMIZATION,
                     limits=self.limits,
                     at_once=True,
                 )
-            return Assembly(made.host_assembly, made.device_assembly)
+            return Assembly(output.host_assembly, output.device_assembly)
 
         return build
 

@@ -10,13 +10,7 @@ from functools import cached_property
 from itertools import zip_longest
 from pathlib import PurePosixPath
 
-from cass_ray.api.schema import (
-    ARCHITECTURES,
-    RULES,
-    ExecutionReport,
-    RunReport,
-    TranslateRequest,
-)
+from cass_ray.api.schema import ARCHITECTURES, RULES, ExecutionReport, RunReport, TranslateRequest
 from cass_ray.architectures import emulated_architectures
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.execute.backends.base import (
@@ -159,7 +153,7 @@ class TranslationRunner:
         return backend.problem()
 
     def _driven(self, subject: CheckedProgram) -> list[DrivenKernel] | None:
-        """None for a whole program; else the kernels that a driver can launch."""
+        """Return None for a whole program; else the kernels that a driver can launch."""
         request = subject.request
         text = subject.source if request.level is Level.SOURCE else request.source
         if has_main([text]):
@@ -205,24 +199,24 @@ class TranslationRunner:
             return None
         if request.direction is Direction.HIP_TO_CUDA:
             sources = self._with_driver("original.hip", request.source, kernels, Language.HIP)
-            made = attempt(sources, self.backend, inputs, mode)
-            return made if isinstance(made, ReferenceRuns) else None
+            runs = attempt(sources, self.backend, inputs, mode)
+            return runs if isinstance(runs, ReferenceRuns) else None
         passed_over: list[str] = []
         sources = self._with_driver("original.cu", request.source, kernels, Language.CUDA)
         *better, last = shown_as([self.nvidia, self.lifted, self.backend], port)
         for backend in better:
-            made = attempt(sources, backend, inputs, mode)
-            if isinstance(made, ReferenceRuns):
+            runs = attempt(sources, backend, inputs, mode)
+            if isinstance(runs, ReferenceRuns):
                 if len(inputs) == 1 and kernels is None:
-                    made = with_size(sources, made, [backend], inputs[0])
-                return replace(made, passed_over=tuple(passed_over))
-            passed_over.append(passed(backend, made))
+                    runs = with_size(sources, runs, [backend], inputs[0])
+                return replace(runs, passed_over=tuple(passed_over))
+            passed_over.append(passed(backend, runs))
         stand_in = None if subject.engine == RULES else self._translated(request.source, kernels)
-        made = attempt(stand_in, last, inputs, mode) if stand_in else ""
-        if isinstance(made, ReferenceRuns):
+        runs = attempt(stand_in, last, inputs, mode) if stand_in else ""
+        if isinstance(runs, ReferenceRuns):
             return replace(
-                made,
-                identity=f"the rules' translation on {made.identity}",
+                runs,
+                identity=f"the rules' translation on {runs.identity}",
                 kind=TRANSLATION,
                 passed_over=tuple(passed_over),
             )
@@ -231,10 +225,10 @@ class TranslationRunner:
     def _translated(self, text: str, kernels: Sequence[DrivenKernel] | None) -> Sources | None:
         name = "original.cu"
         try:
-            made = translated(_single(name, text), RefusingTranslator(self.rules, True))
+            program = translated(_single(name, text), RefusingTranslator(self.rules, True))
         except TranslatorError:
             return None
-        source = made.files[name].decode("utf-8", "replace")
+        source = program.files[name].decode("utf-8", "replace")
         return self._with_driver("original.hip", source, kernels, Language.HIP)
 
     @staticmethod
@@ -273,29 +267,29 @@ class TranslationRunner:
             {"translation": subject.source.encode()},
             another=lambda: self._another(subject, backend),
         )
-        made = judge_port(judged, compared.reference, backend, policy)
+        verification = judge_port(judged, compared.reference, backend, policy)
         usable = [run for run in compared.reference.runs if not run.problem]
         runs = [
             self._report(record, run)
-            for record, run in zip_longest(made.runs, usable[: len(made.runs)])
+            for record, run in zip_longest(verification.runs, usable[: len(verification.runs)])
             if not record.made_up or not record.numeric  # nobody asked for it
         ]
         return ExecutionReport(
-            ran=made.ran and all(run.verdict == "ok" for run in alone),
-            matched=None if made.problem else made.numeric,
-            backend=made.candidate,
-            reference=made.reference,
-            reference_kind=made.reference_kind,
-            independent=made.independent,
-            passed_over=made.passed_over,
-            problem=made.problem,
-            grade=made.grade.value,
-            weakness=made.weakness,
-            perturbations=made.perturbations,
+            ran=verification.ran and all(run.verdict == "ok" for run in alone),
+            matched=None if verification.problem else verification.numeric,
+            backend=verification.candidate,
+            reference=verification.reference,
+            reference_kind=verification.reference_kind,
+            independent=verification.independent,
+            passed_over=verification.passed_over,
+            problem=verification.problem,
+            grade=verification.grade.value,
+            weakness=verification.weakness,
+            perturbations=verification.perturbations,
             runs=[*runs, *alone],
-            findings=[finding.message for finding in made.findings],
-            device_faults=made.device_faults,
-            tolerance=made.tolerance,
+            findings=[finding.message for finding in verification.findings],
+            device_faults=verification.device_faults,
+            tolerance=verification.tolerance,
         )
 
     def _another(self, subject: CheckedProgram, backend: Backend) -> BuiltProgram | None:

@@ -43,11 +43,11 @@ def nvidia_side(
     except (CompileFailure, DisassemblyError, ToolMissing) as error:
         return side.model_copy(update={"problem": _said(error)})
     lines = sass_lines(listing, _CUDA)
-    found = (
+    functions = (
         (each.name, [one.text for one in each.instructions], lines.get(each.name, []))
         for each in sass.parse(listing).functions
     )
-    return _with_functions(side, f"nvcc {tools.version}", found)
+    return _with_functions(side, f"nvcc {tools.version}", functions)
 
 
 def amd_side(
@@ -58,7 +58,7 @@ def amd_side(
     try:
         tools = toolchain()
         with private_folder() as folder:
-            made = tools.compile_device(
+            output = tools.compile_device(
                 _single(_HIP, request.translation).write(folder),
                 request.arch,
                 optimization=_OPTIMIZATION,
@@ -67,13 +67,13 @@ def amd_side(
             )
     except (CompileFailure, ToolMissing) as error:
         return side.model_copy(update={"problem": _said(error)})
-    module = rdna3.parse(made.device_assembly)
-    lines = rdna3_lines(made.device_assembly, _HIP)
-    found = (
+    module = rdna3.parse(output.device_assembly)
+    lines = rdna3_lines(output.device_assembly, _HIP)
+    functions = (
         (name, [each.statement for each in _instructions(module, function)], lines[name])
         for name, function in module.functions.items()
     )
-    return _with_functions(side, f"clang {tools.version}", found)
+    return _with_functions(side, f"clang {tools.version}", functions)
 
 
 def _instructions(

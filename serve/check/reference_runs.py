@@ -54,12 +54,12 @@ def with_references(
         else:
             given.append(ReferenceRun(each.inputs, (each.expected,), 0, None))
     kept = {run.inputs: run for run in stored.runs} if stored is not None else {}
-    found = [kept[inputs] for inputs in asked if inputs in kept]
+    earlier = [kept[inputs] for inputs in asked if inputs in kept]
     missing = [inputs for inputs in asked if inputs not in kept]
     best = ReferenceRuns("given", GIVEN, (), kind="given")
-    if stored is not None and found:
+    if stored is not None and earlier:
         best = stored
     if missing and (made := original.measure(missing)) is not None:
-        best, missing, found = made, [], [*found, *made.runs]
-    runs = (*given, *found)
+        best, missing, earlier = made, [], [*earlier, *made.runs]
+    runs = (*given, *earlier)
     return ComparedInputs(replace(best, runs=runs) if runs else None, tuple(missing))

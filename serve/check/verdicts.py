@@ -37,13 +37,13 @@ _EDG = re.compile(
 
 def diagnostics_of(output: str, filename: str) -> list[Diagnostic]:
     """Messages about ``filename`` in the output of clang, GCC or nvcc's front end."""
-    found = []
+    diagnostics = []
     for pattern in (_DIAGNOSTIC, _EDG):
         for match in pattern.finditer(output):
             if match["file"].rpartition("/")[2] != filename:
                 continue
             fields = match.groupdict()
-            found.append(
+            diagnostics.append(
                 Diagnostic.model_validate(
                     {
                         "line": int(match["line"]),
@@ -53,7 +53,7 @@ def diagnostics_of(output: str, filename: str) -> list[Diagnostic]:
                     }
                 )
             )
-    return found
+    return diagnostics
 
 
 def verification_of(

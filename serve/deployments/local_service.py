@@ -42,8 +42,8 @@ def with_key(settings: ServeSettings) -> tuple[ServeSettings, str]:
     if not authentication.enabled or authentication.keys:
         return settings, ""
     key = new_key()
-    made = ApiKey(name="this-run", sha256=key_digest(key), requests_per_minute=6000)
-    authentication = authentication.model_copy(update={"keys": [made]})
+    entry = ApiKey(name="this-run", sha256=key_digest(key), requests_per_minute=6000)
+    authentication = authentication.model_copy(update={"keys": [entry]})
     return settings.model_copy(update={"authentication": authentication}), key
 
 

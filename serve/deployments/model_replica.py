@@ -137,14 +137,14 @@ class ModelReplica:
         self, request: TranslateRequest, task: Task, text: str, produced: Produced, started: float
     ) -> EngineAnswer:
         layout, code = self._translator.format, None
-        found = extract(text, (layout.wording(task).answer_fence,))
-        failed = "" if found is not None else "the model's answer holds no code block"
-        if found is not None:
+        block = extract(text, (layout.wording(task).answer_fence,))
+        failed = "" if block is not None else "the model's answer holds no code block"
+        if block is not None:
             try:
-                code = layout.code(task, found.code)
+                code = layout.code(task, block.code)
             except ValueError as error:
                 failed = f"no usable answer: {error}"
-        cut = found is not None and not found.closed and not produced.ended
+        cut = block is not None and not block.closed and not produced.ended
         findings = []
         if cut:
             message = "the answer was cut at the limit of its length"

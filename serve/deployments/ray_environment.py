@@ -26,7 +26,7 @@ def switches(settings: ServeSettings) -> dict[str, str]:
     going to another thread and back. HAProxy, where chosen, passes requests right to the ingress;
     Serve's own proxy costs several milliseconds of CPU for each.
     """
-    found = {
+    variables = {
         "RAY_worker_niceness": "0",
         "RAY_SERVE_LOG_TO_STDERR": "0",
         "RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S": "60",  # 5 s are too few on a busy machine
@@ -39,8 +39,8 @@ def switches(settings: ServeSettings) -> dict[str, str]:
     if settings.proxy is Proxy.HAPROXY:
         # A private folder with a short name: HAProxy takes sockets with paths of 97 bytes at most,
         # and Serve puts 57 of its own into them.
-        found |= _haproxy(settings, Path(tempfile.mkdtemp(prefix="cass-", dir="/tmp")))
-    return found
+        variables |= _haproxy(settings, Path(tempfile.mkdtemp(prefix="cass-", dir="/tmp")))
+    return variables
 
 
 def _haproxy(settings: ServeSettings, folder: Path) -> dict[str, str]:

@@ -136,7 +136,7 @@ class RemoteChecker:
     handle: DeploymentHandle
 
     async def stages(self, check: CheckRequest) -> AsyncIterator[CheckStage]:
-        """On a replica. Stages that were passed on are not passed on again after a death."""
+        """A replica checks. Stages that were passed on are not passed on again after a death."""
         passed = 0
         for attempt in range(DEATHS):
             seen = 0
@@ -158,7 +158,7 @@ class RemoteChecker:
                 await stages.aclose()  # type: ignore[attr-defined]
 
     async def listings(self, request: AssemblyRequest) -> AsyncIterator[AssemblySide]:
-        """On a replica; not asked for again where one dies under it."""
+        """A replica lists them; it is not asked again where it dies meanwhile."""
         handle = self.handle.options(stream=True)
         sides = _streamed(lambda: handle.listings.remote(request), "checker", deaths=1)
         try:
@@ -181,10 +181,10 @@ class RemoteJobs:
     handle: DeploymentHandle
 
     async def submit(self, owner: str, name: str, data: bytes, order: JobOrder) -> JobStatus:
-        """Not made again: a job has effects."""
+        """The call is not made again: a job has effects."""
         try:
-            made: JobStatus = await self.handle.submit.remote(owner, name, data, order)
-            return made
+            status: JobStatus = await self.handle.submit.remote(owner, name, data, order)
+            return status
         except Exception as error:
             await _again(error, ATTEMPTS - 1, "jobs")
             raise

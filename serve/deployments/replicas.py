@@ -36,7 +36,7 @@ class TranslatorReplica:
         return self._engine.version
 
     async def translate(self, request: TranslateRequest, seed: int) -> EngineAnswer:
-        """In a thread, within the engine's time."""
+        """Translate in a thread, within the engine's time."""
         async with asyncio.timeout(self._seconds):
             return await asyncio.to_thread(self._engine.translate, request, seed)
 

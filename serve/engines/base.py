@@ -60,8 +60,8 @@ def as_answer(made: Translation, version: str, seconds: float) -> EngineAnswer:
 
 
 MOST_FINDINGS = 1000
-"""Of one text. A program of a megabyte can have a hundred thousand, and each of them is read again
-by every process on the way."""
+"""The most findings of one text. A program of a megabyte can have a hundred thousand, and every
+process on the way reads each of them again."""
 
 
 def findings_of(findings: tuple[Finding, ...]) -> list[FindingModel]:

@@ -18,9 +18,7 @@ from cass_ray.toolchain.sandbox.isolation import private_folder
 from cass_ray.toolchain.unit import CompileFailure
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.project.program import translated
-from cass_ray.translate.protocol import (
-    TranslatorError,
-)
+from cass_ray.translate.protocol import TranslatorError
 from serve.engines.base import EngineAnswer, file_name
 
 _LIFTED_FROM = DEFAULT_NVIDIA_ARCHITECTURE

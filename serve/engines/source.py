@@ -10,11 +10,7 @@ from cass_ray.api.schema import TranslateRequest
 from cass_ray.architectures import AMD_TARGETS
 from cass_ray.cache import digest
 from cass_ray.task import Direction, Level
-from cass_ray.translate.protocol import (
-    Context,
-    Translator,
-    TranslatorError,
-)
+from cass_ray.translate.protocol import Context, Translator, TranslatorError
 from serve.engines.base import EngineAnswer, as_answer, file_name
 
 
@@ -41,10 +37,10 @@ class SourceEngine:
             asked["seed"] = str(seed)
         context = Context(wavefronts=wavefronts(request.architecture), settings=asked)
         started = time.perf_counter()
-        made = self.translator.translate(
+        translation = self.translator.translate(
             request.source, filename=file_name(request), context=context
         )
-        return as_answer(made, self.version, time.perf_counter() - started)
+        return as_answer(translation, self.version, time.perf_counter() - started)
 
 
 def _temperature(request: TranslateRequest) -> float:

@@ -81,5 +81,5 @@ class ContinuousGenerator(TextGenerator):
 
     @property
     def _ends(self) -> frozenset[int]:
-        found = self._manager.generation_config.eos_token_id
-        return frozenset(found if isinstance(found, list) else [found])
+        end = self._manager.generation_config.eos_token_id
+        return frozenset(end if isinstance(end, list) else [end])

@@ -32,7 +32,7 @@ from serve.settings import LIMITS_VARIABLE, RequestLimits
 
 MOST_HEADERS = 100
 MOST_HELD_BYTES = 64 << 10
-"""Of the request line and all headers; of what comes between two pieces of a body."""
+"""A limit for the request line and all headers, and for what comes between pieces of a body."""
 MOST_PIPELINED = 8
 """Requests of one connection that wait behind the one under way."""
 LEAST_READ_BYTES = 32 << 10
@@ -152,7 +152,7 @@ class BoundedConnection(HttpToolsProtocol):
         self._limits = limits_of_environment()
         now = time.monotonic()
         self._idle_since: float | None = now
-        """None while a request is under way."""
+        """It is None while a request is under way."""
         self._headers_since: float | None = now
         """Since when a request's headers are expected; uvicorn closes what is kept alive itself."""
         self._lingers_since: float | None = None

@@ -12,8 +12,8 @@ from fastapi.routing import APIRoute
 from serve.errors import ApiError
 
 MOST_VALUES = 10_000
-"""Of a body, names included. Validation makes objects of each, and several where it is wrong: a
-megabyte of them would take seconds of the process that answers everybody."""
+"""The most values of a body, names included. Validation makes objects of each, several where it is
+wrong: a megabyte would take seconds of the process that answers everybody."""
 
 _TEXT = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
 _MARK = re.compile(rb"[,:\[{]")

@@ -122,7 +122,7 @@ class _Exchange:
             raise _too_large(self._limit)
 
     def _let_in(self) -> None:
-        """Before a byte of a body is kept: whose it is, and whether one more may arrive."""
+        """Decide, before a byte of a body is kept, whose it is and whether one more may arrive."""
         if self._scope["method"] in _WITHOUT_BODY or not self._scope["path"].startswith("/v1/"):
             return
         caller = self._services.keyring.client(self._headers.get("authorization"))

@@ -184,14 +184,14 @@ async def complete(
         return StreamingResponse(chunks, media_type="text/event-stream")
     async with asyncio.timeout(limit):
         text, finish, usage = await unless_gone(request, _collected(pieces))
-    made = ChatCompletion(
+    completion = ChatCompletion(
         id=f"chatcmpl-{id}",
         created=int(time.time()),
         model=body.model,
         choices=[Choice(message=ChoiceMessage(content=text), finish_reason=finish)],
         usage=_usage(usage),
     )
-    return Response(made.model_dump_json(), media_type="application/json")
+    return Response(completion.model_dump_json(), media_type="application/json")
 
 
 class Ending(BaseModel):
@@ -231,9 +231,9 @@ async def _pieces(
         answer, usage = _offer(engine), None
     else:
         request = _as_translation(engine, asked.text)
-        made = await Pipeline(services, request, id).result()
+        response = await Pipeline(services, request, id).result()
         fence = "cuda" if request.direction is Direction.HIP_TO_CUDA else "hip"
-        answer, usage = _fenced(fence, made.translation), made.usage
+        answer, usage = _fenced(fence, response.translation), response.usage
     yield answer
     counted = Usage(prompt_tokens=_tokens(prompt), completion_tokens=_tokens(answer))
     yield Ending(usage=usage or counted)
@@ -261,8 +261,8 @@ def _offer(engine: EngineClient) -> str:
 
 def _as_translation(engine: EngineClient, text: str) -> TranslateRequest:
     """The program in ``text``; its fence says from which language it comes."""
-    found = extract(text, ("cuda", "hip", "cpp", "c++", ""))
-    source = found.code if found is not None else text
+    block = extract(text, ("cuda", "hip", "cpp", "c++", ""))
+    source = block.code if block is not None else text
     backwards = "```hip" in text and Direction.HIP_TO_CUDA in engine.info.directions
     return TranslateRequest(
         source=source,

@@ -52,10 +52,10 @@ def _other_origin() -> ApiError:
 
 
 def _is_loopback(host: str) -> bool:
-    found = _HOST.fullmatch(host)
-    if found is None:
+    match = _HOST.fullmatch(host)
+    if match is None:
         return False
-    name = found["name"].strip("[]")
+    name = match["name"].strip("[]")
     if name.lower() == "localhost":
         return True
     try:

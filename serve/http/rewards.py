@@ -39,10 +39,10 @@ class RewardAnswers(StrictModel):
 
 def make_app(rewarder: Rewarder, key: str) -> FastAPI:
     """The application; without a ``key`` anyone may ask."""
-    made = FastAPI(title="cass-ray rewards", version=__version__, docs_url=None, redoc_url=None)
+    app = FastAPI(title="cass-ray rewards", version=__version__, docs_url=None, redoc_url=None)
     room = asyncio.Semaphore(_WAITING)
 
-    @made.middleware("http")
+    @app.middleware("http")
     async def has_room(request: Request, following: Any) -> Any:
         if request.url.path.startswith(API) and room.locked():
             busy = {"detail": "too many batches wait; send one at a time"}
@@ -50,16 +50,16 @@ def make_app(rewarder: Rewarder, key: str) -> FastAPI:
         return await following(request)
 
     if key:  # outermost: no byte of a stranger's body is read
-        made.add_middleware(BearerGuard, digest=key_digest(key), prefix=API)
+        app.add_middleware(BearerGuard, digest=key_digest(key), prefix=API)
 
-    @made.get("/healthz")
+    @app.get("/healthz")
     async def healthz() -> dict[str, str]:
         return {"status": "ok"}
 
-    @made.post(f"{API}/rewards", max_body_size=LARGEST_BODY)
+    @app.post(f"{API}/rewards", max_body_size=LARGEST_BODY)
     async def rewards(batch: RewardBatch) -> RewardAnswers:
         async with room:
             verdicts = await run_in_threadpool(rewarder.rewards, batch.items)
         return RewardAnswers(verdicts=verdicts)
 
-    return made
+    return app

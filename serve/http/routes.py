@@ -110,16 +110,16 @@ async def translate(
         headers = {"X-Accel-Buffering": "no"}
         return StreamingResponse(pieces, media_type="text/event-stream", headers=headers)
     if body.check is Check.NONE and services.is_quick(body):
-        made = await pipeline.result()
+        response = await pipeline.result()
     else:
         with ExitStack() as held:
             if body.check is not Check.NONE:
                 held.enter_context(services.admission.check(client.name))
             async with asyncio.timeout(services.settings.limits.request_seconds):
-                made = await unless_gone(request, pipeline.result())
-    noted.update(answered=made.engine, verification=made.verdict.verification.value)
+                response = await unless_gone(request, pipeline.result())
+    noted.update(answered=response.engine, verification=response.verdict.verification.value)
     # pydantic writes its own JSON: half the time of validating and encoding it once more.
-    return Response(made.model_dump_json(), media_type="application/json")
+    return Response(response.model_dump_json(), media_type="application/json")
 
 
 async def _events(pipeline: Pipeline, noted: dict[str, Any]) -> AsyncIterator[str]:

@@ -34,12 +34,7 @@ from cass_ray.translate.project.tree import (
     source_files,
     translate_tree,
 )
-from cass_ray.translate.protocol import (
-    NO_CONTEXT,
-    Context,
-    Translation,
-    Translator,
-)
+from cass_ray.translate.protocol import NO_CONTEXT, Context, Translation, Translator
 from cass_ray.translate.repair.hip_compiler import HipCompiler
 from serve.engines.base import findings_of
 from serve.errors import ApiError, from_library, overloaded
@@ -83,9 +78,9 @@ class _Watched:
     ) -> Translation:
         if self.cancelled.is_set():
             raise _Cancelled
-        made = self.inner.translate(source, filename=filename, context=context)
+        translation = self.inner.translate(source, filename=filename, context=context)
         self.tick()
-        return made
+        return translation
 
 
 @dataclass
@@ -191,9 +186,9 @@ class ArchiveJobs:
     def jobs(self, owner: str) -> list[JobStatus]:
         """The owner's jobs, the newest first, without their files."""
         self.sweep()
-        found = [job.status for job in self._jobs.values() if job.order.owner == owner]
-        found.sort(key=lambda status: status.created, reverse=True)
-        return [status.model_copy(update={"files": [], "left_out": []}) for status in found]
+        statuses = [job.status for job in self._jobs.values() if job.order.owner == owner]
+        statuses.sort(key=lambda status: status.created, reverse=True)
+        return [status.model_copy(update={"files": [], "left_out": []}) for status in statuses]
 
     def cancel(self, job_id: str, owner: str) -> JobStatus:
         """Cancel a job that is not finished; forget one that is."""
@@ -344,7 +339,7 @@ def _translated(
         lambda: job.update(keep=False, files_done=job.status.files_done + 1),
     )
     output = work / "out"
-    made = translate_tree(unpacked.root, output, watched)
+    tree = translate_tree(unpacked.root, output, watched)
     files = [
         JobFile(
             path=file.path,
@@ -352,13 +347,13 @@ def _translated(
             converted=file.counts.converted,
             findings=findings_of(file.findings),
         )
-        for file in made.files
+        for file in tree.files
     ]
     if job.order.check is not Check.NONE:
         files = _compiled(job, files, output)
     job.update(stage="pack")
     _keep_changes(job, [file.path for file in files], unpacked.root, work)
-    _pack(output, job.folder / _RESULT, _report(made, files, translator), job.check)
+    _pack(output, job.folder / _RESULT, _report(tree, files, translator), job.check)
     return files
 
 

@@ -13,7 +13,7 @@ from serve.errors import ApiError, overloaded
 from serve.settings import ApiKey, Authentication, RequestLimits
 
 _REMEMBERED_SECONDS = 60.0
-"""After its last request a key's share of checks goes to the others."""
+"""So long after its last request a key's share of checks goes to the others."""
 _FIRST_HELD_SECONDS = 2.0
 _NEWEST_WEIGHT = 0.1
 _SHORTEST_WAIT = 1.0
@@ -158,7 +158,7 @@ class Admission:
     _appointments: defaultdict[str, Appointments] = field(
         default_factory=lambda: defaultdict(Appointments)
     )
-    """By the name of the key."""
+    """Appointments by the name of the key."""
     _asked: dict[str, float] = field(default_factory=dict)
     """When a key last asked for a check."""
 

@@ -31,11 +31,11 @@ class AnswerCache:
         return len(self._answers)
 
     def get(self, key: str) -> TranslateResponse | None:
-        found = self._answers.get(key)
-        if found is None:
+        entry = self._answers.get(key)
+        if entry is None:
             return None
         self._answers.move_to_end(key)
-        return found[0]
+        return entry[0]
 
     def put(self, key: str, answer: TranslateResponse) -> None:
         """Keep ``answer`` unless it failed its check; forgets the longest unused."""

@@ -6,13 +6,7 @@ from __future__ import annotations
 
 import os
 
-from prometheus_client import (
-    CollectorRegistry,
-    Counter,
-    Gauge,
-    Histogram,
-    generate_latest,
-)
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
 FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"

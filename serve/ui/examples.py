@@ -22,10 +22,10 @@ def examples() -> list[Example]:
     from cass_ray.corpus.sources.shipped import SHIPPED_ROOT, load_manifest  # takes long to import
 
     entries = {entry.path: entry for entry in load_manifest()}
-    found = []
+    shown = []
     for name in _CHOSEN:
         entry = entries[f"programs/{name}"]
-        found.append(
+        shown.append(
             Example(
                 name=name.rpartition("/")[2],
                 title=entry.description,
@@ -33,4 +33,4 @@ def examples() -> list[Example]:
                 arguments=[list(arguments) for arguments in entry.arguments],
             )
         )
-    return found
+    return shown

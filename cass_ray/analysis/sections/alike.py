@@ -15,8 +15,8 @@ _QUANTILES = {"low": 0.05, "q1": 0.25, "median": 0.5, "q3": 0.75, "high": 0.95}
 
 def alike(data: Collected, characters: int) -> Section:
     """Similarity by level and origin, of the sampled rows."""
-    found = data.similarities
-    sampled = int(found["id"].nunique())
+    similarities = data.similarities
+    sampled = int(similarities["id"].nunique())
     if not sampled:
         return Section(key="similarity", title="Similarity of the two sides", text="No sample.")
     caption = (
@@ -25,7 +25,7 @@ def alike(data: Collected, characters: int) -> Section:
     )
     rows: list[list[Cell]] = []
     drawn = []
-    for (level, origin), group in found.groupby(["level", "origin"], sort=True):
+    for (level, origin), group in similarities.groupby(["level", "origin"], sort=True):
         values: list[str | int | float | None] = [str(level), str(origin), len(group)]
         for measure in _MEASURES:
             values += [float(group[measure].mean()), float(group[measure].median())]
@@ -47,7 +47,7 @@ def alike(data: Collected, characters: int) -> Section:
         "100 × (1 − Levenshtein distance / length of the longer text).",
         numbers={
             f"{measure}, {level}": float(group[measure].mean())
-            for level, group in found.groupby("level", sort=True)
+            for level, group in similarities.groupby("level", sort=True)
             for measure in _MEASURES
         },
         tables=[

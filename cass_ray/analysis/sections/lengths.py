@@ -115,13 +115,13 @@ def _growth(texts: pd.DataFrame) -> tuple[dict[tuple[str, str], Fit], list[Figur
     lines = []
     for (side, origin), group in device.groupby(["side", "origin"], sort=True):
         x, y = group["source_lines"].to_numpy(float), group["instructions"].to_numpy(float)
-        found = fit(x, y)
-        if found is None:
+        curve = fit(x, y)
+        if curve is None:
             continue
-        fits[str(side), str(origin)] = found
+        fits[str(side), str(origin)] = curve
         ends = [max(1.0, float(x.min())), float(x.max())]
         lines += [
-            {"x": at, "y": 10**found.intercept * at**found.slope, "side": side, "origin": origin}
+            {"x": at, "y": 10**curve.intercept * at**curve.slope, "side": side, "origin": origin}
             for at in ends
         ]
     drawn = device[(device["source_lines"] > 0) & (device["instructions"] > 0)]

@@ -67,12 +67,12 @@ def _ratios(data: Collected) -> list[list[Cell]]:
 
 def _of_rows(data: Collected) -> list[list[Cell]]:
     rows = data.rows
-    found = _named(data, "kernels", rows["kernels"].astype(float).nlargest(_EACH))
+    outliers = _named(data, "kernels", rows["kernels"].astype(float).nlargest(_EACH))
     errors = rows["max_error"].dropna()
-    found += _named(data, "largest error, executed", errors[errors > 0].nlargest(_EACH))
+    outliers += _named(data, "largest error, executed", errors[errors > 0].nlargest(_EACH))
     coverage = rows.loc[rows["coverage"].fillna(0) > 0, "coverage"]
-    found += _named(data, "least coverage of kernels' code", coverage.nsmallest(_EACH))
-    return found
+    outliers += _named(data, "least coverage of kernels' code", coverage.nsmallest(_EACH))
+    return outliers
 
 
 def _alike(data: Collected) -> list[list[Cell]]:

@@ -53,7 +53,7 @@ INSTRUCTION_SETS = {
     "gfx12": ProbedInstructionSet("gfx1201", gfx12.forms, ("+real-true16",)),
     "gfx950": ProbedInstructionSet("gfx950", gfx9.forms, oldest_llvm=20),
 }
-"""By the name of the engine's table of opcodes."""
+"""The keys name the engine's tables of opcodes."""
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,7 @@ from collections import defaultdict
 from collections.abc import Container
 from dataclasses import dataclass
 
-from cass_ray.lift.analysis.call_places import CallPlace, function_of
-from cass_ray.lift.analysis.kernel_graph import KernelGraph, entry_of
+from cass_ray.lift.analysis.kernel_graph import CallPlace, KernelGraph, entry_of, function_of
 from cass_ray.lift.analysis.liveness import CodePlace, RegisterAccess
 from cass_ray.lift.analysis.stack_frames import FrameAccess, FrameAnalysis
 

@@ -28,12 +28,7 @@ from hashlib import sha256
 
 from cass_ray.lift.analysis.ieee_idiom_digests import OPERATIONS
 from cass_ray.lift.analysis.kernel_graph import KernelGraph
-from cass_ray.lift.analysis.liveness import (
-    CodePlace,
-    LivenessBlock,
-    RegisterAccess,
-    live_at_starts,
-)
+from cass_ray.lift.analysis.liveness import CodePlace, LivenessBlock, RegisterAccess, live_at_starts
 from cass_ray.lift.analysis.paths import Paths, called
 from cass_ray.lift.analysis.term_steps import State, TermSteps, Unread
 from cass_ray.lift.analysis.terms import Terms
@@ -292,7 +287,7 @@ class _Reader:
         self._before = before
         self._paths = Paths(terms, steps, code)
         self._states: dict[CodePlace, State] = {}
-        """At the ends of blocks."""
+        """States at the ends of blocks."""
 
     def operation(
         self, fork: _Fork, changed: frozenset[str], slow_reads: frozenset[str]

@@ -57,7 +57,7 @@ def loops_to_unroll(graph: KernelGraph) -> frozenset[CodePlace]:
 
 
 def _choices(body: list[_Step]) -> Iterator[tuple[int, str]]:
-    """For each move that an index decides about, where it is compared, and its register."""
+    """Map each move that an index decides about to where it is compared, and its register."""
     compared: dict[str, tuple[int, str, bool]] = {}
     for number, step in enumerate(body):
         condition = _condition(step.instruction)

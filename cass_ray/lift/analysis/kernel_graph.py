@@ -13,13 +13,39 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
 
-from cass_ray.lift.analysis.call_places import FUNCTION, CallFrame, CallPlace, function_of
 from cass_ray.lift.analysis.liveness import CodePlace, LivenessBlock, RegisterAccess
+from cass_ray.lift.analysis.opcodes import is_convergence_point
 from cass_ray.lift.frontend.code import CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.graphs import reached
 
 T = TypeVar("T")
+
+FUNCTION = -1
+"""Instead of where a call returns to, for subroutines of one copy."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallFrame:
+    """An active call: the code that is called, and where it returns to."""
+
+    callee: tuple[str, int]
+    caller: str
+    resume: int
+    """Address of the instruction after the call; :data:`FUNCTION` in one with many callers."""
+
+
+CallStack = tuple[CallFrame, ...]
+CallPlace = tuple[CallStack, str, int]
+
+TOGETHER: CallStack = (CallFrame(("", 0), "", FUNCTION - 1),)
+"""The stack of a collective that is lowered once for all calls, where lanes are scheduled
+independently."""
+
+
+def function_of(stack: CallStack) -> tuple[str, int] | None:
+    """The function of LLVM that what is called so belongs to."""
+    return stack[0].callee if stack and stack[0].resume == FUNCTION else None
 
 
 def entry_of(function: CodePlace) -> CallPlace:
@@ -85,6 +111,18 @@ class KernelGraph:
     def all_instructions(self) -> list[DecodedInstruction]:
         """The instructions of all blocks, in the blocks' order."""
         return [self.at(place) for place in self.instructions(self.blocks)]
+
+    def reconverges(self, block: CodePlace) -> bool:
+        """Whether lanes of a warp, or all threads of the CUDA block, reconverge in ``block``."""
+        return any(is_convergence_point(self.at(place)) for place in self.instructions([block]))
+
+    def may_diverge(self, block: CodePlace) -> bool:
+        """Whether the branch at its end may be divergent, by its form alone."""
+        accesses = self.blocks[block].accesses
+        if not accesses or len(self.blocks[block].successors) < 2:
+            return False
+        last = self.at(accesses[-1][0])
+        return not last.has("U") and (last.guard is None or last.guard.file != "UP")
 
     # Functions
 

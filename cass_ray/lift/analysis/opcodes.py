@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cass_ray.lift.frontend.instruction import DecodedInstruction
-from cass_ray.lift.frontend.operands import Immediate, Operand, Predicate
+from cass_ray.lift.frontend.operands import Immediate, Operand, Predicate, Register
 
 MATRIX_OPCODES = frozenset({"HGMMA", "QGMMA", "IGMMA", "BGMMA"})
 """Matrix products of four warps together."""
+_WRITES_UNIFORM = frozenset({"R2UR", "S2UR", "REDUX", "CREDUX", "VOTEU", "ELECT"})
+"""What a guard of a thread may stand before, and whose result is one for the warp."""
 
 
 def uses_words(i: DecodedInstruction) -> bool:
@@ -31,6 +33,11 @@ def is_reconvergence_point(i: DecodedInstruction) -> bool:
     convergence, in the code for lanes that are apart, which without a lane schedule no path comes
     to."""
     return i.opcode == "WARPSYNC" or tests_convergence(i)
+
+
+def is_convergence_point(i: DecodedInstruction) -> bool:
+    """Whether lanes of a warp, or all threads of a block, come together there."""
+    return is_reconvergence_point(i) or i.opcode in ("BAR", "WARPGROUP", "UCGABAR_WAIT")
 
 
 def yields(i: DecodedInstruction) -> bool:
@@ -59,3 +66,16 @@ def barrier_numbers(i: DecodedInstruction) -> list[Operand]:
     """A barrier's number and, if it has one, its count; the condition of a reduction is left
     out."""
     return [operand for operand in i.operands if not isinstance(operand, Predicate)]
+
+
+def uniform_results(run: list[DecodedInstruction]) -> frozenset[str]:
+    """Uniform registers that instructions give to the whole warp: their first operands."""
+    return frozenset(
+        operand.name
+        for i in run
+        for operand in i.operands[:2]
+        if isinstance(operand, Register | Predicate)
+        and i.opcode in _WRITES_UNIFORM
+        and operand.file in ("UR", "UP")
+        and operand.index is not None
+    )

@@ -14,8 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 
-from cass_ray.lift.analysis.call_places import CallPlace
-from cass_ray.lift.analysis.kernel_graph import KernelGraph, entry_of
+from cass_ray.lift.analysis.kernel_graph import CallPlace, KernelGraph, entry_of
 from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.graphs import components
 

@@ -42,7 +42,7 @@ class Subroutine:
     """What it reads of the registers before."""
     outcomes: Sequence[PathOutcome]
     results: Mapping[str, int]
-    """For each register that one of the paths changes: a leaf, by which it is known afterwards."""
+    """Each register that one of the paths changes has a leaf, by which it is known afterwards."""
     _digests: dict[tuple[int, ...], bytes] = field(default_factory=dict)
 
     def digest(self, results: tuple[int, ...]) -> bytes:
@@ -101,7 +101,7 @@ class Paths:
         self._left = 0
         self._return = terms.leaf("return address")
         self._known: dict[int, list[Subroutine]] = {}
-        """By their entries, for what was in registers before them."""
+        """Subroutines by their entries and what was in registers before them."""
 
     def terms_of_path(self, start: int, end: int, before: Callable[[str], int]) -> PathTerms:
         """The only path from ``start`` to ``end``. Raises :class:`Unread`."""
@@ -159,14 +159,14 @@ class Paths:
         while True:
             try:
                 following = self._step(self._instruction(address), state, decisions)
-            except _Undecided as found:
+            except _Undecided as undecided:
                 if len(decisions) == _MOST_DECISIONS:
                     raise Unread from None
                 return [
                     outcome
                     for holds in (False, True)
                     for outcome in self._follow(
-                        address, state.copy(), {**decisions, found.condition: holds}
+                        address, state.copy(), {**decisions, undecided.condition: holds}
                     )
                 ]
             if following is None:

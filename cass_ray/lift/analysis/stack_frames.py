@@ -24,8 +24,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TypeGuard
 
-from cass_ray.lift.analysis.call_places import CallPlace, CallStack
-from cass_ray.lift.analysis.kernel_graph import KernelGraph, entry_of
+from cass_ray.lift.analysis.kernel_graph import CallPlace, CallStack, KernelGraph, entry_of
 from cass_ray.lift.analysis.liveness import CodePlace, RegisterAccess
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Address, Immediate, Operand, Predicate, Register
@@ -60,7 +59,7 @@ class FrameState:
     """What is known before an instruction."""
 
     registers: dict[str, Known | None] = field(default_factory=dict)
-    """Those that may differ from their value at the entry; None is anything."""
+    """Registers that may differ from their value at the entry; None is anything."""
     words: dict[int, Known] = field(default_factory=dict)
     """Words of the frame by their distance from R1 at the entry, in bytes."""
     tops: tuple[int, ...] = (0,)
@@ -96,7 +95,7 @@ class Conduct:
     reads_above: int = 0
     """Bytes of its caller's frame, from R1 at the entry on, that it may read."""
     writes_above: int = 0
-    """Those that it may write."""
+    """Words that it may write."""
     exposed: int = -ANYWHERE
     """Pointers may lead to what lies below, in bytes from R1 at the entry."""
 
@@ -138,7 +137,7 @@ class FrameAnalysis:
         return self._runs[function].read_by_calls(place)
 
     def frame_accesses(self, function: CodePlace) -> dict[CallPlace, list[FrameAccess | None]]:
-        """For each block of a function, its instructions' accesses of the frame in order."""
+        """Map each block of a function to its instructions' accesses of the frame in order."""
         run = self._runs[function]
         return {place: run.accesses(place) for place in self._flow.places(function)}
 

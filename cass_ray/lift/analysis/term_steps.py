@@ -22,7 +22,7 @@ _INTEGERS = _MINIMA | {
     *("MOV", "UMOV", "IMAD.MOV", "IMAD.MOV.U32", "IMAD.U32", "IMAD", "LEA", "VIADDMNMX"),
     *("SHF.R.U32.HI", "SHF.L.U32", "IMAD.SHL", "IMAD.SHL.U32"),
 }
-"""Those that make one word of words."""
+"""Instructions that make one word of words."""
 _FROM_BANKS = frozenset({"LDC", "LDC.64", "ULDC", "ULDC.64", "LDCU", "LDCU.64"})
 _NOTHING = frozenset({"BSSY", "BSYNC", "NOP"})
 _BOOLEANS = frozenset({"AND", "OR"})

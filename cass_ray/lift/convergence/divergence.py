@@ -43,12 +43,12 @@ _END: CodePlace = ("", -1)
 
 @dataclass(frozen=True)
 class _Granularity:
-    """Between which threads divergence is asked for."""
+    """It says between which threads divergence is asked for."""
 
     differ: frozenset[str]
     """Opcodes whose results differ between them, whatever is given."""
     same: frozenset[str]
-    """Those whose results are the same for all that do it together, whatever is given."""
+    """Instructions whose results are the same for all that do them together."""
     differ_at_joins: bool
     """Whether what is assigned on a path that some take alone differs from where paths join on;
     else at once."""
@@ -140,7 +140,7 @@ def _assigned_before(
     regions: Mapping[CodePlace, set[CodePlace]],
     after: Mapping[CodePlace, CodePlace],
 ) -> dict[CodePlace, frozenset[str]]:
-    """By block where two ways of a branch join: registers that are assigned on these."""
+    """Map each block where two ways of a branch join to the registers assigned on these."""
     registers: dict[CodePlace, frozenset[str]] = {}
     by_block = {
         place: frozenset[str]().union(*(access.writes for _, access in block.accesses))

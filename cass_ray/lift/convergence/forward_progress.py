@@ -21,12 +21,7 @@ from dataclasses import dataclass
 from cass_ray.lift.analysis.kernel_graph import KernelGraph
 from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.analysis.loops import Loop, loops
-from cass_ray.lift.analysis.opcodes import yields
-from cass_ray.lift.convergence.convergence_points import (
-    is_convergence_point,
-    may_diverge,
-    reconverges,
-)
+from cass_ray.lift.analysis.opcodes import is_convergence_point, yields
 from cass_ray.lift.convergence.loop_exits import LoopExits
 from cass_ray.lift.convergence.saved_convergence_barriers import (
     BarrierOf,
@@ -128,10 +123,10 @@ def diverges_before_barriers(code: KernelGraph, barriers: frozenset[CodePlace]) 
     with_barrier |= {
         block
         for block in code.blocks
-        if reconverges(code, block) and code.blocks[block].successors & with_barrier
+        if code.reconverges(block) and code.blocks[block].successors & with_barrier
     }
     for block in code.blocks if barriers else ():
-        if not may_diverge(code, block):
+        if not code.may_diverge(block):
             continue
         sides = [_next_reconvergence_points(code, each) for each in code.blocks[block].successors]
         if all(points & with_barrier and block not in seen for points, seen in sides) and not (
@@ -147,8 +142,8 @@ def _next_reconvergence_points(
     """Blocks with the reconvergence points that are next from ``start``, and all that it leads
     to."""
     blocks = code.blocks
-    near = reached(lambda b: () if reconverges(code, b) else blocks[b].successors, [start])
-    stops = frozenset(block for block in near if reconverges(code, block))
+    near = reached(lambda b: () if code.reconverges(b) else blocks[b].successors, [start])
+    stops = frozenset(block for block in near if code.reconverges(block))
     return stops, frozenset(reached(lambda b: blocks[b].successors, [start]))
 
 
@@ -234,12 +229,12 @@ def _reconverges_each_iteration(
     code: KernelGraph, header: CodePlace, loop: frozenset[CodePlace]
 ) -> bool:
     """Whether lanes reconverge in each round of the loop: then none is outside of it alone."""
-    if reconverges(code, header):
+    if code.reconverges(header):
         return True
 
     def apart(block: CodePlace) -> Iterator[CodePlace]:
         for successor in code.blocks[block].successors & loop - {header}:
-            if not reconverges(code, successor):
+            if not code.reconverges(successor):
                 yield successor
 
     return all(header not in code.blocks[each].successors for each in reached(apart, [header]))
@@ -256,12 +251,12 @@ def _concurrent(code: KernelGraph, loop: frozenset[CodePlace]) -> Iterator[Decod
     """Instructions of lanes while others of their warp are in ``loop``, up to reconvergence."""
     by_one_lane = elected_lane_region(code, loop)
     before = _blocks_before(code, loop)
-    into = loop | {block for block in before if not reconverges(code, block)}
+    into = loop | {block for block in before if not code.reconverges(block)}
     """The loop, and the blocks from whose starts it is reached without reconvergence."""
     pending = [
         successor
         for block in (before | loop) - by_one_lane
-        if may_diverge(code, block)
+        if code.may_diverge(block)
         for successor in code.blocks[block].successors - loop
         if block in loop or (code.blocks[block].successors - {successor}) & into
     ]
@@ -284,7 +279,7 @@ def _blocks_before(code: KernelGraph, loop: frozenset[CodePlace]) -> set[CodePla
     predecessors = predecessors_of({place: b.successors for place, b in code.blocks.items()})
 
     def before(block: CodePlace) -> list[CodePlace]:
-        stops = block not in loop and reconverges(code, block)
+        stops = block not in loop and code.reconverges(block)
         return [] if stops else predecessors.get(block, [])
 
     return reached(before, loop) - loop

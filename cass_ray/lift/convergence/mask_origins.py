@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from cass_ray.lift.analysis.call_places import CallPlace, function_of
-from cass_ray.lift.analysis.kernel_graph import KernelGraph
+from cass_ray.lift.analysis.kernel_graph import CallPlace, KernelGraph, function_of
 from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Immediate, Operand, Register

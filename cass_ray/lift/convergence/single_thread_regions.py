@@ -14,14 +14,7 @@ from cass_ray.lift.analysis.kernel_graph import KernelGraph
 from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES
 from cass_ray.lift.frontend.instruction import DecodedInstruction
-from cass_ray.lift.frontend.operands import (
-    Constant,
-    Immediate,
-    Name,
-    Operand,
-    Predicate,
-    Register,
-)
+from cass_ray.lift.frontend.operands import Constant, Immediate, Name, Operand, Predicate, Register
 from cass_ray.lift.graphs import reached
 
 _READS_SPECIAL = frozenset({"S2R", "S2UR", "CS2R"})

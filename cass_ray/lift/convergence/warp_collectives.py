@@ -17,11 +17,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, takewhile
 
-from cass_ray.lift.analysis.call_places import CallPlace, function_of
-from cass_ray.lift.analysis.kernel_graph import KernelGraph
+from cass_ray.lift.analysis.kernel_graph import CallPlace, KernelGraph, function_of
 from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.analysis.opcodes import is_reconvergence_point, tests_convergence
-from cass_ray.lift.convergence.convergence_points import may_diverge
 from cass_ray.lift.convergence.divergence import divergent_branches
 from cass_ray.lift.convergence.mask_groups import is_collective, mask_groups, straight_on
 from cass_ray.lift.convergence.mask_origins import MaskOrigins, Origins, may_be_equal
@@ -36,13 +34,13 @@ _END: CallPlace = ((), "", -1)
 CollectiveKind = tuple[str, Origins | None]
 """Mnemonic of the collective, the empty one: they only reconverge; what made their mask."""
 Collectives = frozenset[tuple[CallPlace, CollectiveKind]]
-"""By block."""
+"""Collectives of each block."""
 _UNKNOWN = "?"
 
 
 def collective_behind(code: CodeSection, number: int) -> list[DecodedInstruction]:
-    """Behind the ``WARPSYNC`` at a position: up to the last collective of the lanes that
-    reconverge."""
+    """Return what is behind the ``WARPSYNC`` at a position, up to the last collective of the lanes
+    that reconverge."""
     straight = straight_on(code, number + 1)
     behind = list(takewhile(lambda each: each.address not in code.leaders, straight))
     while behind and not is_collective(behind[-1]):
@@ -84,7 +82,7 @@ class _CollectivePlaces:
         for branch, successors in edges.items():
             if len(successors) < 2 or branch[1:] not in branches:
                 continue
-            if not may_diverge(self.code, branch[1:]) or self._tests_convergence(branch[1:]):
+            if not self.code.may_diverge(branch[1:]) or self._tests_convergence(branch[1:]):
                 continue
             by_side = [self._between(edges, each, after[branch]) for each in successors]
             if any(_may_be_same(*two) for two in combinations(by_side, 2)):
@@ -101,7 +99,7 @@ class _CollectivePlaces:
 
     @cached_property
     def _at_ends(self) -> dict[CallPlace, Collectives]:
-        """By block: its own ones, and of functions that are called at its end."""
+        """Map each block to its collectives and those of functions called at its end."""
         by_block = {
             place: frozenset((place, kind) for kind in self._kinds_in(place))
             for place in self.code.successors
@@ -128,7 +126,7 @@ class _CollectivePlaces:
     def _between(
         self, edges: Mapping[CallPlace, list[CallPlace]], start: CallPlace, end: CallPlace
     ) -> Collectives:
-        """Those on paths from ``start`` that have not come to ``end``."""
+        """Return the blocks on paths from ``start`` that have not come to ``end``."""
         stops = {end, _END}
         places = reached(lambda place: set(edges[place]) - stops, {start} - stops)
         return frozenset[tuple[CallPlace, CollectiveKind]]().union(

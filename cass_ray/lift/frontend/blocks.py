@@ -10,7 +10,7 @@ from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Predicate
 
 MOST_GUARDED_RUNS = 100
-"""In one block, of instructions with one guard that become branches."""
+"""A block has at most so many runs of one guard that become branches."""
 
 
 def block_of(

@@ -24,7 +24,7 @@ No program can take the address of one, so that calls through registers do not r
 """
 BRANCHES = frozenset({"BRA", "JMP", "BRX", "BRXU", "JMX", "CALL"})
 ENDINGS = BRANCHES | {"EXIT", "RET", "KILL", "BPT"}
-"""After these a new block begins."""
+"""A new block begins after each of these."""
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ def cubins_in(path: Path, toolchain: NvidiaToolchain) -> list[FoundCubin]:
 
 
 def best_cubins(cubins: list[FoundCubin]) -> list[FoundCubin]:
-    """Those with kernels of the architecture whose instructions are known best.
+    """Return those with kernels of the architecture whose instructions are known best.
 
     Raises :class:`LiftError` for none.
     """

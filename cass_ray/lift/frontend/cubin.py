@@ -11,7 +11,7 @@ from cass_ray.architectures import NVIDIA_TARGETS
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend.driver_words import DriverWords, driver_words
 from cass_ray.toolchain.elf import BinaryReader, DamagedFile
-from cass_ray.toolchain.nvidia.elf import Cubin
+from cass_ray.toolchain.nvidia.elf import Cubin, CubinSection
 
 PREFERRED = (90, 89, 88, 87, 86, 80, 120, 121, 100, 103, 110, 75)
 """Architectures of one program's machine code, the one first whose instructions are known best."""
@@ -73,6 +73,12 @@ class KernelInfo:
         """Blocks of a cluster, 1 where the kernel does not ask for clusters."""
         return math.prod(self.cluster or (1,))
 
+    @property
+    def reserved_shared(self) -> int:
+        """Bytes at the start of shared memory that programs leave alone; part of the static
+        size."""
+        return _RESERVED_SHARED if self.architecture >= 90 else 0
+
 
 def architecture(cubin: Cubin) -> int:
     """80 for sm_80. Raises :class:`LiftError` for machines that the table does not describe."""
@@ -115,11 +121,13 @@ def kernel_info(cubin: Cubin, name: str) -> KernelInfo:
 def _kernel_info(cubin: Cubin, name: str) -> KernelInfo:
     number = architecture(cubin)
     base = parameter_base(number)
-    max_threads = threads_by_registers(_registers(cubin, name))
+    sections = {each.name: each for each in reversed(cubin.sections)}
+    code, shared = sections.get(f".text.{name}"), sections.get(f".nv.shared.{name}")
+    max_threads = threads_by_registers(code.registers if code else 0)
     required_threads = 0
     cluster: tuple[int, int, int] | None = None
     parameters: list[tuple[int, Parameter]] = []
-    for attribute, value in _attributes(_section(cubin, f".nv.info.{name}")):
+    for attribute, value in _attributes(sections.get(f".nv.info.{name}")):
         if attribute == _KPARAM_INFO:
             _, ordinal, offset, fields = BinaryReader(value).fields(_KPARAM)
             parameters.append((ordinal, Parameter(offset, fields >> 18 & 0x3FFF)))
@@ -134,7 +142,7 @@ def _kernel_info(cubin: Cubin, name: str) -> KernelInfo:
             x, y, z = BinaryReader(value).fields(_THREE_WORDS)
             cluster = x, y, z
     frame = 0
-    for attribute, value in _attributes(_section(cubin, ".nv.info")):
+    for attribute, value in _attributes(sections.get(".nv.info")):
         if attribute in (_FRAME_SIZE, _MIN_STACK_SIZE):
             symbol, size = BinaryReader(value).fields(_TWO_WORDS)
             if (
@@ -148,17 +156,13 @@ def _kernel_info(cubin: Cubin, name: str) -> KernelInfo:
         tuple(parameter for _, parameter in sorted(parameters, key=lambda item: item[0])),
         base,
         frame,
-        _shared_size(cubin, name),
+        shared.size if shared else 0,
         max(max_threads, required_threads),
         required_threads,
         driver_words(number),
         number,
         cluster,
     )
-
-
-def _registers(cubin: Cubin, name: str) -> int:
-    return next((s.registers for s in cubin.sections if s.name == f".text.{name}"), 0)
 
 
 def threads_by_registers(count: int) -> int:
@@ -168,15 +172,6 @@ def threads_by_registers(count: int) -> int:
     units = -(-count * _WARP_LANES // _REGISTER_UNIT)
     warps = _REGISTERS // _PARTITIONS // (units * _REGISTER_UNIT) * _PARTITIONS
     return min(_MOST_THREADS, warps * _WARP_LANES)
-
-
-def _shared_size(cubin: Cubin, name: str) -> int:
-    return next((s.size for s in cubin.sections if s.name == f".nv.shared.{name}"), 0)
-
-
-def shared_reserved(cubin: Cubin) -> int:
-    """Bytes at the start of shared memory that programs leave alone; part of the static size."""
-    return _RESERVED_SHARED if architecture(cubin) >= 90 else 0
 
 
 def subroutines(cubin: Cubin) -> dict[str, dict[str, int]]:
@@ -214,12 +209,8 @@ def referred_symbols(cubin: Cubin) -> frozenset[str] | None:
     return frozenset(symbols) if tables else None
 
 
-def _section(cubin: Cubin, name: str) -> bytes:
-    return next((s.data for s in cubin.sections if s.name == name), b"")
-
-
-def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
-    position = 0
+def _attributes(section: CubinSection | None) -> Iterator[tuple[int, bytes]]:
+    data, position = section.data if section else b"", 0
     while position + 4 <= len(data):
         form, attribute, size = struct.unpack_from("<BBH", data, position)
         position += 4

@@ -43,7 +43,7 @@ class DriverWords:
     cluster_reciprocals: int | None = None
     """The first of three words: 1 / each of those, in single precision."""
     cluster_blocks: int | None = None
-    """Their product."""
+    """Blocks of a cluster."""
     counted_back: int = 0
     """What code takes off the offsets of words about clusters that it names."""
     refused: dict[int, str] = field(default_factory=dict)

@@ -48,6 +48,12 @@ class DecodedInstruction:
                 return choice
         return default
 
+    def allow_only(self, *modifiers: str) -> None:
+        """Raise :class:`UnknownForm` for a modifier that is not among ``modifiers``."""
+        for modifier in self.modifiers:
+            if modifier not in modifiers:
+                raise self.unknown(f"modifier {modifier}")
+
     def unknown(self, reason: str) -> UnknownForm:
         return UnknownForm(self.text, reason, address=self.address)
 

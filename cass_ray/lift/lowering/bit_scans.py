@@ -26,7 +26,7 @@ class BitScans(Patterns):
     def __init__(self, ir: IRBuilder) -> None:
         super().__init__(ir)
         self._lowest: dict[Value, tuple[Value, Value]] = {}
-        """By the results of searches for the lowest bit: the words."""
+        """Results of searches for the lowest bit, and the words searched."""
 
     def last_step(self, condition: Value, changed: Value, before: Value) -> Value | None:
         """What ``condition ? changed : before`` is where that ends a search; else None."""

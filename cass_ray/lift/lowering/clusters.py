@@ -160,7 +160,7 @@ def wait(ctx: LoweringContext, number: Value, *, of_cluster: bool) -> None:
 
 
 def end_thread(ctx: LoweringContext) -> None:
-    """Before a thread ends: no barrier waits for it any more."""
+    """Let no barrier wait any more for a thread that is about to end."""
     if not ctx.environment.in_cluster:
         return
     for of_cluster in (False, True):

@@ -77,7 +77,7 @@ class LoweringContext:
         """Result of a comparison of words -> that comparison."""
         self.floats = FloatValues()
         self._mask_groups: dict[str, MaskGroups] = {}
-        """By section of code."""
+        """Groups of each section of code."""
         self._section: CodeSection | None = None
         self._guard: Predicate | None = None
         self._place: CodePlace = ("", 0)
@@ -193,6 +193,18 @@ class LoweringContext:
             return FALSE if operand.inverted else TRUE
         value = self.registers.read(operand.name, "i1")
         return self.ir.invert(value) if operand.inverted else value
+
+    def condition_of(self, i: DecodedInstruction) -> Value:
+        """When control goes where ``i`` says: its guard and its predicate operands.
+
+        That of a reduction over a block (``BAR.RED``) is what it counts.
+        """
+        condition = TRUE
+        operands = () if i.opcode == "BAR" else i.operands
+        for operand in (i.guard, *operands):
+            if isinstance(operand, Predicate):
+                condition = self.ir.both(condition, self.predicate(operand))
+        return condition
 
     def write_predicate(self, target: Operand, value: Value) -> None:
         """Set a predicate; PT drops it. Raises :class:`UnknownForm` for anything else."""

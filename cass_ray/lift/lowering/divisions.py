@@ -58,7 +58,7 @@ class Divisions(Patterns):
         """The type of a mask of a wave's lanes."""
         self._rounded_up: dict[str, Value] = {}
         self._found: dict[str, _Division] = {}
-        """By its result."""
+        """Divisions by their results."""
 
     def note_rounded_up(self, number: Value, word: Value, *, unsigned: bool) -> None:
         """``number`` is ``word``, taken as unsigned or signed, rounded up to single precision."""

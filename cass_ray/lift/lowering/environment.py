@@ -39,7 +39,7 @@ class KernelEnvironment:
     """Where LDS begins that the lifter needs for itself: behind what tensor memory has there."""
     uses_tensor_memory: bool = False
     unaligned_barriers: frozenset[CodePlace] = frozenset()
-    """Those to which the lanes of a warp may come one after the other (PTX's ``barrier``)."""
+    """Barriers to which the lanes of a warp may come one after the other (PTX's ``barrier``)."""
     barriers_may_diverge: bool = False
     """Whether lanes of a warp may come to a barrier by several ways."""
     block_barriers: frozenset[int | None] = frozenset()

@@ -48,7 +48,7 @@ def _within(scope: str) -> str:
 
 
 def _wait(ctx: LoweringContext, scope: str) -> None:
-    """After a fence that releases, where LLVM loses the fence's own wait."""
+    """Wait after a fence that releases, where LLVM loses the fence's own wait."""
     if ctx.environment.target.pairs_warps:
         operand = WAIT_FOR_LDS if scope == WORKGROUP else WAIT_FOR_ALL
         ctx.ir.call_void("llvm.amdgcn.s.waitcnt", i32(operand))

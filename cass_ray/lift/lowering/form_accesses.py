@@ -35,7 +35,7 @@ _MOST_FORMS = 1 << 16
 _OF_KERNEL = frozenset({"BAR", "WARPGROUP"})
 """What these do depends on the other barriers of the kernel, too."""
 _APART = 1000
-"""From one operand's own register to the next one's: more than an operand has registers."""
+"""The distance of operands' own registers: more than an operand has registers."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class _Form:
     """What a form reads and writes."""
 
     reads: tuple[_Touched | str, ...]
-    """Of operands, and others by their names."""
+    """Registers of operands, and others by their names."""
     writes: tuple[_Touched | str, ...]
     constants: tuple[_Touched | str, ...]
     labels: int

@@ -16,7 +16,7 @@ class MatrixInstruction:
     """One instruction, as LLVM's intrinsic for it."""
 
     intrinsic: str
-    """Without ``llvm.amdgcn.``."""
+    """Its name without ``llvm.amdgcn.``."""
     operand: str
     """LLVM's type of what a lane has of A, and of B."""
     words: int
@@ -105,4 +105,4 @@ MATRIX_UNITS = {
     "CDNA 2": _cdna(MatrixInstruction("mfma.i32.16x16x16i8", "i32", 1, "i32")),
     "CDNA 3": _cdna(MatrixInstruction("mfma.i32.16x16x32.i8", "i64", 2, "i32")),
 }
-"""By family of processors."""
+"""Matrix units of each family of processors."""

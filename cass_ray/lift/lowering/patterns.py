@@ -51,3 +51,24 @@ class Patterns:
         opposite = self._operands(condition, "xor")
         inverted = bool(opposite) and opposite[1] == TRUE
         return (opposite[0] if inverted else condition), inverted
+
+
+class Sums(Patterns):
+    """Finds terms that cancel each other, which LLVM would add and take away again.
+
+    How many elements are left for a loop is ``n + stride + ~(i + stride)`` in nvcc's code, for
+    ``i + stride`` is needed elsewhere, in other loops: ``n + ~i``.
+    """
+
+    def shortened(self, terms: list[Value]) -> list[Value]:
+        """Words with the sum of ``terms``: ``~b`` for ``~(a + b)`` and ``a``, modulo 2^32."""
+        for place, term in enumerate(terms):
+            whole, ones = self._operands(term, "xor") or (None, None)
+            if ones != i32(-1):
+                continue
+            others = terms[:place] + terms[place + 1 :]
+            for part, rest in self._either_way(whole, "add"):
+                if part in others:
+                    others.remove(part)
+                    return [self._ir.invert(rest), *others]
+        return terms

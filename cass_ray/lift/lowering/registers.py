@@ -16,7 +16,7 @@ from cass_ray.lift.lowering.divisions import Divisions
 from cass_ray.lift.lowering.handles import HandleWords
 
 _UPPER = ".upper"
-"""After a register's name: the variable with the high half of the handle that it holds."""
+"""A register's name with this is the variable of the high half of the handle that it holds."""
 
 
 def word_of(name: str) -> str:

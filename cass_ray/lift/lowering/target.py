@@ -10,7 +10,7 @@ from cass_ray.lift.errors import LiftError
 from cass_ray.lift.lowering.matrix_instructions import MATRIX_UNITS, MatrixUnit
 
 WARP_LANES = 32
-"""Lanes of a warp, of every Nvidia GPU."""
+"""Every Nvidia GPU's warp has so many lanes."""
 WAIT_FOR_LDS = 0xC07F
 """Operand of CDNA's ``s_waitcnt``: no operation of LDS is out (CDNA3 ISA, 4.4)."""
 WAIT_FOR_ALL = 0x0070
@@ -78,7 +78,7 @@ LIFT_TARGETS = {
     for target in AMD_TARGETS
     if target.family in _FAMILIES
 }
-"""By name, in the order in which targets are shown."""
+"""Targets by name, in the order in which they are shown."""
 
 DEFAULT_LIFT_TARGET = LIFT_TARGETS[DEFAULT_AMD_ARCHITECTURE]
 

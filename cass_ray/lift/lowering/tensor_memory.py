@@ -30,7 +30,7 @@ _STATE_PLACE = CLUSTER_BARRIERS_PLACE + CLUSTER_BARRIERS_BYTES
 LANES, COLUMNS = 128, 512
 _BEGIN = f"{SUPPORT_PREFIX}tensor_begin"
 _LANE_SHIFT = 16
-"""In an address the lane is above the column."""
+"""An address has the lane above the column."""
 
 
 def uses_tensor_memory(instructions: Iterable[DecodedInstruction]) -> bool:

@@ -25,9 +25,9 @@ class Terminators:
         self._registers = registers
         self._scheduler = scheduler
         self._trapping_functions: set[LlvmFunction] = set()
-        """Those with a block ``trap`` that ends the program."""
+        """Functions with a block ``trap`` that ends the program."""
         self.ending_functions: set[LlvmFunction] = set()
-        """Those in which a thread may end."""
+        """Functions in which a thread may end."""
 
     def jump(self, label: str, note: str = "") -> None:
         """Go to a block.

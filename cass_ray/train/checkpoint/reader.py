@@ -10,10 +10,7 @@ import torch
 from safetensors import safe_open
 
 from cass_ray.temporary import temporary_prefix
-from cass_ray.train.checkpoint.store import (
-    CheckpointError,
-    CheckpointStore,
-)
+from cass_ray.train.checkpoint.store import CheckpointError, CheckpointStore
 
 
 class CheckpointReader:

@@ -49,7 +49,7 @@ class Manifest:
 
     @classmethod
     def parse(cls, text: str) -> Manifest:
-        """From JSON. Raises ``ValueError`` or ``KeyError``."""
+        """Read it from JSON. Raises ``ValueError`` or ``KeyError``."""
         data = json.loads(text)
         if data["format"] != _FORMAT:
             raise ValueError(f"format {data['format']}, this version reads {_FORMAT}")
@@ -97,9 +97,9 @@ class CheckpointStore:
                 path = f"{self.folder(step)}/{name}"
                 if not self.files.exists(path):
                     return f"{name} is missing"
-                found = self.files.size(path)
-                if found != size:
-                    return f"{name} has {found} bytes, not {size}"
+                actual = self.files.size(path)
+                if actual != size:
+                    return f"{name} has {actual} bytes, not {size}"
                 with self.files.open(path, "rb") as stream:
                     if checksum(stream) != crc:
                         return f"the checksum of {name} differs"

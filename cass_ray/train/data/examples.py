@@ -120,8 +120,8 @@ def codes(pair: Mapping[str, Any], task: Task, settings: DataSettings) -> Iterat
         amd = "" if side else pair["hip_device"] or ""
         if settings.rdna3 == LIFTED:
             # Without a name it is the first architecture's, as `cuda_device` is.
-            made = lifted.get(name) if name else next(iter(lifted.values()), None)
-            amd, verified = (made["rdna3"], made["verified"]) if made else ("", verified)
+            module = lifted.get(name) if name else next(iter(lifted.values()), None)
+            amd, verified = (module["rdna3"], module["verified"]) if module else ("", verified)
         sides = {"cuda_device": nvidia, "hip_device": amd}
         yield Code(f":{name}" if name else "", sides[question], sides[answer], verified, why)
 

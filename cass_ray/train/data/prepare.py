@@ -125,8 +125,8 @@ def is_prepared(settings: TrainSettings, files: list[str]) -> bool:
     path = RunFiles(settings.out).data_record
     if not path.exists():
         return False
-    made: dict[str, Any] = json.loads(path.read_text())["made_from"]
-    return made == token_inputs(settings, files)
+    inputs: dict[str, Any] = json.loads(path.read_text())["made_from"]
+    return inputs == token_inputs(settings, files)
 
 
 def store_examples(

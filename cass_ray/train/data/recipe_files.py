@@ -96,10 +96,10 @@ def prepare_recipe(
     counts["no_sources"] = skipped
     write_pairs(held_out, paths.recipe_held_out)
     _tokenizer(settings, learned).save_pretrained(paths.tokenizer)
-    made = load_recipe(settings)
-    programs = recipe_pairs(held_out, made.format.snippets)
+    example_recipe = load_recipe(settings)
+    programs = recipe_pairs(held_out, example_recipe.format.snippets)
     counts["held_out_examples"] = write_examples(
-        _measured(made, programs, recipe.max_tokens), paths.held_out
+        _measured(example_recipe, programs, recipe.max_tokens), paths.held_out
     )
     content = {"made_from": token_inputs(settings, files), "counts": counts}
     paths.data_record.write_text(json.dumps(content, indent=1))

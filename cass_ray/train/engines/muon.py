@@ -32,8 +32,8 @@ def orthogonalized(matrices: torch.Tensor) -> torch.Tensor:
         square = torch.baddbmm(square, square, square, beta=b, alpha=c)
         x = torch.baddbmm(x, square, x, beta=a)
     x = x.reshape(shape)
-    made: torch.Tensor = x.mT if tall else x
-    return made
+    result: torch.Tensor = x.mT if tall else x
+    return result
 
 
 def muon_groups(
@@ -53,7 +53,7 @@ def muon_groups(
 
 
 class Muon(torch.optim.Optimizer):
-    """Of :func:`muon_groups`. The momentum is kept as ``exp_avg``, under which it is saved."""
+    """It steps what :func:`muon_groups` gives. The momentum is kept and saved as ``exp_avg``."""
 
     def __init__(self, groups: list[dict[str, Any]], settings: OptimizerSettings) -> None:
         defaults = {

@@ -14,7 +14,7 @@ import torch
 from torch.utils.checkpoint import checkpoint
 
 SHARES = (1.0, 0.75, 0.5, 0.35, 0.2, 0.0)
-"""Of the activations that may be kept, tried in this order."""
+"""Shares of the activations that may be kept, tried in this order."""
 
 
 def recompute_layers(layers: Sequence[torch.nn.Module], number: int) -> None:

@@ -34,7 +34,7 @@ def example_lengths(lengths: tuple[int, ...]) -> torch.Tensor:
 
 
 def _known(lengths: torch.Tensor, tokens: int) -> tuple[int, ...]:
-    """Of :func:`example_lengths`. Raises ``ValueError`` where they are not the row's."""
+    """Read what :func:`example_lengths` made. Raises ``ValueError`` for those of another row."""
     known = tuple(length for length in lengths.tolist() if length)
     if sum(known) != tokens:
         raise ValueError(f"examples of {sum(known)} tokens in a row of {tokens}")
@@ -102,7 +102,7 @@ def _packed_backward(
         return cudnn_attention.backward(dense, q, k, v, out, statistics, known, scale)
     bounds, longest = example_bounds(known, q.device), max(known)
     unused = torch.zeros(2, dtype=torch.uint64, device=q.device)  # of dropout
-    made: tuple[torch.Tensor, torch.Tensor, torch.Tensor] = (
+    gradients: tuple[torch.Tensor, torch.Tensor, torch.Tensor] = (
         torch.ops.aten._flash_attention_backward(
             given.contiguous(),
             q,
@@ -121,7 +121,7 @@ def _packed_backward(
             scale=scale,
         )
     )
-    return made
+    return gradients
 
 
 @_packed_backward.register_fake
@@ -138,8 +138,10 @@ def _save(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, ...]) -
 
 def _differentiate(ctx: Any, *given: torch.Tensor) -> tuple[Any, ...]:
     q, k, v, out, statistics, lengths = ctx.saved_tensors
-    made = _packed_backward(given[0], q, k, v, out, statistics, lengths, ctx.scale, ctx.backend)
-    return (*made, None, None, None)
+    gradients = _packed_backward(
+        given[0], q, k, v, out, statistics, lengths, ctx.scale, ctx.backend
+    )
+    return (*gradients, None, None, None)
 
 
 _packed.register_autograd(_differentiate, setup_context=_save)
@@ -147,7 +149,7 @@ _packed.register_autograd(_differentiate, setup_context=_save)
 
 @register_flop_formula(torch.ops.cass_ray.packed_attention)
 def _operations(q: Any, *_: Any, **__: Any) -> int:
-    """For the compiler's memory budget: at most one example, half of the square, two products."""
+    """Tell the compiler's memory budget: at most one example, half of the square, two products."""
     tokens, heads, width = q
     return int(2 * tokens * tokens * heads * width)
 
@@ -185,8 +187,10 @@ def attend(
     pieces, start = [], 0
     for length in lengths:
         q, k, v = (item[:, start : start + length].transpose(1, 2) for item in (query, key, value))
-        made = F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=scale, enable_gqa=True)
-        pieces.append(made.transpose(1, 2))
+        piece = F.scaled_dot_product_attention(
+            q, k, v, is_causal=True, scale=scale, enable_gqa=True
+        )
+        pieces.append(piece.transpose(1, 2))
         start += length
     return pieces[0] if len(pieces) == 1 else torch.cat(pieces, dim=1)
 
@@ -199,7 +203,7 @@ def _one_operation(
     scale: float | None,
     backend: str,
 ) -> torch.Tensor:
-    """Of tensors (rows, tokens, heads, width), whose rows are one row."""
+    """Attend in tensors (rows, tokens, heads, width), whose rows are one row."""
     q, k, v = (item.flatten(0, 1) for item in (query, key, value))
     scale = query.shape[-1] ** -0.5 if scale is None else scale
     result: torch.Tensor = _packed(q, k, v, lengths, scale, backend)[0]
@@ -224,7 +228,7 @@ def attend_heads(
     lengths: tuple[int, ...],
     scale: float | None,
 ) -> torch.Tensor:
-    """As :func:`attend` with the chosen backend."""
+    """Attend (:func:`attend`) with the chosen backend."""
     return attend(query, key, value, lengths, scale=scale, backend=_chosen)
 
 
@@ -240,8 +244,8 @@ def _not_compiled(
     over = attend_heads if _exchange is None else _exchange
     q, k, v = (item.flatten(0, 1)[None] for item in (query, key, value))
     known = tuple(length for length in lengths.tolist() if length)
-    made: torch.Tensor = over(q, k, v, lengths=known, scale=scale)
-    return made.reshape(query.shape)
+    output: torch.Tensor = over(q, k, v, lengths=known, scale=scale)
+    return output.reshape(query.shape)
 
 
 def _packed_attention(

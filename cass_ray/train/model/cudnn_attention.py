@@ -38,7 +38,7 @@ class _Layout:
     """Heads of keys and values."""
     width: int
     strides: tuple[tuple[int, ...], ...]
-    """Of query, key, value (tokens, heads, width)."""
+    """Strides of query, key, value (tokens, heads, width)."""
     scale: float
     alone: bool
     """One example, which is the row."""
@@ -327,12 +327,12 @@ def backward(
     handle = _handle(query.device)
     total = -(-query.shape[0] // 4096) * 4096
     layout = _layout(query, key, value, lengths, scale, total)
-    made = [
+    gradients = [
         torch.empty(item.shape, dtype=item.dtype, device=item.device)
         for item in (query, key, value)
     ]
     tensors = {_Q: query, _K: key, _V: value, _O: out, _GIVEN: given, _STATS: statistics}
-    tensors |= dict(zip((_DQ, _DK, _DV), made, strict=True))
+    tensors |= dict(zip((_DQ, _DK, _DV), gradients, strict=True))
     plan = _backward_plan(layout, tuple(given.stride()), tuple(out.stride()), handle)
     _run(plan, tensors, lengths, layout.alone, handle)
-    return made[0], made[1], made[2]
+    return gradients[0], gradients[1], gradients[2]

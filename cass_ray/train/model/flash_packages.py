@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 _MODULES = {3: "flash_attn_interface", 4: "flash_attn.cute"}
-"""By version, the fastest first."""
+"""Modules by version, the fastest first."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def _version_4() -> Callable[..., torch.Tensor]:
         longest: int,
         scale: float,
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        made = kernels._flash_attn_bwd(
+        gradients = kernels._flash_attn_bwd(
             q,
             k,
             v,
@@ -125,7 +125,7 @@ def _version_4() -> Callable[..., torch.Tensor]:
             causal=True,
             **_packed(bounds, longest),
         )
-        return made[0], made[1], made[2]
+        return gradients[0], gradients[1], gradients[2]
 
     def keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, ...]) -> None:
         q, k, v, bounds, ctx.longest, ctx.scale = inputs
@@ -133,8 +133,8 @@ def _version_4() -> Callable[..., torch.Tensor]:
 
     def differentiate(ctx: Any, *given: torch.Tensor) -> tuple[Any, ...]:
         q, k, v, out, logsumexp, bounds = ctx.saved_tensors
-        made = backward(q, k, v, out, given[0], logsumexp, bounds, ctx.longest, ctx.scale)
-        return (*made, None, None, None)
+        gradients = backward(q, k, v, out, given[0], logsumexp, bounds, ctx.longest, ctx.scale)
+        return (*gradients, None, None, None)
 
     forward.register_autograd(differentiate, setup_context=keep)
 

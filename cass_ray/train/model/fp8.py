@@ -16,7 +16,7 @@ from torch import nn
 
 _FORWARD, _BACKWARD = torch.float8_e4m3fn, torch.float8_e5m2
 _MULTIPLE = 16
-"""Of which both sides of a matrix have to be a multiple for the hardware's products."""
+"""Both sides of a matrix have to be a multiple of it for the hardware's products."""
 
 
 def works(device: torch.device) -> bool:
@@ -44,9 +44,9 @@ def use_fp8(layers: list[nn.Module]) -> int:
 class _Fp8Linear(nn.Linear):
     def forward(self, input: torch.Tensor) -> torch.Tensor:
         rows = input.flatten(0, -2)
-        made: torch.Tensor = _Product.apply(rows, self.weight)  # type: ignore[no-untyped-call]
-        made = made.view(*input.shape[:-1], -1)
-        return made if self.bias is None else made + self.bias
+        product: torch.Tensor = _Product.apply(rows, self.weight)  # type: ignore[no-untyped-call]
+        product = product.view(*input.shape[:-1], -1)
+        return product if self.bias is None else product + self.bias
 
 
 class _Product(torch.autograd.Function):

@@ -29,11 +29,11 @@ def _both_ways(  # type: ignore[no-untyped-def]
     places = row[:, None] * columns + column[None, :]
     x = tl.load(x_at + places, mask=here, other=0.0).to(tl.float32)
     x = tl.minimum(tl.maximum(x / tl.load(scale_at), -most), most)
-    made = x.to(values_at.dtype.element_ty)
-    tl.store(values_at + places, made, mask=here)
+    narrow = x.to(values_at.dtype.element_ty)
+    tl.store(values_at + places, narrow, mask=here)
     places = column[:, None].to(tl.int64) * padded + row[None, :]
     here = (column[:, None] < columns) & (row[None, :] < padded)
-    tl.store(turned_at + places, tl.trans(made), mask=here)
+    tl.store(turned_at + places, tl.trans(narrow), mask=here)
 
 
 def convert(

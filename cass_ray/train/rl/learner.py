@@ -193,7 +193,7 @@ class Learner:
         """Answers that have an advantage, the longest first."""
         objective, sampling = self._settings.objective, self._settings.sampling
         mixed = [group for group in groups if group.is_mixed]
-        found = [
+        pairs = [
             (rollout, advantage)
             for group in mixed
             for rollout, advantage in zip(
@@ -202,11 +202,11 @@ class Learner:
                 strict=True,
             )
         ]
-        lengths = torch.tensor([len(rollout.tokens) for rollout, _ in found])
+        lengths = torch.tensor([len(rollout.tokens) for rollout, _ in pairs])
         weights = answer_weights(lengths, objective, sampling.max_new_tokens).tolist()
         rows = [
             (rollout, advantage, weight)
-            for (rollout, advantage), weight in zip(found, weights, strict=True)
+            for (rollout, advantage), weight in zip(pairs, weights, strict=True)
             if advantage and rollout.tokens
         ]
         return sorted(rows, key=lambda row: -self._length([row]))
@@ -253,11 +253,11 @@ class Learner:
         return parts
 
     def _question(self, rollout: Rollout) -> list[int]:
-        found = self._encoded.get(rollout.question.id)
-        if found is None:
-            found = self._form.edit_question(rollout.question.lines)
-            self._encoded[rollout.question.id] = found
-        return found
+        question = self._encoded.get(rollout.question.id)
+        if question is None:
+            question = self._form.edit_question(rollout.question.lines)
+            self._encoded[rollout.question.id] = question
+        return question
 
     def _batch(self, packs: Sequence[_Pack]) -> PolicyBatch:
         device = self._distributed.device

@@ -65,12 +65,12 @@ class AnswerBatch:
         whole = [[*question, *answer] for question, answer in zip(questions, answers, strict=True)]
         longest = max(map(len, whole))
         ids = torch.tensor([row + [0] * (longest - len(row)) for row in whole])
-        found = [
+        pairs = [
             (row, len(question) - 1 + number)
             for row, (question, answer) in enumerate(zip(questions, answers, strict=True))
             for number in range(len(answer))
         ]
-        where = torch.tensor(found, dtype=torch.long).view(-1, 2)
+        where = torch.tensor(pairs, dtype=torch.long).view(-1, 2)
         tokens = ids[where[:, 0], where[:, 1] + 1]
         rows, places = where[:, 0].to(device), where[:, 1].to(device)
         return cls(ids.to(device), rows, places, tokens.to(device), rows)

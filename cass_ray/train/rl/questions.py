@@ -43,7 +43,7 @@ class QuestionChooser:
         self._mixed: dict[str, int] = {}
         """Questions of mixed rewards, and the step that they were last asked in."""
         self._share = 0.5
-        """Of the groups that were heard of lately, those of different worth."""
+        """The share of groups of different worth among those heard of lately."""
 
     @property
     def wanted(self) -> int:

@@ -12,7 +12,7 @@ from cass_ray.train.data.examples import is_held_out
 from cass_ray.train.rl.rollouts import EditQuestion
 
 _CHARACTERS = 8
-"""Of a token, at most: longer programs are not encoded to be counted."""
+"""A token has at most so many: longer programs are not encoded to be counted."""
 
 
 def question_of(

@@ -48,7 +48,7 @@ class Rollout:
     question: EditQuestion
     tokens: list[int]
     log_probs: list[float]
-    """Of each token, under the weights and constraints that it was drawn with."""
+    """The log-probability of each token, as it was drawn."""
     text: str
     """The answer as it was written."""
     code: str | None
@@ -122,12 +122,12 @@ class DecoderRollouts:
             own[name].copy_(tensor)
 
     def rollouts(self, questions: Sequence[EditQuestion]) -> Iterator[list[Rollout]]:
-        found: SimpleQueue[_Drawn] = SimpleQueue()
-        made = [(question, self._group(question)) for question in longest_first(questions)]
-        asked = [(question, group) for question, group in made if self._has_room(group)]
-        self._thread.call(lambda: self._ask(asked, found))
+        queue: SimpleQueue[_Drawn] = SimpleQueue()
+        groups = [(question, self._group(question)) for question in longest_first(questions)]
+        asked = [(question, group) for question, group in groups if self._has_room(group)]
+        self._thread.call(lambda: self._ask(asked, queue))
         for _ in asked:
-            drawn = found.get()
+            drawn = queue.get()
             if isinstance(drawn, RolloutsLost):
                 raise drawn
             question, sampled = drawn
@@ -148,7 +148,7 @@ class DecoderRollouts:
         )
 
     def _has_room(self, group: GroupAsked) -> bool:
-        """In other words a question may have become too long: it is not answered then."""
+        """Whether a question fits, which in other words may have become too long."""
         return len(group.question) + group.most <= self._longest
 
     def _ask(
@@ -181,12 +181,12 @@ class DecoderRollouts:
             return False
         try:
             for key, sampled in self._continuous.advance():
-                question, found = self._asked.pop(key)
-                found.put((question, sampled))
+                question, queue = self._asked.pop(key)
+                queue.put((question, sampled))
         except Exception as error:  # everything that was begun is lost
             lost = RolloutsLost(f"the decoder failed: {error!r}")
-            for _, found in self._asked.values():
-                found.put(lost)
+            for _, queue in self._asked.values():
+                queue.put(lost)
             self._asked.clear()
             self._continuous = None
             return False
@@ -218,7 +218,7 @@ class DecoderRollouts:
             self._take(kept)
 
     def _likeliest(self, questions: Sequence[EditQuestion]) -> list[Rollout]:
-        form, made = self._form, dict[str, Rollout]()
+        form, answers = self._form, dict[str, Rollout]()
         room = self._model.config.max_position_embeddings
         rows = [(question, form.edit_question(question.lines)) for question in questions]
         rows.sort(key=lambda row: len(row[1]))
@@ -232,8 +232,8 @@ class DecoderRollouts:
                 ids, most, [0.0] * len(ids), form.end, edits=edit_marks(form, asked)
             )
             for question, answer in zip(asked, sampled, strict=True):
-                made[question.id] = read_rollout(form, question, answer.tokens, answer.log_probs)
-        return [made[question.id] for question in questions]
+                answers[question.id] = read_rollout(form, question, answer.tokens, answer.log_probs)
+        return [answers[question.id] for question in questions]
 
 
 def longest_first(questions: Sequence[EditQuestion]) -> list[EditQuestion]:

@@ -58,7 +58,7 @@ class GuidanceSettings(StrictModel):
     """``none``: nothing is learned from them, and what a run learns it has drawn itself.
     ``reference``: the known translation takes the place of one answer, which is imitation."""
     most: float = Field(default=0.25, gt=0, lt=1)
-    """Of the groups that a step learns from, those that are guided, at most."""
+    """The largest share of the groups of a step that is guided."""
     steps: int = Field(default=0, ge=0)
     """Steps with guidance, from the first one; 0: all."""
 

@@ -17,11 +17,7 @@ from typing import Protocol
 
 import torch
 
-from cass_ray.execute.rewards.verdicts import (
-    Outcome,
-    Rewarder,
-    RewardVerdict,
-)
+from cass_ray.execute.rewards.verdicts import Outcome, Rewarder, RewardVerdict
 from cass_ray.train.rl.canonical_names import RenamedItem
 from cass_ray.train.rl.guidance import Reference, guided, right_answer
 from cass_ray.train.rl.learner import JudgedGroup
@@ -47,7 +43,7 @@ class JudgedStep:
     verdicts: list[list[RewardVerdict]]
     rollout_seconds: float
     reward_seconds: float
-    """From the last answer to the last verdict: the others were judged meanwhile."""
+    """Seconds from the last answer to the last verdict: the others were judged meanwhile."""
     references: list[Rollout | None]
     """What may stand for an answer of a group that has none right."""
     policy: int
@@ -235,11 +231,11 @@ def judge_group(group: Sequence[Rollout], rewards: Rewarder) -> list[RewardVerdi
         for rollout in group
         if rollout.code is not None
     ]
-    found = iter(rewards.rewards(items) if items else [])
+    verdicts = iter(rewards.rewards(items) if items else [])
     return [
         RewardVerdict(reward=0.0, outcome=Outcome.NO_CODE, reason=rollout.problem)
         if rollout.code is None
-        else next(found)
+        else next(verdicts)
         for rollout in group
     ]
 
@@ -253,7 +249,7 @@ def fenced(code: str) -> str:
 
 
 def _shares(judged: JudgedStep) -> dict[str, float]:
-    """Of the answers of a step: mean reward, and the share of each outcome."""
+    """Return the mean reward of the answers of a step, and the share of each outcome."""
     verdicts = [verdict for group in judged.verdicts for verdict in group]
     rewards = [verdict.reward for verdict in verdicts if verdict.reward is not None]
     same = sum(

@@ -66,24 +66,24 @@ def merged(streams: Sequence[Iterator[T]]) -> Iterator[T]:
     A stream that raises :class:`RolloutsLost` costs what it had not given yet; where all do and
     none gave anything, it is raised.
     """
-    found: SimpleQueue[tuple[str, Any]] = SimpleQueue()
+    queue: SimpleQueue[tuple[str, Any]] = SimpleQueue()
 
     def follow(stream: Iterator[T]) -> None:
         try:
             for item in stream:
-                found.put(("item", item))
+                queue.put(("item", item))
         except RolloutsLost as error:
-            found.put(("lost", str(error)))
+            queue.put(("lost", str(error)))
         except BaseException as error:
-            found.put(("failed", error))
+            queue.put(("failed", error))
         else:
-            found.put(("end", None))
+            queue.put(("end", None))
 
     for stream in streams:
         Thread(target=follow, args=(stream,), name="cass-rl-stream", daemon=True).start()
     left, given, problems = len(streams), 0, list[str]()
     while left:
-        what, content = found.get()
+        what, content = queue.get()
         if what == "item":
             given += 1
             yield content

@@ -6,9 +6,14 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from cass_ray.assembly.sass import SassFunction, SassInstruction
-from cass_ray.lift.analysis.call_places import CallFrame, CallPlace
 from cass_ray.lift.analysis.function_signatures import FunctionSignature, function_signatures
-from cass_ray.lift.analysis.kernel_graph import CallSite, KernelGraph, entry_of
+from cass_ray.lift.analysis.kernel_graph import (
+    CallFrame,
+    CallPlace,
+    CallSite,
+    KernelGraph,
+    entry_of,
+)
 from cass_ray.lift.analysis.liveness import CodePlace, LivenessBlock, RegisterAccess
 from cass_ray.lift.analysis.stack_frames import FrameAnalysis
 from cass_ray.lift.frontend.code import CodeSection

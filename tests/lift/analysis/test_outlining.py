@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cass_ray.lift.analysis import outlining
-from cass_ray.lift.analysis.call_places import CallPlace
+from cass_ray.lift.analysis.kernel_graph import CallPlace
 
 
 def place(number: int) -> CallPlace:

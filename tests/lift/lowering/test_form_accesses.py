@@ -19,7 +19,7 @@ from cass_ray.lift.lowering import form_accesses
 from cass_ray.lift.lowering.environment import KernelEnvironment
 from cass_ray.lift.lowering.families import forms
 from cass_ray.lift.lowering.flow.calls import CallPlan
-from cass_ray.lift.lowering.flow.graph import kernel_graph
+from cass_ray.lift.lowering.flow.control_flow import kernel_graph
 from cass_ray.lift.lowering.form_accesses import FormAccesses
 from cass_ray.lift.lowering.target import lift_target
 from cass_ray.lift.module import kernel_environment
@@ -36,7 +36,7 @@ def environment_of(
     program = CubinCode(text)
     data = DeviceData(cubin, program.code_number)
     kernel = reading.kernel_info(cubin, KERNEL)
-    return kernel_environment(cubin, program, data, kernel, lift_target(target))
+    return kernel_environment(program, data, kernel, lift_target(target))
 
 
 def accesses(architecture: int, *instructions: str) -> list[RegisterAccess]:

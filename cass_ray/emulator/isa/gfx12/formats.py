@@ -22,7 +22,7 @@ _NULL = 124
 """The null register, as a scalar address and offset."""
 
 _FIRST_TYPED = 128
-"""From this opcode on buffer instructions name a data format."""
+"""Buffer instructions from this opcode on name a data format."""
 
 _FIRST_SAMPLING = 256
 """Opcodes of the engine's table: VSAMPLE's are this much higher than in the instruction."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cass_ray.lift.analysis.call_places import TOGETHER, CallPlace
+from cass_ray.lift.analysis.kernel_graph import TOGETHER, CallPlace
 from cass_ray.lift.analysis.liveness import CodePlace, RegisterAccess
 from cass_ray.lift.convergence.schedule import WaveSchedule
 from cass_ray.lift.errors import LiftError, UnknownForm

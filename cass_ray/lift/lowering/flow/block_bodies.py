@@ -9,11 +9,10 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from cass_ray.lift.analysis import liveness
-from cass_ray.lift.analysis.call_places import CallPlace
 from cass_ray.lift.analysis.function_signatures import FunctionSignatures
-from cass_ray.lift.analysis.opcodes import tests_phase, yields
+from cass_ray.lift.analysis.kernel_graph import CallPlace
+from cass_ray.lift.analysis.opcodes import tests_phase, uniform_results, yields
 from cass_ray.lift.analysis.outlining import Outline
-from cass_ray.lift.analysis.uniform import uniform_results
 from cass_ray.lift.analysis.unrolled_rounds import UnrolledRounds
 from cass_ray.lift.convergence.phase_waits import PhaseWaits
 from cass_ray.lift.convergence.schedule import WaveSchedule
@@ -60,7 +59,7 @@ class InstructionLowering:
         self._waits = waits
         self._forms = forms()
         self._rounds: dict[str, UnrolledRounds] = {}
-        """By section."""
+        """Rounds of each section."""
 
     def polls(self, code: CodeSection, i: DecodedInstruction) -> bool:
         """Whether the turn ends before ``i``, which waits for another warp."""
@@ -212,7 +211,7 @@ class InstructionLowering:
 _LABELS_OF_GUARD = 4
 """Blocks of LLVM that a guard adds which instructions are branched around for."""
 _NEVER_CONSTANT = frozenset({"S2R", "S2UR", "CS2R"})
-"""Of what reads no registers."""
+"""These read no registers, and their results are not constants."""
 
 
 class InstructionReading(InstructionLowering):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cass_ray.lift.analysis.call_places import CallPlace
+from cass_ray.lift.analysis.kernel_graph import CallPlace
 from cass_ray.lift.analysis.opcodes import tests_convergence
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES
 from cass_ray.lift.frontend.instruction import DecodedInstruction
@@ -13,7 +13,6 @@ from cass_ray.lift.llvm.builder import i32
 from cass_ray.lift.llvm.notes import UNROLLED
 from cass_ray.lift.lowering.clusters import end_thread
 from cass_ray.lift.lowering.flow.calls import CallLowering
-from cass_ray.lift.lowering.flow.conditions import allow_only, condition_of, where_taken
 from cass_ray.lift.lowering.flow.divergent_collectives import DivergentCollectives
 from cass_ray.lift.lowering.flow.walk import KernelWalk
 from cass_ray.lift.lowering.lanes import ballot
@@ -65,7 +64,7 @@ class BlockEnds:
         return by_opcode
 
     def _branch(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
-        allow_only(i, "U", "CONV", "DIV", "INC", "ANY")
+        i.allow_only("U", "CONV", "DIV", "INC", "ANY")
         context = self._context
         if tests_convergence(i):
             self._convergence_test(place, i, following)
@@ -75,7 +74,7 @@ class BlockEnds:
             context.terminators.jump(self._walk.goto((*place[:2], operation.following)))
             return
         target = self._target(place, i)
-        condition = condition_of(self._context, i)
+        condition = self._context.condition_of(i)
         if i.has("ANY"):  # the warp goes where one of its threads goes
             condition = context.ir.icmp("ne", ballot(context, condition), i32(0))
         unrolled = (place[1], i.address) in context.environment.unrolled
@@ -101,7 +100,7 @@ class BlockEnds:
             together, apart = apart, together
         groups = context.mask_groups()
         if groups is not None and i.address in groups.convergence_tests:
-            others = ballot(context, context.ir.invert(condition_of(context, i)))
+            others = ballot(context, context.ir.invert(context.condition_of(i)))
             is_apart = context.ir.icmp("ne", others, i32(0))
             label = self._walk.goto(together)
             context.terminators.branch(is_apart, self._walk.goto(apart), lambda: label)
@@ -111,12 +110,12 @@ class BlockEnds:
         context.terminators.jump(self._walk.goto(together if is_sure else apart))
 
     def _warpsync(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
-        with where_taken(self._walk, i, following):
+        with self._walk.where_taken(i, following):
             self._collectives.wait(place, i, following)
 
     def _region_end(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
         del place
-        with where_taken(self._walk, i, following):
+        with self._walk.where_taken(i, following):
             stop_at_bsync(self._context, i, self._walk.goto(following))
 
     def _target(self, place: CallPlace, i: DecodedInstruction) -> CallPlace:
@@ -129,23 +128,23 @@ class BlockEnds:
 
     def _exit(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
         del place
-        allow_only(i)
-        with where_taken(self._walk, i, following):
+        i.allow_only()
+        with self._walk.where_taken(i, following):
             end_thread(self._context)
             self._context.terminators.leave()
 
     def _barrier(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
         """A barrier of the block where warps are scheduled; elsewhere it ends no basic block."""
         del place
-        with where_taken(self._walk, i, following):
+        with self._walk.where_taken(i, following):
             stop_at_barrier(self._context, i, self._walk.goto(following))
 
     def _trap(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
         del place
-        allow_only(i, "TRAP")
+        i.allow_only("TRAP")
         if not i.has("TRAP"):
             raise i.unknown("a breakpoint that is no trap")
-        with where_taken(self._walk, i, following):
+        with self._walk.where_taken(i, following):
             self._context.terminators.trap()
 
     def _jump_table(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
@@ -154,7 +153,7 @@ class BlockEnds:
         The register holds the distance from the instruction after the branch, less the operand.
         """
         stack, function, _ = place
-        allow_only(i)
+        i.allow_only()
         if not i.targets:
             raise i.unknown("an indirect branch without a list of targets")
         context = self._context
@@ -162,7 +161,7 @@ class BlockEnds:
         if not isinstance(register, Register):
             raise i.unknown("an indirect branch without a register")
         base = self._displaced(i, place, displacement)
-        with where_taken(self._walk, i, following):
+        with self._walk.where_taken(i, following):
             target = context.ir.op("add", context.register(register), i32(base))
             labels = self._program.code(function).function.labels
             addresses = sorted({labels[name] for name in i.targets})

@@ -7,7 +7,7 @@ register may lead to, all of these become functions, and the call one by a point
 address is compared with what the call expects: LLVM proves nearly all of these comparisons true. A
 subroutine in which the turn of a warp ends (:mod:`..scheduling.warp_scheduler`) is always copied.
 
-All of this is decided while a kernel's graph is built (:mod:`.graph`), before it is lowered.
+All of this is decided while a kernel's graph is built (:mod:`.control_flow`), before it is lowered.
 """
 
 from __future__ import annotations
@@ -15,15 +15,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from cass_ray.lift.analysis.call_places import FUNCTION, CallFrame, CallPlace, CallStack
 from cass_ray.lift.analysis.function_signatures import FunctionSignatures
-from cass_ray.lift.analysis.kernel_graph import entry_of
+from cass_ray.lift.analysis.kernel_graph import FUNCTION, CallFrame, CallPlace, CallStack, entry_of
 from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Name, Predicate, Register
 from cass_ray.lift.llvm.builder import Value, i64, integer_constant
-from cass_ray.lift.lowering.flow.conditions import allow_only, where_taken
 from cass_ray.lift.lowering.flow.driver_functions import SYSTEM_FUNCTIONS
 from cass_ray.lift.lowering.flow.functions import RESUME, RETURN, CallEdge, Functions
 from cass_ray.lift.lowering.flow.walk import KernelWalk
@@ -40,7 +38,7 @@ class CallPlan:
 
     functions: frozenset[CodePlace] = frozenset()
     copied: frozenset[CodePlace] = frozenset()
-    """Those that never become functions."""
+    """Subroutines that never become functions."""
     by_pointer: frozenset[str] = frozenset()
     """Sections of code whose calls through registers are calls by pointers."""
 
@@ -76,7 +74,7 @@ class CallLowering:
         self._program = walk.program
         self._context = walk.context
         self.plan = self._first_plan = plan
-        """As this walk shows that it has to be: if it is another one than at first, walk again."""
+        """The plan that this walk needs: if it is another one than at first, walk again."""
         self.has_indirect = False
         """Whether functions are called through registers."""
         self._copies: dict[CodePlace, int] = {}
@@ -84,13 +82,13 @@ class CallLowering:
     def call(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
         """``CALL``: of a subroutine by name, or of one whose address is in a register."""
         stack, function, _ = place
-        allow_only(i, "REL", "ABS", "NOINC")
+        i.allow_only("REL", "ABS", "NOINC")
         context = self._context
         target = i.operands[-1]
         labels = self._program.code(function).function.labels
         is_direct = len([o for o in i.operands if not isinstance(o, Predicate)]) == 1
         name = target.text if is_direct and isinstance(target, Name) else ""
-        with where_taken(self._walk, i, following):
+        with self._walk.where_taken(i, following):
             if name in labels:
                 address = labels[name]
                 if address in self._program.code(function).entries:
@@ -195,12 +193,12 @@ class CallLowering:
     def leave(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
         """``RET``: to the caller, or out of the kernel."""
         stack, function, _ = place
-        allow_only(i, "REL", "ABS", "NODEC")
+        i.allow_only("REL", "ABS", "NODEC")
         context = self._context
         register = next((o for o in i.operands if isinstance(o, Register)), None)
         if register is None:
             raise i.unknown("a return without an address")
-        with where_taken(self._walk, i, following):
+        with self._walk.where_taken(i, following):
             if not stack:
                 context.terminators.leave()
                 return

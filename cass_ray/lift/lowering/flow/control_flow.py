@@ -20,11 +20,10 @@ from cass_ray.lift.convergence.spin_loops import must_keep_loads, spin_loads
 from cass_ray.lift.lowering.cluster_launch import shows_clusters
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.environment import KernelEnvironment
-from cass_ray.lift.lowering.flow.basic_blocks import BlockLowering
+from cass_ray.lift.lowering.flow.basic_blocks import BlockLowering, BlockReading
 from cass_ray.lift.lowering.flow.block_bodies import LoweringFacts
 from cass_ray.lift.lowering.flow.calls import CallLowering, CallPlan
 from cass_ray.lift.lowering.flow.functions import Functions
-from cass_ray.lift.lowering.flow.graph import kernel_graph
 from cass_ray.lift.lowering.flow.outlined_regions import OutlinedRegions
 from cass_ray.lift.lowering.flow.walk import KernelWalk
 
@@ -117,3 +116,42 @@ class KernelLifter:
         calls.finish(facts.signatures)
         self.functions = calls.functions
         return walk.context
+
+
+def kernel_graph(
+    environment: KernelEnvironment, schedule: WaveSchedule, plan: CallPlan
+) -> tuple[KernelGraph, CallPlan]:
+    """The graph, and how calls are lowered: as ``plan`` says, or as the graph shows that they must.
+
+    Raises :class:`LiftError` for control flow that cannot be followed.
+    """
+    while True:
+        walk = KernelWalk(environment, schedule)
+        calls = CallLowering(walk, plan)
+        reading = BlockReading(walk, calls, schedule)
+        scheduler = walk.context.scheduler
+        for place in walk.places():
+            reading.lower(place)
+            if scheduler is not None and scheduler.stops_in is not None:
+                calls.plan = calls.plan.with_copied(scheduler.stops_in)
+            if calls.plan != plan:
+                break
+        else:
+            return _graph_of(walk, calls), plan
+        plan = calls.plan
+
+
+def _graph_of(walk: KernelWalk, calls: CallLowering) -> KernelGraph:
+    functions = calls.functions
+    return KernelGraph(
+        walk.entry[1],
+        walk.program.code,
+        walk.blocks,
+        walk.successors,
+        frozenset(walk.returns),
+        walk.weights,
+        functions.calls_by_block(),
+        functions.places(),
+        functions.by_pointer(),
+        has_unknown_depth=calls.has_indirect or bool(functions.recursive),
+    )

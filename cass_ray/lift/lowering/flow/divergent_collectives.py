@@ -6,7 +6,7 @@ do it when those of their mask have come to it, and go on behind where they came
 
 from __future__ import annotations
 
-from cass_ray.lift.analysis.call_places import TOGETHER, CallPlace
+from cass_ray.lift.analysis.kernel_graph import TOGETHER, CallPlace
 from cass_ray.lift.convergence.warp_collectives import collective_behind
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend.blocks import runs_of

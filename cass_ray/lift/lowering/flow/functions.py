@@ -16,9 +16,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from cass_ray.lift.analysis.call_places import CallPlace, function_of
 from cass_ray.lift.analysis.function_signatures import FunctionSignatures
-from cass_ray.lift.analysis.kernel_graph import CallSite
+from cass_ray.lift.analysis.kernel_graph import CallPlace, CallSite, function_of
 from cass_ray.lift.analysis.liveness import CodePlace
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES
 from cass_ray.lift.graphs import reached
@@ -34,7 +33,7 @@ _OFFSET_BITS = INSTRUCTION_BYTES.bit_length() - 1
 _FRAME = "ptr addrspace(5) %frame"
 _COPY = f"ptr addrspace(5) {COPY}"
 RESUME = Value("i64", "%resume")
-"""In a function, the number of the place that it has to return to."""
+"""The number of the place that a function has to return to."""
 _RETURN = "return"
 RETURN = f"label %{_RETURN}"
 """The block of a function that returns, as an operand."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cass_ray.lift.analysis.call_places import CallPlace, function_of
+from cass_ray.lift.analysis.kernel_graph import CallPlace, function_of
 from cass_ray.lift.analysis.liveness import CodePlace, LivenessBlock
 from cass_ray.lift.analysis.outlining import Outline
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES
@@ -33,7 +33,7 @@ _KEPT, _WORD = "%kept", 8
 """Where the registers of an owner are, and bytes of each."""
 _RETURN = "return"
 _HAS_ENDED, _RETURNS, _NOWHERE = (1 << 32) - 1, (1 << 32) - 2, (1 << 32) - 3
-"""In the place of the number of a place."""
+"""They stand where the number of a place stands."""
 _MOST_LISTED = 16
 """Targets of a jump table in other regions, before their numbers are in a table."""
 

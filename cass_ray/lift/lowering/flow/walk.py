@@ -4,12 +4,14 @@ caller."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 
 from cass_ray.lift.analysis import liveness
-from cass_ray.lift.analysis.call_places import CallPlace, CallStack, function_of
+from cass_ray.lift.analysis.kernel_graph import CallPlace, CallStack, function_of
 from cass_ray.lift.convergence.schedule import WaveSchedule
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend.code import CodeSection
+from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.llvm.builder import Value
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.environment import KernelEnvironment
@@ -83,6 +85,14 @@ class KernelWalk:
         for target in targets if has_table else ():
             self._visit(target)
         return has_table
+
+    def where_taken(
+        self, i: DecodedInstruction, following: CallPlace
+    ) -> AbstractContextManager[None]:
+        """Inside, write the block's end for where control goes as ``i`` says; elsewhere it goes on
+        to ``following``."""
+        condition = self.context.condition_of(i)
+        return self.context.terminators.leaving_if(condition, lambda: self.goto(following))
 
     def _visit(self, place: CallPlace, source: CallPlace | None = None) -> None:
         source = source or self.place

@@ -33,7 +33,7 @@ class LaneState(IntEnum):
     COLLECTIVE = 5
     """The lanes of a mask, all at one collective."""
     COLLECTIVE_OF_MASK = 6
-    """Like COLLECTIVE, but lanes with one mask do not wait for lanes with another one."""
+    """This is COLLECTIVE, but lanes with one mask do not wait for lanes with another one."""
 
 
 _PLACE, _STATE, _MASK, _BEHIND = (
@@ -67,7 +67,7 @@ class LaneScheduler(WarpScheduler):
         self.exited_barriers: set[str] = set()
         """Convergence barriers that lanes may leave: what they keep of it is 0 then."""
         self.restored_barriers: set[str] = set()
-        """Those that calls save and restore."""
+        """Barriers that calls save and restore."""
 
     def pause(self, label: str, *, at_barrier: bool, yields: bool = False) -> None:
         """End the turn; the next one begins at ``label``, a block that knows no registers.

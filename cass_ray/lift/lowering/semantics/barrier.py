@@ -213,7 +213,7 @@ def _scratch(ctx: LoweringContext) -> Value:
 
 
 def _clear_sum(ctx: LoweringContext) -> None:
-    """By each thread: any of them, the first too, may have ended before."""
+    """Let each thread clear it: any of them, the first too, may have ended before."""
     ctx.ir.store(i32(0), _scratch(ctx), 4, volatile=True)
 
 
@@ -250,7 +250,7 @@ def stop_at_barrier(ctx: LoweringContext, i: DecodedInstruction, following: str)
 
 
 def _stop_at_block(ctx: LoweringContext, i: DecodedInstruction, following: str) -> None:
-    """At a barrier of the whole block."""
+    """Stop at a barrier of the whole block."""
     assert ctx.scheduler is not None
     if i.has("RED"):
         _reduce_scheduled(ctx, i, following)
@@ -285,7 +285,7 @@ def _pause_at_cluster(ctx: LoweringContext) -> None:
 
 
 def _stop_at_counted(ctx: LoweringContext, i: DecodedInstruction, following: str) -> None:
-    """At a barrier of some of the warps: of a reduction the result is fetched, too."""
+    """Stop at a barrier of some of the warps, and fetch the result of a reduction."""
     reduces = i.has("RED")
     number, threads = number_and_threads(ctx, i)
     ctx.registers.write(_AWAITED, number)

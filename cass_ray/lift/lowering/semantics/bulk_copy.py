@@ -35,7 +35,7 @@ def by_one_lane(ctx: LoweringContext) -> Iterator[None]:
 
 
 def operands_of_copy(i: DecodedInstruction, count: int) -> tuple[Operand, ...]:
-    """Without the policy of caches that may follow (``.L2::cache_hint``): it changes no result."""
+    """Leave out the caches' policy that may follow (``.L2::cache_hint``), which changes nothing."""
     last = i.operands[-1]
     has_policy = isinstance(last, Name) and _POLICY.fullmatch(last.text)
     return i.operands.exactly(count + bool(has_policy))[:count]
@@ -84,7 +84,7 @@ def copy_to_global(ctx: LoweringContext, i: DecodedInstruction) -> None:
 
 @lowers("UBLKCP.S.G.MULTICAST", has_effect=True)
 def copy_to_blocks(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """To the same place in several blocks, whose bits are in the upper half of the size's word."""
+    """Copy to the same place in several blocks, which the upper half of the size names."""
     target, source, size = operands_of_copy(i, 3)
     place, origin = only_register(i, target), only_register(i, source)
     with by_one_lane(ctx):
@@ -158,7 +158,7 @@ def reduce_to_global(ctx: LoweringContext, i: DecodedInstruction) -> None:
     has_effect=True,
 )
 def reduce_to_shared(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """To shared memory of a block of the cluster; the barrier is named as a copy's is."""
+    """Reduce to shared memory of a block of the cluster; the barrier is named as a copy's is."""
     target, source, size = operands_of_copy(i, 3)
     place, origin = only_register(i, target), only_register(i, source)
     with by_one_lane(ctx):

@@ -10,18 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from cass_ray.lift.frontend.instruction import DecodedInstruction
-from cass_ray.lift.frontend.operands import (
-    Constant,
-    Operand,
-    Operands,
-    Predicate,
-    Register,
-)
+from cass_ray.lift.frontend.operands import Constant, Operand, Operands, Predicate, Register
 from cass_ray.lift.llvm.builder import FALSE, Value, i32, i64
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.known_values import LowSum, Term
+from cass_ray.lift.lowering.patterns import Sums
 from cass_ray.lift.lowering.semantics.integer import leading_predicates
-from cass_ray.lift.lowering.sums import Sums
 from cass_ray.lift.lowering.table import lowers
 
 

@@ -173,7 +173,7 @@ def _float_source(ctx: LoweringContext, i: DecodedInstruction, operand: Operand)
 
 
 def rounded(ctx: LoweringContext, i: DecodedInstruction, value: Value) -> Value:
-    """To an integral value: down, up, to zero, or to nearest even."""
+    """Round to an integral value: down, up, to zero, or to nearest even."""
     names = {"TRUNC": "trunc", "FLOOR": "floor", "CEIL": "ceil"}
     name = names.get(i.one_of(*names), "roundeven")
     return ctx.ir.call(
@@ -252,7 +252,7 @@ def _clamped(ctx: LoweringContext, value: Value, kind: str) -> Value:
 @lowers("F2F{,.FTZ}.{F32.F32,F64.F64}.{TRUNC,FLOOR,CEIL}", "F2F.{TRUNC,FLOOR,CEIL}")
 @lowers("UF2F{,.FTZ}.{F16.F32,F32.F16,BF16.F32,F32.BF16}{,.RM,.RP,.RZ}")
 def float_to_float(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Between precisions; of one precision it rounds to an integral value."""
+    """Convert between precisions; within one precision it rounds to an integral value."""
     kinds = [m for m in i.modifiers if m in ("F16", "BF16", "F32", "F64")] or ["F32", "F32"]
     target, source = kinds
     rounding = rounding_of(i)
@@ -279,7 +279,7 @@ def float_to_float(ctx: LoweringContext, i: DecodedInstruction) -> None:
 def _narrowed_in_mode(
     ctx: LoweringContext, i: DecodedInstruction, value: Value, kinds: list[str]
 ) -> Value:
-    """With directed rounding; the mode of single precision rounds to it, that of half to half."""
+    """Convert with directed rounding; the mode of the precision converted to decides."""
     rounding = rounding_of(i)
     if kinds == ["F32", "F64"]:
         return in_mode(ctx, "v_cvt_f32_f64", "float", [value], rounding=rounding)
@@ -318,7 +318,7 @@ def _write(ctx: LoweringContext, target: Operand, value: Value) -> None:
 
 @lowers("{,U}FRND{,.FTZ}{,.F64,.F32,.F16}{,.TRUNC,.FLOOR,.CEIL}")
 def round_to_integral(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """To an integral value of the same precision."""
+    """Round to an integral value of the same precision."""
     value = _float_source(ctx, i, i.operands[1])
     result = rounded(ctx, i, value)
     if i.has("F16"):
@@ -403,7 +403,7 @@ def _clamp_signed(ctx: LoweringContext, value: Value, kind: str) -> Value:
 
 @lowers("I2I.{U8,S8,U16,S16}.{S32,U32}{,.SAT}")
 def integer_to_integer(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """To a narrower integer, clamped with .SAT."""
+    """Convert to a narrower integer, clamped with .SAT."""
     kind, source = i.modifiers[0], i.modifiers[1]
     value = ctx.integer(i.operands[1])
     if not i.has("SAT") or (source == "U32" and kind[0] == "S"):

@@ -150,7 +150,7 @@ def _pack(
 
 
 def _to_byte(ctx: LoweringContext, i: DecodedInstruction, value: Value) -> Value:
-    """To nearest even; beyond the largest finite number that one, NaN where there is none."""
+    """Round to nearest even; beyond the largest finite number that one, NaN where there is none."""
     kind = _kind(i)
     bits = ctx.ir.cast("bitcast", value, "i32")
     magnitude = ctx.ir.op("and", bits, i32(0x7FFFFFFF))

@@ -22,7 +22,7 @@ Expression = tuple[str, int, int]
 
 @cache
 def cheapest_expressions() -> dict[int, Expression]:
-    """For each truth table, a way to compute it with the fewest operations."""
+    """Find for each truth table a way to compute it with the fewest operations."""
     best: dict[int, Expression] = dict.fromkeys((_A, _B, _C, 0x00, 0xFF), ("input", 0, 0))
     by_cost: list[list[int]] = [list(best)]
     while len(best) < 256:

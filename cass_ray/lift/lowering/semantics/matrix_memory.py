@@ -21,7 +21,7 @@ _SHARED = "ptr addrspace(3)"
 
 
 def _places(ctx: LoweringContext, i: DecodedInstruction) -> Iterator[Iterator[Value]]:
-    """By matrix, where shared memory has what the lane holds of it: a word, or two halves.
+    """Say of each matrix where shared memory has what the lane holds of it: a word, or two halves.
 
     Lane 8 m + r has the address of row r of matrix m. What finds a place is written when it is
     asked for.

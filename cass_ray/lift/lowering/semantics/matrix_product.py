@@ -91,7 +91,7 @@ class _TwoWays(Protocol):
         """Do what may be done before the way is chosen, and costs little."""
 
     def by_unit(self, ctx: LoweringContext, instruction: MatrixInstruction) -> list[Value]:
-        """With all lanes of the wave."""
+        """Multiply with all lanes of the wave."""
 
     @property
     def by_lanes(self) -> Callable[[], list[Value]]:
@@ -162,7 +162,7 @@ def multiply(
     instruction: MatrixInstruction | None,
     product: _TwoWays,
 ) -> None:
-    """By ``instruction``, if there is one: it needs all lanes of a wave."""
+    """Multiply by ``instruction``, if there is one: it needs all lanes of a wave."""
     pairs = ctx.environment.target.pairs_warps
     is_never_whole = pairs and ctx.environment.kernel.max_threads <= WARP_LANES
     if instruction is None or ctx.scheduler is not None or is_never_whole:
@@ -304,7 +304,7 @@ def _singles(ctx: LoweringContext, words: list[Value]) -> list[Value]:
 
 
 def _halves(ctx: LoweringContext, words: list[Value]) -> list[Value]:
-    """In single precision."""
+    """Read halves in single precision."""
     return [number for word in words for number in _numbers(ctx, word, "half")]
 
 

@@ -159,7 +159,7 @@ _SPARE = {"Rpc.LO": "RpcLo", "Rpc.HI": "RpcHi"}
 
 @lowers("RPCMOV.32")
 def move_spare(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """To or from a half of the register Rpc."""
+    """Move to or from a half of the register Rpc."""
     target, source = i.operands.exactly(2)
     value = (
         ctx.registers.read(_spare(i, source), "i32")

@@ -139,7 +139,7 @@ class ChosenLines:
 
     rows: list[list[Value]]
     chosen: list[list[list[Value]]]
-    """By row and column."""
+    """Chosen elements by row and column."""
 
     def factors(self, number: int) -> tuple[list[Value], list[Value]]:
         return self.rows[number // 2], self.chosen[number // 2][number % 2]

@@ -189,7 +189,7 @@ def _tanh(ctx: LoweringContext, value: Value) -> Value:
 
 @lowers("MUFU.{EX2,TANH}.{F16,BF16}")
 def half_function(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """In half precision: computed in single precision and rounded."""
+    """Compute in single precision and round to half precision."""
     kind = "bfloat" if i.has("BF16") else "half"
     value = ctx.ir.cast("fpext", ctx.half(i.operands[1], kind), "float")
     result = ctx.ir.call("float", _INTRINSICS["EX2"], value) if i.has("EX2") else _tanh(ctx, value)

@@ -29,7 +29,7 @@ _MOST_AXES = 5
 _AXES = "{1D,2D,3D,4D,5D}"
 _PIXELS = "{3D,4D,5D}.IM2COL"
 _OF_PIXELS = 8
-"""In the word of a copy's shape, whose upper half has offsets of pixels."""
+"""The bit of a copy's shape whose upper half has offsets of pixels."""
 
 
 def _tile(
@@ -61,7 +61,7 @@ def _coordinates(ctx: LoweringContext, i: DecodedInstruction, first: Register) -
 
 @lowers(f"UTMALDG.{_AXES}{{,.2CTA}}", f"UTMALDG.{_PIXELS}", has_effect=True)
 def load_tile(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """To shared memory; after the tile's address come that of a barrier and the coordinates.
+    """Copy to shared memory; after the tile's address come that of a barrier and the coordinates.
 
     With 2CTA the barrier may be the other block's of a pair: its address says so.
     """
@@ -74,7 +74,7 @@ def load_tile(ctx: LoweringContext, i: DecodedInstruction) -> None:
 
 @lowers(f"UTMALDG.{_AXES}.MULTICAST", f"UTMALDG.{_PIXELS}.MULTICAST", has_effect=True)
 def load_tile_to_blocks(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """To the same place in several blocks of the cluster, whose bits the last operand has."""
+    """Copy to the same place in several blocks of the cluster, whose bits the last operand has."""
     place = only_register(i, i.operands[0])
     _, _, blocks = operands_of_copy(i, 3)
     with by_one_lane(ctx):
@@ -99,7 +99,7 @@ def load_to_each(
 
 @lowers(f"UTMASTG.{_AXES}", f"UTMASTG.{_PIXELS}", has_effect=True)
 def store_tile(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """To global memory; after the tile's address come the coordinates."""
+    """Copy to global memory; after the tile's address come the coordinates."""
     place = only_register(i, i.operands[0])
     with by_one_lane(ctx):
         arguments = _tile(ctx, i, place, place.following(1))

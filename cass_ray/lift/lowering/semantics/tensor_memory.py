@@ -72,7 +72,7 @@ class _Shape:
     """How the words of a load or store are among the lanes of a warp."""
 
     lanes_of_row: int
-    """Lanes that share a row, log 2."""
+    """The logarithm (base 2) of the lanes that share a row."""
     words: int
     """That a lane has next to each other."""
     rows: int
@@ -164,7 +164,7 @@ def _takes_part(ctx: LoweringContext, i: DecodedInstruction) -> Value:
 
 @lowers(f"LDTM{_FORMS}{{,.PACK16BIT}}", has_effect=True)
 def load(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """To registers; PACK16BIT: each has the low halves of two columns."""
+    """Load to registers; with PACK16BIT each has the low halves of two columns."""
     target, source = i.operands.exactly(2)
     if not isinstance(target, Register):
         raise i.unknown("a destination that is no register")
@@ -186,7 +186,7 @@ def load(ctx: LoweringContext, i: DecodedInstruction) -> None:
 
 @lowers(f"STTM{_FORMS}{{,.EXPAND16BIT}}", has_effect=True)
 def store(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """From registers; EXPAND16BIT: each half of one goes to a column of its own."""
+    """Store registers; with EXPAND16BIT each half of one goes to a column of its own."""
     target, source = i.operands.exactly(2)
     if not isinstance(source, Register) or source.negated or source.absolute or source.suffixes:
         raise i.unknown("a stored value that is no plain register")

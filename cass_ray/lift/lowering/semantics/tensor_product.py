@@ -72,7 +72,7 @@ class _Options:
     mask: Register | None
     """The first register of the lanes that keep their sums."""
     scales: TensorAddress | None
-    """By two registers: where the scales of A are, and those of B."""
+    """Two registers: where the scales of A are, and those of B."""
     keeps: Predicate
     scale: int
 

@@ -6,13 +6,7 @@ from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Operands, Predicate, Register
 from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, i32
 from cass_ray.lift.lowering.context import LoweringContext
-from cass_ray.lift.lowering.lanes import (
-    ballot,
-    from_first_lane,
-    from_lane,
-    from_uniform_lane,
-    lane,
-)
+from cass_ray.lift.lowering.lanes import ballot, from_first_lane, from_lane, from_uniform_lane, lane
 from cass_ray.lift.lowering.table import lowers
 
 
