@@ -32,8 +32,9 @@ from cass_ray.execute.rewards.settings import RewardSettings
 from cass_ray.execute.rewards.verdicts import Outcome, RewardItem
 from cass_ray.toolchain.sandbox.process_tree import children
 
-_WARM_UP = 3
-"""Answers to each question before the clock starts."""
+_WARM_UP = 5
+"""Answers to each question before the clock starts: of four questions enough for a precompiled
+header of what they begin with."""
 _SETTLING_SECONDS = 3.0
 
 

@@ -49,7 +49,8 @@ def main() -> int:
     """Exit status 0 when nothing got through."""
     outcomes = Outcomes()
     folder = Path(__file__).parent
-    pytest.main(["-q", "-p", "no:cacheprovider", "-m", "", str(folder)], plugins=[outcomes])
+    options = ["-q", "-p", "no:cacheprovider", "-m", "", "-n", "auto"]
+    pytest.main([*options, str(folder)], plugins=[outcomes])
     table = Table(title="Attacks", title_justify="left")
     for column in ("area", "attack", "outcome"):
         table.add_column(column)
