@@ -84,6 +84,26 @@ endforeach()
     assert made.units["a.cu"].definitions == ("HAS_x=1", "HAS_y=1")
 
 
+NEWER = "set(CMAKE_CUDA_STANDARD 20)\nset(CMAKE_CUDA_STANDARD_REQUIRED ON)\n"
+
+
+@pytest.mark.parametrize(
+    "begin",
+    [
+        f"{NEWER}project(p LANGUAGES CXX CUDA)\n",
+        f"project(p LANGUAGES CXX)\n{NEWER}enable_language(CUDA)\n",
+    ],
+)
+def test_a_standard_that_cmake_does_not_know_is_set_before_the_language(
+    recording: BuildRecorder, tmp_path: Path, begin: str
+) -> None:
+    """CMake 3.25 tries the compiler as that standard; newer ones know nvcc's option."""
+    needs("cmake")
+    lists = f"cmake_minimum_required(VERSION 3.18)\n{begin}add_library(l a.cu)\n"
+    made = recording.record(project(tmp_path, CMakeLists_dot_txt=lists, a_dot_cu=KERNEL), [])
+    assert made.units["a.cu"].standard == "c++20", made.log
+
+
 def test_cmake_goes_on_past_commands_of_packages_that_are_not_here(
     recording: BuildRecorder, tmp_path: Path
 ) -> None:

@@ -1,5 +1,20 @@
-# For recorded builds, read before the first project(): its languages are found by CMake's own means.
+# For recorded builds, read before each project(): its languages are found by CMake's own means.
+
+# CMake 3.25 tries nvcc as the standard that is set, and knows none of nvcc's after C++17.
+if(CMAKE_CUDA_STANDARD GREATER 17)
+  set(_cass_cuda_standard ${CMAKE_CUDA_STANDARD})
+  unset(CMAKE_CUDA_STANDARD)
+endif()
 include_guard(GLOBAL)
+
+macro(enable_language)
+  set(_cass_cuda_standard_here ${CMAKE_CUDA_STANDARD})
+  if(CMAKE_CUDA_STANDARD GREATER 17)
+    unset(CMAKE_CUDA_STANDARD)
+  endif()
+  _enable_language(${ARGV})
+  set(CMAKE_CUDA_STANDARD ${_cass_cuda_standard_here})
+endmacro()
 
 cmake_policy(PUSH)
 cmake_policy(SET CMP0054 NEW)

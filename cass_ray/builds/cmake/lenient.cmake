@@ -1,5 +1,9 @@
 # For recorded builds: what keeps a project from being configured is a warning. Packages that are not
 # here, folders of submodules and targets of either are passed over; what is left is configured.
+if(_cass_cuda_standard)
+  set(CMAKE_CUDA_STANDARD ${_cass_cuda_standard})
+  unset(_cass_cuda_standard)
+endif()
 include_guard(GLOBAL)
 
 # Projects that ask for less than CMake 3.3 read quoted words as keywords, and know no IN_LIST. What
