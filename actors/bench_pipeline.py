@@ -9,17 +9,15 @@ from __future__ import annotations
 import logging
 import math
 import pickle
-import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 import ray
 from ray.data import ActorPoolStrategy
-from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from actors.build_pipeline import connect
-from actors.coordinator import Coordinator
+from actors.coordinator import coordinating
 from actors.examiners import Answerer, Marker, Questioner, answered, rows
 from actors.nodes import ALL_NODES
 from cass_ray.bench.plan import Asked, BenchSettings, Item, in_process
@@ -45,13 +43,7 @@ def bench_samples(
     """
     connect(settings.slots)
     _quiet()
-    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
-    name = f"coordinator-{uuid.uuid4().hex}"
-    coordinator = (
-        ray.remote(Coordinator)
-        .options(name=name, num_cpus=0, max_concurrency=16, scheduling_strategy=here)
-        .remote()
-    )
+    name, coordinator = coordinating()
     for group in _groups(items).values():
         run = _Run(settings, name, dict(tasks), group)
         dataset = run.marked(run.answers(systems, compilers))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
@@ -13,9 +12,8 @@ from typing import Any
 
 import ray
 from ray.data import ActorPoolStrategy
-from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from actors.coordinator import Coordinator
+from actors.coordinator import coordinating
 from actors.errors import plain_errors
 from actors.lean_data import without_reporters
 from actors.nodes import ALL_NODES, NodeChoice
@@ -100,13 +98,7 @@ def _compile(
 ) -> Iterator[dict[str, int]]:
     settings = work.settings
     quiet_data()
-    coordinator = f"coordinator-{uuid.uuid4().hex}"
-    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
-    keep_alive = (
-        ray.remote(Coordinator)
-        .options(name=coordinator, num_cpus=0, max_concurrency=16, scheduling_strategy=here)
-        .remote()
-    )
+    coordinator, keep_alive = coordinating()
     dataset = _dataset(blocks)
     workers = _workers(settings)
     for number, (pools, resource, share) in enumerate(workers):

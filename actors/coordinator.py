@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import uuid
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import ray
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from cass_ray.toolchain.errors import ToolMissing
 
@@ -70,3 +73,11 @@ class Coordinator:
     def end_row(self, stage: str, row_id: str) -> None:
         """Forget the tries of a row that did its worker no harm."""
         self._rows.pop((stage, row_id), None)
+
+
+def coordinating() -> tuple[str, Any]:
+    """Start a coordinator on this node: its name, and the handle with which it lives."""
+    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+    name = f"coordinator-{uuid.uuid4().hex}"
+    options = {"num_cpus": 0, "max_concurrency": 16, "scheduling_strategy": here}
+    return name, ray.remote(Coordinator).options(name=name, **options).remote()

@@ -16,11 +16,11 @@ from typing import Annotated, Any
 
 import typer
 
-from cass_ray.config import SettingsError, load, parse_overrides
-from cass_ray.exit_codes import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
+from cass_ray.config import settings_from
+from cass_ray.exit_codes import EXIT_TOOL_MISSING, EXIT_USAGE, fail
 from cass_ray.storage.location import absolute
-from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.train.settings import TrainSettings
+from jobs._endings import training_ending
 
 _LINES_SHOWN, _COLUMNS = 16, 110
 
@@ -82,9 +82,8 @@ def train(
     ] = None,
 ) -> None:
     """Train a translation model on aligned pairs."""
-    try:
-        overrides = parse_overrides(set_ or [])
-        settings = load(TrainSettings, config, overrides | ({"out": out} if out else {}))
+    with training_ending("train"):
+        settings = settings_from(TrainSettings, config, {"out": out}, set_)
         settings = settings.model_copy(
             update={
                 "out": settings.out.absolute(),
@@ -94,8 +93,6 @@ def train(
                 ),
             }
         )
-    except SettingsError as error:
-        fail("train", error, EXIT_USAGE)
     try:
         import torch  # noqa: F401
     except ImportError:
@@ -112,18 +109,8 @@ def train(
 
 
 def _run(settings: TrainSettings, resume: bool) -> None:
-    try:
+    with training_ending("train"):
         summary = main(settings, resume)
-    except ValueError as error:
-        fail("train", error, EXIT_USAGE)
-    except ToolMissing as error:
-        fail("train", error, EXIT_TOOL_MISSING)
-    except KeyboardInterrupt:
-        fail("train", "interrupted; go on with --resume", EXIT_INTERRUPTED)
-    except Exception as error:
-        if type(error).__module__.partition(".")[0] != "ray":
-            raise
-        fail("train", _cause(error), EXIT_FAILED)
     held_out = summary["held_out_loss"]
     print(
         f"{summary['steps']} steps, {summary['tokens']:,} tokens, {summary['seconds']:.0f} s, "
@@ -150,13 +137,6 @@ def _show_answers(settings: TrainSettings) -> None:
         best = max(readable, key=lambda answer: answer.found)
         print(f"the edits of {best.program}:")
         print("\n".join(f"  {line[:_COLUMNS]}" for line in best.difference[:_LINES_SHOWN]))
-
-
-def _cause(error: BaseException) -> str:
-    """What went wrong in the workers, without Ray's frames around it."""
-    failures = getattr(error, "worker_failures", None) or {}
-    texts = {str(item).strip() for item in failures.values()} or {str(error).strip()}
-    return "\n".join(sorted(texts))
 
 
 if __name__ == "__main__":

@@ -15,11 +15,11 @@ from typing import Annotated, Any
 
 import typer
 
-from cass_ray.config import SettingsError, load, parse_overrides
-from cass_ray.exit_codes import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
+from cass_ray.config import settings_from
+from cass_ray.exit_codes import EXIT_USAGE, fail
 from cass_ray.storage.location import absolute
-from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.train.rl.job_settings import RlJobSettings
+from jobs._endings import training_ending
 
 _NAME = "train_rl"
 
@@ -55,11 +55,8 @@ def train_rl(
     """Train a translation model by execution."""
     from actors.rl import begun
 
-    try:
-        overrides = parse_overrides(set_ or [])
-        settings = load(RlJobSettings, config, overrides | ({"out": out} if out else {}))
-    except SettingsError as error:
-        fail(_NAME, error, EXIT_USAGE)
+    with training_ending(_NAME):
+        settings = settings_from(RlJobSettings, config, {"out": out}, set_)
     model = Path(settings.model)
     settings = settings.model_copy(
         update={
@@ -76,22 +73,8 @@ def train_rl(
         fail(_NAME, message, EXIT_USAGE)
     if done >= settings.steps:
         fail(_NAME, f"{settings.out} has its {done} steps already: set `steps`", EXIT_USAGE)
-    _run(settings)
-
-
-def _run(settings: RlJobSettings) -> None:
-    try:
+    with training_ending(_NAME):
         summary = main(settings)
-    except ValueError as error:
-        fail(_NAME, error, EXIT_USAGE)
-    except ToolMissing as error:
-        fail(_NAME, error, EXIT_TOOL_MISSING)
-    except KeyboardInterrupt:
-        fail(_NAME, "interrupted; go on with --resume", EXIT_INTERRUPTED)
-    except Exception as error:
-        if type(error).__module__.partition(".")[0] != "ray":
-            raise
-        fail(_NAME, str(error).strip(), EXIT_FAILED)
     print(
         f"{summary['steps']} steps, reward {summary['first_reward']:.3f} at first, "
         f"{summary['last_reward']:.3f} at last; {summary['lost']} batches lost\n"

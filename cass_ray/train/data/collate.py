@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from cass_ray.train.data.packing import Window
-from cass_ray.train.data.token_store import TokenStore
+from cass_ray.train.data.token_store import TokenizedExample, TokenStore
 from cass_ray.train.distributed import DistributedContext
 
 
@@ -61,8 +61,11 @@ def _pinned(tensor: torch.Tensor) -> torch.Tensor:
 
 def collate(store: TokenStore, windows: Sequence[Window]) -> Batch:
     """The examples of ``windows``, end to end; only answers are predicted."""
-    numbers = [example for window in windows for example in window]
-    examples = [store[number] for number in numbers]
+    return end_to_end([store[example] for window in windows for example in window])
+
+
+def end_to_end(examples: Sequence[TokenizedExample]) -> Batch:
+    """``examples`` in one row; only answers are predicted."""
     lengths = tuple(len(example.tokens) for example in examples)
     starts = np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int64)
     predictors = [

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,8 @@ from cass_ray.train.data.augment import (
     respell,
     with_foreign_text,
 )
-from cass_ray.train.data.collate import Batch, padded
+from cass_ray.train.data.collate import Batch, end_to_end, padded
+from cass_ray.train.data.token_store import TokenizedExample
 from cass_ray.train.settings import RecipeSettings
 
 _CHARACTERS = {"file": 12_000, "edits": 18_000}
@@ -168,26 +169,12 @@ class ExampleRecipe:
 
 def lay_out(examples: Sequence[DrawnExample], tokens: int, padding: int) -> Batch:
     """``examples`` end to end in a row of just ``tokens`` tokens; what is left is padding."""
-    row, targets = list[int](), list[int]()
-    positions, predictors, weights = [], [], []
-    place = 0
-    for example in examples:
-        row += [*example.question, *example.answer]
-        positions.append(np.arange(len(example)))
-        first = place + len(example.question) - 1
-        place += len(example)
-        predictors.append(np.arange(first, place - 1))
-        targets += example.answer
-        weights.append(np.full(len(example.answer), example.weight, dtype=np.float32))
-    batch = Batch(
-        input_ids=torch.tensor(row, dtype=torch.int64)[None],
-        position_ids=torch.from_numpy(np.concatenate(positions).astype(np.int64))[None],
-        lengths=tuple(map(len, examples)),
-        predictors=torch.from_numpy(np.concatenate(predictors).astype(np.int64)),
-        targets=torch.tensor(targets, dtype=torch.int64),
-        examples=tuple(example.pair for example in examples),
-        weights=torch.from_numpy(np.concatenate(weights)),
-    )
+    tokenized = [
+        TokenizedExample(e.pair, "", np.array([*e.question, *e.answer]), len(e.question))
+        for e in examples
+    ]
+    weights = [np.full(len(e.answer), e.weight, dtype=np.float32) for e in examples]
+    batch = replace(end_to_end(tokenized), weights=torch.from_numpy(np.concatenate(weights)))
     return padded(batch, tokens, padding)
 
 
