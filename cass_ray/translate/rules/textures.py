@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 
 from cass_ray.translate.protocol import Severity
-from cass_ray.translate.rules import tables
+from cass_ray.translate.rules import headers, tables
 from cass_ray.translate.rules.rewrite import Rewrite
 
 _FETCH = re.compile(r"tex(?:1D|2D|3D|Cubemap)\w*\Z|surf(?:1D|2D|3D|Cubemap)\w*(?:read|write)\Z")
@@ -46,8 +46,8 @@ _ADVICE_REFERENCE = "make a texture object of it (cudaCreateTextureObject), as C
 
 def rewrite_textures(unit: Rewrite) -> None:
     """Call the software where a program has to run without texture units; say what it lacks."""
-    if unit.filename.endswith(".c"):
-        return
+    if unit.filename.endswith(".c") or headers.is_plain_host(unit):
+        return  # a host's function may be called like a fetch
     if not unit.is_hip:
         for word, image in _counterparts(unit).items():
             for offset in () if unit.is_own(word) else unit.words.get(word, ()):

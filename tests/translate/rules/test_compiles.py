@@ -452,7 +452,17 @@ void ranges() {
 }
 """
 
+HALF_PRODUCTS = """
+#include <cublas_v2.h>
+#include <cuda_fp16.h>
+cublasStatus_t product(cublasHandle_t handle, const __half* a, half* c) {
+  const __half one = __float2half(1.0f);
+  return cublasHgemm(handle, CUBLAS_OP_N, CUBLAS_OP_T, 4, 4, 4, &one, a, 4, a, 4, &one, c, 4);
+}
+"""
+
 SOURCES = {
+    "half products": HALF_PRODUCTS,
     "nvtx ranges": NVTX_RANGES,
     "pinned allocator": PINNED,
     "mapped memory": MAPPED_MEMORY,

@@ -175,3 +175,24 @@ def test_device_code(output: dict[str, str], name: str, values: list[float]) -> 
 @pytest.mark.amd
 def test_no_call_failed(output: dict[str, str]) -> None:
     assert output["status"] == "no error"
+
+
+BYTES = r"""
+#include <cstdio>
+__global__ void reversed(unsigned long long* out, unsigned long long v) {
+  out[0] = __nv_bswap64(v); out[1] = __nv_bswap32((unsigned)v);
+  out[2] = __nv_bswap16((unsigned short)v);
+}
+int main() {
+  unsigned long long* out;
+  cudaMallocManaged(&out, 24);
+  reversed<<<1, 1>>>(out, 0x0102030405060708ull);
+  cudaDeviceSynchronize();
+  printf("bytes: %llx %llx %llx\n", out[0], out[1], out[2]);
+}
+"""
+
+
+@pytest.mark.amd
+def test_bytes_change_their_order() -> None:
+    assert output_of(BYTES) == {"bytes": "807060504030201 8070605 807"}

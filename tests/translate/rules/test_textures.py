@@ -113,3 +113,8 @@ def test_hip_is_reported_where_it_is_for_cdna_alone(call: str) -> None:
     assert (found.severity, found.line, diagnostic_of(found).code) == ("warning", 2, "CASS1028")
     assert translate(source).findings == ()
     assert translate(source, CDNA).source == source
+
+
+def test_a_host_function_that_is_called_like_a_fetch() -> None:
+    text = '#include "own.h"\nfloat f(float* p) { return 2 * tex3D(p, 1, 2, 3); }\n'
+    assert RulesTranslator().translate(text, filename="a.cpp").source == text
