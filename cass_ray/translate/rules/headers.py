@@ -42,13 +42,15 @@ _OF_THE_RUNTIME = re.compile(
 
 
 _DEFINITIONS = {
-    "hipblas/hipblas.h": ("HIPBLAS_V2", "ROCM_MATHLIBS_API_USE_HIP_COMPLEX"),
+    "hipblas/hipblas.h": (
+        *("HIPBLAS_V2", "ROCM_MATHLIBS_API_USE_HIP_COMPLEX", "HIPBLAS_USE_HIP_HALF"),
+    ),
 }
 """What a header of ROCm must find defined to declare what CUDA's does.
 
-hipBLAS declares its ``…Ex`` functions with types of its own otherwise, and complex ones with a
-type that is not hipComplex. The definitions are the same text in every file, and what ``-DNAME`` of
-a build makes (PyTorch's has one), so that a second one does no harm.
+hipBLAS declares its ``…Ex`` functions with types of its own otherwise, and those of complex and
+half numbers with types that are not hipComplex and half. The definitions are the same text in every
+file, and what ``-DNAME`` of a build makes (PyTorch's has one), so that a second one does no harm.
 """
 
 

@@ -2,6 +2,7 @@
 #define CASS_BLAS
 #define HIPBLAS_V2 1
 #define ROCM_MATHLIBS_API_USE_HIP_COMPLEX 1
+#define HIPBLAS_USE_HIP_HALF 1
 #include <hipblas/hipblas.h>
 namespace cass {
 // cublasSgemmEx: matrices of any of its types, multiplied and added in single precision.
