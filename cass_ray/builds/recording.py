@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import posixpath
 import re
 import shutil
 import sys
@@ -31,6 +32,9 @@ from cass_ray.toolchain.sandbox.isolation import SYSTEM_PATHS, Mount, View
 from cass_ray.toolchain.sandbox.outputs import read_written
 from cass_ray.toolchain.sandbox.process import Limits, run
 
+_INCLUDES_ROOT = re.compile(
+    rb'(?m)^([ \t]*#[ \t]*include[ \t]*)["<]' + ROOT.encode() + rb'/([\x21-\x7e]+?)[">]'
+)
 NO_DEPENDENCIES: Mapping[str, str] = MappingProxyType({})
 
 CUDA = Path("/cass/cuda")
@@ -349,7 +353,21 @@ def _generated(tree: Path, before: dict[str, tuple[int, int]]) -> Iterator[tuple
         total += len(content)
         if total > _ALL_GENERATED_BYTES:
             return
-        yield path, content
+        yield path, _with_relative_includes(path, content)
+
+
+def _with_relative_includes(path: str, content: bytes) -> bytes:
+    """The file at ``path`` without the place where the project was built."""
+
+    def relative(match: re.Match[bytes]) -> bytes:
+        return (
+            match[1]
+            + b'"'
+            + posixpath.relpath(match[2].decode(), posixpath.dirname(path)).encode()
+            + b'"'
+        )
+
+    return _INCLUDES_ROOT.sub(relative, content)
 
 
 def discard(tree: Path) -> None:

@@ -44,9 +44,9 @@ _NO_HALF = re.compile(r"^((?:__)?)CUDA_NO_HALF(?![a-z])")
 """Begins macros that keep operators, conversions and the name ``half`` out of half's header."""
 _THRUST_ON_CUDA = "THRUST_DEVICE_SYSTEM_CUDA"
 """CMake's ``thrust_create_target`` has every unit define it."""
-_OF_TORCH = ("USE_ROCM=1", "HIPBLAS_V2")
-"""PyTorch's builds of extensions define these for ROCm (``torch.utils.cpp_extension``). The second
-makes hipBLAS declare the types that cuBLAS has, whichever file includes it first."""
+_OF_TORCH = ("USE_ROCM=1", "HIPBLAS_V2", "HIPBLAS_USE_HIP_HALF")
+"""PyTorch's builds of extensions define the first two for ROCm (``torch.utils.cpp_extension``). The
+others make hipBLAS declare the types that cuBLAS has, whichever file includes it first."""
 _BFLOAT16_OF_CUDA = re.compile(
     r"(?<=#if defined\(__CUDACC__\)) && !defined\(USE_ROCM\)"
     r"(?=\n(?:#include <cuda_bf16|[^#]*BFloat16))"

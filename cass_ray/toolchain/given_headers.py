@@ -19,9 +19,14 @@ _OF_NEWER = (
     r"|midpoint|source_location|is_constant_evaluated|jthread|latch|bind_front|to_address"
     r"|(?:strong|weak|partial)_ordering)"
 )
+_WORDS_OF_NEWER = "(?:concept|requires|constinit|consteval)"
 _ASKS_FOR_NEWER = re.compile(
-    r"error: identifier \"(?:concept|requires)\" is undefined"
-    r"|error: unknown type name '(?:concept|requires)'"
+    rf"error: identifier \"{_WORDS_OF_NEWER}\" is undefined"
+    rf"|error: this declaration has no storage class or type specifier\n\s*{_WORDS_OF_NEWER}\b"
+    rf"|error: unknown type name '{_WORDS_OF_NEWER}'"
+    rf"|error: a type specifier is required for all declarations\n[^\n]*\|\s*{_WORDS_OF_NEWER}\b"
+    r"|error: an operator name must be declared as a function\n[^\n]*\boperator\s*<=>"
+    r"|error: 'operator<=' cannot be the name of a variable or data member\n[^\n]*\boperator\s*<=>"
     rf"|error: (?:name followed by \"::\" must be a class or namespace name"
     rf"|qualified name is not allowed)\n[^\n]*\bstd::{_OF_NEWER}\b"
     rf"|error: namespace \"std\" has no member(?: class)? \"{_OF_NEWER}\""

@@ -90,6 +90,7 @@ cmake_minimum_required(VERSION 3.18)
 project(p LANGUAGES CXX)
 option(WITH_CUDA "use the GPU" OFF)
 configure_file(config.h.in generated/config.h)
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/all/x.cu "#include <${CMAKE_CURRENT_SOURCE_DIR}/inc/x.h>\n")
 if(WITH_CUDA)
   enable_language(CUDA)
   add_library(kernels src/a.cu)
@@ -113,6 +114,7 @@ endif()
     assert unit.include_directories == ("cass-build/generated", "inc")
     assert "COUNT=3" in unit.definitions
     assert made.generated["cass-build/generated/config.h"] == b"#define N 5\n"
+    assert made.generated["cass-build/all/x.cu"] == b'#include "../../inc/x.h"\n'
 
 
 def test_configure_tries_compilers_for_real(recording: BuildRecorder, tmp_path: Path) -> None:

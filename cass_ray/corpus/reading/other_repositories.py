@@ -58,6 +58,7 @@ _TEXT_BYTES = 1 << 20
 _HEADERS = (
     ".h", ".hh", ".hpp", ".hxx", ".h++", ".cuh", ".inl", ".inc", ".ipp", ".tpp", ".tcc", ".def",
 )  # fmt: skip
+_PART = re.compile(rb"#[ \t]*include[ \t]*[<\"](?:[^>\"\n]*/)?([^>\"\n/]+\.(?:cu|cpp|cc|c))[>\"]")
 _CALL = re.compile(
     r"\b(?P<how>FetchContent_Declare|CPM(?:Add|Find)Package|ExternalProject_Add)\s*\("
     r"\s*(?P<body>[^()]{0,2000})\)",
@@ -128,8 +129,13 @@ class Dependencies:
         }
 
     def headers(self) -> dict[str, bytes]:
-        """What of ``files`` others include."""
-        return {path: x for path, x in self.files.items() if path.lower().endswith(_HEADERS)}
+        """What of ``files`` others include: headers, and parts of other names in these."""
+        found = {path: x for path, x in self.files.items() if path.lower().endswith(_HEADERS)}
+        parts = {last for text in found.values() for last in _PART.findall(text)}
+        if parts:
+            named = {path: path.rpartition("/")[2].encode() for path in self.files}
+            found |= {path: self.files[path] for path, last in named.items() if last in parts}
+        return found
 
     def lacking(self, headers: Iterable[str], folders: Iterable[str]) -> list[str]:
         """What of the missing a file may need that includes ``headers``, which nothing has, and is

@@ -89,6 +89,7 @@ class ProgramReader:
         units: TreeUnits | None = None,
     ) -> None:
         self._units = units or TreeUnits()
+        self._own = tree
         if over := self._units.over():
             tree = OverlaidTree(tree, over)
         self._tree = tree
@@ -106,8 +107,12 @@ class ProgramReader:
         A directory that cannot be listed is one reject too: what it holds is unknown.
         """
         for listed in self._tree.walk():
-            if must_become_row(listed, self._dialect):
+            if must_become_row(listed, self._dialect) and not self._is_foreign(listed.path):
                 yield self.read_listed(listed)
+
+    def _is_foreign(self, path: str) -> bool:
+        """Whether a file is a part of a dependency, which its headers include."""
+        return path in self._units.dependencies.files and not self._own.is_file(path)
 
     def read_listed(self, listed: Listed) -> Program | ReadReject:
         """The program of a listed file, or its reject."""

@@ -18,6 +18,8 @@ _BUILD_FILES = re.compile(
     r"(?:CMakeLists\.txt|(?:GNU)?[Mm]akefile(?:\.\w+)?|.*\.(?:cmake|mk|am)"
     r"|meson\.build|setup\.py)\Z"
 )
+_BUILDS_EXTENSIONS = "torch.utils.cpp_extension"
+"""In a Python file that compiles, whatever its name."""
 _NAME = r"(?:[A-Z][A-Z0-9]*_)?(?:(?:HAVE|USE|WITH|ENABLE|HAS)_?)?_?(?:CUDA|GPU)"
 _GIVEN = re.compile(rf"(?<![\w-])[-/]D[ \t]*({_NAME})(?:=(\w+))?(?![\w=])")
 _OF_CMAKE = re.compile(
@@ -46,8 +48,13 @@ def build_texts(tree: FileTree) -> Iterator[str]:
     """The texts of the build files of ``tree``."""
     for listed in tree.walk():
         name = posixpath.basename(listed.path)
-        if listed.problem is None and not listed.is_repository and _BUILD_FILES.match(name):
-            yield read_text(tree, listed.path, _BYTES)
+        is_build_file = _BUILD_FILES.match(name)
+        if listed.problem is not None or listed.is_repository:
+            continue
+        if is_build_file or name.endswith(".py"):
+            text = read_text(tree, listed.path, _BYTES)
+            if is_build_file or _BUILDS_EXTENSIONS in text:
+                yield text
 
 
 def stated_standards(texts: Iterable[str]) -> tuple[str, str]:

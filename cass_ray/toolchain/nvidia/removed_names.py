@@ -38,7 +38,8 @@ _HEADERS_OF_THRUST = (
 _NEEDED = {
     "cass_removed_thrust.h": re.compile(
         rf"error: (?:namespace \"thrust\" has no member(?: class)? \"(?:{_OF_THRUST})\""
-        rf"|qualified name is not allowed\n[^\n]*thrust::(?:{_OF_THRUST})\b)"
+        rf"|qualified name is not allowed\n[^\n]*thrust::(?:{_OF_THRUST})\b"
+        r"|namespace \"thrust::(?:\w+::)?cuda\" has no member \"par(?:_nosync)?\")"
     ),
     "cass_removed.h": re.compile(
         r"error: (?:texture is not a template"

@@ -48,8 +48,8 @@ _DEFINITIONS = {
 }
 """What a header of ROCm must find defined to declare what CUDA's does.
 
-hipBLAS declares its ``…Ex`` functions with types of its own otherwise, and complex ones and those
-of halves with types that are not hipComplex and __half. The definitions are the same text in every
+hipBLAS declares its ``…Ex`` functions with types of its own otherwise, and those of complex and
+half numbers with types that are not hipComplex and half. The definitions are the same text in every
 file, and what ``-DNAME`` of a build makes (PyTorch's has one), so that a second one does no harm.
 """
 

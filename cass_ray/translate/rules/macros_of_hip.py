@@ -29,8 +29,20 @@ _FORCED, _CUDAS_FORCED = "__forceinline__", "__inline__ __attribute__((always_in
 """HIP's macro says ``inline``, CUDA's (host_defines.h) says what no program redefines."""
 
 
+_MAPPING = re.compile(
+    r"^[ \t]*#[ \t]*define[ \t]+(?P<cuda>cu\w+)[ \t]+(?P<hip>hip\w+)[ \t]*$", re.MULTILINE
+)
+
+
+def keep_mappings(unit: Rewrite) -> None:
+    """Leave ``#define cudaMalloc hipMalloc``, a project's own way to HIP, as it is: a macro of the
+    new name would hide HIP's own (``hipDeviceProp_t``)."""
+    unit.handled.update(match.start("cuda") for match in _MAPPING.finditer(unit.source.code))
+
+
 def free_names(unit: Rewrite) -> None:
     """Take HIP's macros away where a file defines, or asks for, something of their names."""
+    keep_mappings(unit)
     if unit.is_hip:
         return
     code = unit.source.code

@@ -16,7 +16,7 @@ from cass_ray.corpus.reading.other_repositories import (
     DependencySources,
     declared_dependencies,
 )
-from cass_ray.corpus.reading.trees import StoredTrees
+from cass_ray.corpus.reading.trees import StoredTrees, unpack
 from cass_ray.corpus.sources.repositories import RepositorySource
 from cass_ray.storage.store import Store
 from cass_ray.toolchain.errors import ToolMissing
@@ -316,7 +316,8 @@ def test_rows_say_where_their_headers_are_from(given: bool, tmp_path: Path) -> N
     )
     tree(
         tmp_path / "fmt",
-        include__fmt__core_dot_h="#define N 7\n",
+        include__fmt__core_dot_h='#include "parts/number.cu"\n',
+        include__fmt__parts__number_dot_cu="#define N 7\n",
         test_dot_cu="__global__ void of_another_project(int* a) {}\n",
     )
     units = UnitSettings(
@@ -330,6 +331,9 @@ def test_rows_say_where_their_headers_are_from(given: bool, tmp_path: Path) -> N
     assert isinstance(program, Program)
     assert program.configured == "recorded"
     if given:
+        assert program.tree
+        unpack(trees.get(program.tree), tmp_path / "unpacked", program.tree)
+        assert (tmp_path / "unpacked/lib/fmt/include/fmt/parts/number.cu").is_file()
         assert program.dependencies == ("fmt: given",)
         assert program.include_directories == ("lib/fmt/include",)
         assert program.lacks == ()

@@ -39,6 +39,12 @@ from tests.corpus.reading.test_other_repositories import tree
         ),
         ("README_dot_md", "-DHAVE_CUDA\n", ()),
         ("run_dot_sh", "cmake -DHAVE_CUDA=1 .\n", ()),
+        (
+            "builders__cuda_dot_py",
+            "from torch.utils.cpp_extension import CUDA_HOME\nflags = ['-DMINE_WITH_CUDA']\n",
+            ("MINE_WITH_CUDA",),
+        ),
+        ("tools__cuda_dot_py", "flags = ['-DMINE_WITH_CUDA']\n", ()),
     ],
 )
 def test_switches_of_build_files(

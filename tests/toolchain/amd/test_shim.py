@@ -200,3 +200,16 @@ def test_a_hip_program_keeps_hips_vector_types_beside_ports(tmp_path: Path) -> N
     (tmp_path / "wrong.hip").write_text(f"{port}\n{ADDS}")
     with pytest.raises(CompileFailure, match="invalid operands"):
         find_amd().compile_device(Unit(tmp_path, PurePosixPath("wrong.hip")))
+
+
+@pytest.mark.amd
+def test_thrust_has_vectors_of_pinned_memory(tmp_path: Path) -> None:
+    source = (
+        "#include <thrust/universal_vector.h>\n"
+        "__global__ void k(int* p) { *p = 1; }\n"
+        "void f(thrust::universal_host_pinned_vector<int>& v) {"
+        " k<<<1, 1>>>(thrust::raw_pointer_cast(v.data())); v.resize(4); }\n"
+    )
+    (tmp_path / "a.hip").write_text(source)
+    made = find_amd().compile(Unit(tmp_path, PurePosixPath("a.hip")))
+    assert "hipHostMalloc" in made.host_assembly

@@ -21,6 +21,10 @@ SOURCES = (
     "template <class T> __device__ T by() { return width; }\n",
     "#include <type_traits>\n"
     "template <class T> __device__ std::type_identity_t<T> by() { return 2; }\n",
+    "template <class T>\nrequires(sizeof(T) == 4)\n__device__ T by() { return 2; }\n",
+    "consteval int two() { return 2; }\ntemplate <class T> __device__ T by() { return two(); }\n",
+    "#include <compare>\nstruct S { int a; auto operator<=>(const S&) const = default; };\n"
+    "template <class T> __device__ T by() { return S{1} < S{2}; }\n",
 )
 
 

@@ -301,6 +301,17 @@ def test_headers_of_older_thrust(nvidia: NvidiaToolchain, tmp_path: Path, source
     assert made.flags.endswith("-include cass_removed_thrust_headers.h")
 
 
+def test_policies_of_thrust_without_their_header(nvidia: NvidiaToolchain, tmp_path: Path) -> None:
+    source = (
+        "#include <thrust/for_each.h>\n#include <thrust/iterator/counting_iterator.h>\n"
+        "struct F { __device__ void operator()(int) const {} };\n"
+        "void f(cudaStream_t s) { thrust::for_each_n(thrust::cuda::par.on(s),"
+        " thrust::counting_iterator<int>(0), 4, F()); }\n"
+    )
+    made = nvidia.compile(unit(tmp_path, source))
+    assert made.flags.endswith("-include cass_removed_thrust.h")
+
+
 def test_a_header_that_thrust_never_had_is_missing(nvidia: NvidiaToolchain, tmp_path: Path) -> None:
     with pytest.raises(CompileFailure) as failed:
         nvidia.compile(unit(tmp_path, f"#include <thrust/detail/none.h>\n{KERNEL}"))

@@ -283,6 +283,9 @@ size_t compiled_with() { return cublasGetCudartVersion(); }
 MIXED_PRODUCTS = """\
 #include <cublas_v2.h>
 #include <cuda_fp16.h>
+cublasStatus_t e(cublasHandle_t h, const half* a, half* c, half alpha) {
+  return cublasHgemm(h, CUBLAS_OP_N, CUBLAS_OP_T, 1, 2, 3, &alpha, a, 1, a, 2, &alpha, c, 1);
+}
 cublasStatus_t f(cublasHandle_t h, half* a, half* b, float* c, float alpha, float beta) {
   return cublasSgemmEx(h, CUBLAS_OP_N, CUBLAS_OP_T, 2, 3, 4, &alpha, a, CUDA_R_16F, 2, b,
                        CUDA_R_16F, 3, &beta, c, CUDA_R_32F, 2);

@@ -931,8 +931,7 @@ def test_hipblas_is_told_to_declare_what_cublas_does() -> None:
     )
     assert made.source == (
         "#define HIPBLAS_V2 1\n#define ROCM_MATHLIBS_API_USE_HIP_COMPLEX 1\n"
-        "#define HIPBLAS_USE_HIP_HALF 1\n"
-        "#include <hipblas/hipblas.h>\n#include <cstdio>\n"
+        "#define HIPBLAS_USE_HIP_HALF 1\n#include <hipblas/hipblas.h>\n#include <cstdio>\n"
     )
 
 

@@ -9,6 +9,7 @@ import pytest
 import cass_ray
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.toolchain.unit import Unit
+from cass_ray.translate.rules import RulesTranslator
 
 PROGRAM = """\
 #include <cuda_runtime.h>
@@ -104,3 +105,14 @@ def test_a_program_that_redefines_inline_compiles(tmp_path: Path) -> None:
 def test_where_inline_is_a_macro(text: str, changed: bool) -> None:
     mended = "__inline__ __attribute__((always_inline))"
     assert _translate(text) == (text.replace("__forceinline__", mended) if changed else text)
+
+
+def test_a_projects_own_names_for_hip_hide_none_of_hips() -> None:
+    """``hipDeviceProp_t`` is a macro of HIP's header: a second one of that name would hide it."""
+    source = (
+        "#ifdef __HIPCC__\n#include <hip/hip_runtime.h>\n"
+        "#define cudaDeviceProp hipDeviceProp_t\n#endif\nvoid f(cudaDeviceProp* p);\n"
+    )
+    made = RulesTranslator().translate(source, filename="a.cuh").source
+    assert "#define cudaDeviceProp hipDeviceProp_t\n" in made
+    assert "void f(hipDeviceProp_t* p);" in made

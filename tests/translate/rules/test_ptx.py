@@ -188,6 +188,19 @@ def test_a_statement_that_a_macro_builds_from_its_arguments() -> None:
     assert result.source.endswith(uses)
 
 
+def test_an_argument_of_a_macro_may_be_a_constant_operand() -> None:
+    """The macro of a header is used elsewhere: its argument is an operand, whatever it is."""
+    shift = '#define SHIFT(d, lo, hi, n) asm("shf.r.wrap.b32 %0, %1, %2, " #n ";"'
+    made = translate(f'{shift} : "=r"(d) : "r"(lo), "r"(hi))\n')
+    assert not made.errors
+    assert made.source.splitlines()[-1] == (
+        "#define SHIFT(d, lo, hi, n) d = __funnelshift_r((unsigned int)(lo), (unsigned int)(hi), "
+        "static_cast<unsigned int>((n)))"
+    )
+    other = translate('#define OP(d, a, op) asm(#op ".s32 %0, %1, 1;" : "=r"(d) : "r"(a))\n')
+    assert "macros build" in other.errors[0].message
+
+
 @pytest.mark.parametrize(
     "hint",
     ["", ' ".L2::" #size "B"', ' ".L2::128B"', '\n#else\n#define HINT(size) ".L2::" #size "B"'],

@@ -17,6 +17,7 @@ from cass_ray.translate.rules.text import Span
 _DEFINE = re.compile(r"[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)\((?P<parameters>[\w \t,]*)\)")
 _TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|\s*##\s*|#\s*[A-Za-z_]\w*|[A-Za-z_]\w*')
 _STRINGS = re.compile(r'"((?:[^"\\\n]|\\.)*)"[\s\\]*"((?:[^"\\\n]|\\.)*)"')
+_OPERAND = re.compile(r'("[^"\\]*,\s*)"\s*#\s*(\w+)\s*"(\s*[,;][^"\\]*")')
 _PLAIN = re.compile(r"\w+")
 _MOST_USES = 200
 
@@ -43,6 +44,11 @@ def write_out(unit: Rewrite, statement: Span, word: str, translate: Translate) -
     body = text[slice(*statement)]
     used = [name for name in macro.parameters if re.search(rf"\b{name}\b", body)]
     uses = _uses(unit, macro, used)
+    if used and not uses and (constant := _with_constants(body, macro.parameters)):
+        one = Rewrite(constant, "", unit.context)
+        unit.edits.replace(*statement, translate(one, len(word)))
+        unit.snippets |= one.snippets
+        return True
     if not used or not uses:
         return False
     line = text.count("\n", 0, statement[0]) + 1
@@ -57,6 +63,24 @@ def write_out(unit: Rewrite, statement: Span, word: str, translate: Translate) -
     unit.edits.insert(macro.start, "".join(definitions))
     unit.edits.replace(*statement, "##_##".join((f"{stem}", *used)))
     return True
+
+
+def _with_constants(body: str, parameters: tuple[str, ...]) -> str:
+    """``body`` with constants of the statement for arguments that stand in its text as operands,
+    ``"shl.b32 %0, %1, " #n ";"``; empty where others stand in it.
+    """
+    text, names = _expanded(body, {}), list[str]()
+
+    def constant(match: re.Match[str]) -> str:
+        names.append(match[2])
+        return f"{match[1]}%[cass_{match[2]}]{match[3]}"
+
+    text = _OPERAND.sub(constant, text)
+    left = _TOKEN.sub(lambda each: "#" if each[0].startswith("#") else "", text)
+    if not names or "#" in left or not set(names) <= set(parameters) or text.count(" : ") != 2:
+        return ""
+    operands = "".join(f', [cass_{name}] "n"({name})' for name in dict.fromkeys(names))
+    return f"{text.rstrip()[:-1]}{operands})"
 
 
 def _enclosing(unit: Rewrite, statement: Span) -> _Macro | None:
