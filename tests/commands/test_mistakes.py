@@ -114,6 +114,13 @@ MISTAKES = [
         "sourcess",
         "did you mean `sources`?",
     ),
+    Mistake(
+        "a setting without a value",
+        ("serve", "--set", "port"),
+        2,
+        "--set port",
+        "expected KEY=VALUE",
+    ),
     Mistake("no data set", ("inspect", "folder"), 2, "folder", "data set"),
 ]
 
