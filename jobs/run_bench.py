@@ -236,6 +236,8 @@ def run_bench(
     ):
         settings = settings_from(BenchSettings, config, flags, set_)
         settings = settings.model_copy(update={"out": settings.out.absolute()})
+        for each in settings.compare:  # before a run of hours
+            next(iter(read_samples(each)), None)
         settings.out.mkdir(parents=True, exist_ok=True)
         results = BenchJob(settings, console).run(resume)
         print_scores(console, publish(settings.out, results, compare=settings.compare))
