@@ -61,7 +61,10 @@ def inspect(
     """Browse the rows of a data set, or show one row with CUDA and HIP side by side."""
     if id_prefix and index is not None:
         raise typer.BadParameter("--id and --index exclude each other", param_hint="--index")
-    place = parse_location(dataset)
+    try:
+        place = parse_location(dataset)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
     names = [name.strip() for name in columns.split(",") if name.strip()]
     is_one_row = bool(id_prefix) or index is not None
     if browse is None:
