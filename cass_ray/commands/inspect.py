@@ -24,6 +24,7 @@ from cass_ray.browse.rows import (
     cell,
     plain,
 )
+from cass_ray.commands.endings import ending
 from cass_ray.exit_codes import EXIT_USAGE, fail
 from cass_ray.storage.location import parse_location
 
@@ -36,6 +37,7 @@ DEFAULT_TEXTS = ("cuda_source", "hip_source", "cuda_device", "hip_device")
 
 
 @app.command()
+@ending("inspect")
 def inspect(
     dataset: Annotated[
         str, typer.Argument(help="Folder or URL of a data set (holds pairs/ and rejects/).")

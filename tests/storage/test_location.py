@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from cass_ray.dataset.parquet import parquet_files
+from cass_ray.storage.errors import StorageError
 from cass_ray.storage.location import parse_location
 
 
@@ -35,3 +37,8 @@ def test_a_place_is_a_folder_or_a_url(given: Path | str, place: Path | str) -> N
 def test_a_url_of_nothing_is_no_folder(given: str, advice: str) -> None:
     with pytest.raises(ValueError, match=f"names no place: write {advice}"):
         parse_location(given)
+
+
+def test_readers_say_of_an_unknown_storage_what_it_is() -> None:
+    with pytest.raises(StorageError, match=r"^foo://bucket/out/pairs: Protocol not known: foo$"):
+        parquet_files("foo://bucket/out")
