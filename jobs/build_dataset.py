@@ -46,7 +46,6 @@ from cass_ray.pipeline.progress import Observer, Progress
 from cass_ray.pipeline.report import Tally, card_facts, print_summary, report_json
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.storage.location import absolute
-from cass_ray.storage.store import StorageError
 from cass_ray.toolchain.provided.store import LOCK, lock_file, package_of_key
 from cass_ray.version import __version__
 from jobs._endings import job_ending
@@ -216,7 +215,7 @@ def build_dataset(
     }
     with job_ending(
         "build-dataset",
-        usage=(SourceError, StorageError, OutputOccupied),
+        usage=(SourceError, OutputOccupied),
         failed=(OutputBusy, EmptyBuildError, ChangedCodeError),
         kept="finished rows are kept: run the same command with --resume",
     ):

@@ -34,7 +34,7 @@ from cass_ray.pipeline.journal import Journal
 from cass_ray.pipeline.report import ConservationError
 from cass_ray.storage.location import absolute, below
 from cass_ray.storage.runs import keep_run, run_name
-from cass_ray.storage.store import StorageError, Store
+from cass_ray.storage.store import Store
 from cass_ray.task import Direction
 from cass_ray.translate.engines.registry import UnknownEngineError
 from jobs._endings import job_ending
@@ -230,12 +230,16 @@ def run_bench(
     console = Console()
     with job_ending(
         "bench",
-        usage=(TaskError, UnknownEngineError, OSError, StorageError),
+        usage=(TaskError, UnknownEngineError, OSError),
         failed=(ConservationError,),
         kept="finished samples are kept: run the same with --resume",
     ):
         settings = settings_from(BenchSettings, config, flags, set_)
         settings = settings.model_copy(update={"out": settings.out.absolute()})
+        for each in settings.compare:  # before a run of hours
+            next(iter(read_samples(each)), None)
+        if settings.publish is not None:
+            Store(absolute(settings.publish.url))
         settings.out.mkdir(parents=True, exist_ok=True)
         results = BenchJob(settings, console).run(resume)
         print_scores(console, publish(settings.out, results, compare=settings.compare))

@@ -153,7 +153,8 @@ def main(
     given = {name: value for name, value in flags.items() if value is not None}
     with ending("synthesize", usage=(ValueError,)):
         nested = parse_overrides(set_ or [])
-        nested["chat"] = {**chat, **nested.get("chat", {})}
+        if isinstance(nested.get("chat", {}), dict):  # else its type is what is wrong
+            nested["chat"] = {**chat, **nested.get("chat", {})}
         settings = load(SynthesisSettings, config, {**given, **nested})
         templates_of(settings.areas)
         work = settings.out / ".work"

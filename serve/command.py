@@ -11,10 +11,10 @@ from typing import Annotated, Any
 
 import typer
 
-from cass_ray.config import SettingsError, load, parse_overrides
-from cass_ray.exit_codes import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
+from cass_ray.commands.endings import ending
+from cass_ray.config import load, parse_overrides
+from cass_ray.exit_codes import EXIT_INTERRUPTED
 from cass_ray.extras import needing
-from cass_ray.toolchain.errors import ToolMissing
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -49,16 +49,15 @@ def serve(
     if new_key:
         _print_key(new_key)
         return
-    given: dict[str, Any] = parse_overrides(overrides or [])
-    given |= {name: value for name, value in (("port", port), ("host", host)) if value is not None}
-    if no_auth:
-        given["authentication"] = {"enabled": False}
     with needing("serve", "serve"):
         from serve.settings import ServeSettings
-    try:
+    with ending("serve"):
+        given: dict[str, Any] = parse_overrides(overrides or [])
+        flags = {"port": port, "host": host}
+        given |= {name: value for name, value in flags.items() if value is not None}
+        if no_auth:
+            given["authentication"] = {"enabled": False}
         settings = load(ServeSettings, config, given)
-    except SettingsError as error:
-        fail("serve", error, EXIT_USAGE)
     if as_config:
         with needing("serve", "serve"):
             from serve.deployments.deploy import deploy_config
@@ -100,13 +99,8 @@ def _run(settings: Any, address: str) -> None:
     ended_by: SimpleQueue[int] = SimpleQueue()
     settings, key = with_key(settings)
     with ExitStack() as stack:
-        try:
-            with needing("serve", "serve"):
-                service = stack.enter_context(Service(settings, address, _say))
-        except ToolMissing as error:
-            fail("serve", error, EXIT_TOOL_MISSING)
-        except DidNotStart as error:
-            fail("serve", error, EXIT_FAILED)
+        with needing("serve", "serve"), ending("serve", failed=(DidNotStart,)):
+            service = stack.enter_context(Service(settings, address, _say))
         # Only now: Ray puts handlers of its own in place, which end the process at once.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda received, _: ended_by.put(received))

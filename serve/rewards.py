@@ -16,14 +16,14 @@ from typing import Annotated
 import typer
 
 from cass_ray.api.keys import new_key
+from cass_ray.commands.endings import ending
 from cass_ray.execute.rewards.client import KEY_VARIABLE
 from cass_ray.execute.rewards.judge import LocalRewards
 from cass_ray.execute.rewards.processes import THREADS, ProcessRewards
 from cass_ray.execute.rewards.settings import RewardSettings
 from cass_ray.execute.rewards.verdicts import PartialCredit
-from cass_ray.exit_codes import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
+from cass_ray.exit_codes import EXIT_FAILED, EXIT_INTERRUPTED, fail
 from cass_ray.extras import needing
-from cass_ray.toolchain.errors import ToolMissing
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True)
 
@@ -54,12 +54,8 @@ def serve(
 
         from serve.http.rewards import make_app
     settings = RewardSettings(backend=backend, partial=PartialCredit() if partial else None)
-    try:
+    with ending("reward", usage=(ValueError,)):
         judge = settings.judge()
-    except ToolMissing as error:
-        fail("reward", error, EXIT_TOOL_MISSING)
-    except ValueError as error:
-        fail("reward", error, EXIT_USAGE)
     key = os.environ.get(KEY_VARIABLE) or new_key()
     if not os.environ.get(KEY_VARIABLE):
         sys.stdout.write(f"{KEY_VARIABLE}={key}\n")

@@ -15,8 +15,9 @@ from cass_ray.cache import ContentCache, digest
 from cass_ray.checked_entry import DamagedEntry, opened, sealed
 from cass_ray.dataset.parquet import PartWriter, parquet_dataset, part_name
 from cass_ray.pipeline.journal import Journal
+from cass_ray.storage.errors import StorageError
 from cass_ray.storage.manifest import PartManifest
-from cass_ray.storage.store import StorageError, Store
+from cass_ray.storage.store import Store
 from cass_ray.storage.tiered import TieredCache
 from cass_ray.toolchain.executables import cached_executable
 

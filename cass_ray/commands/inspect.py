@@ -24,6 +24,7 @@ from cass_ray.browse.rows import (
     cell,
     plain,
 )
+from cass_ray.commands.endings import ending
 from cass_ray.exit_codes import EXIT_USAGE, fail
 from cass_ray.storage.location import parse_location
 
@@ -36,6 +37,7 @@ DEFAULT_TEXTS = ("cuda_source", "hip_source", "cuda_device", "hip_device")
 
 
 @app.command()
+@ending("inspect")
 def inspect(
     dataset: Annotated[
         str, typer.Argument(help="Folder or URL of a data set (holds pairs/ and rejects/).")
@@ -61,7 +63,10 @@ def inspect(
     """Browse the rows of a data set, or show one row with CUDA and HIP side by side."""
     if id_prefix and index is not None:
         raise typer.BadParameter("--id and --index exclude each other", param_hint="--index")
-    place = parse_location(dataset)
+    try:
+        place = parse_location(dataset)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
     names = [name.strip() for name in columns.split(",") if name.strip()]
     is_one_row = bool(id_prefix) or index is not None
     if browse is None:

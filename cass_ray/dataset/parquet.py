@@ -11,11 +11,11 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import fsspec  # type: ignore[import-untyped]
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cass_ray.storage.location import SEPARATOR, below
+from cass_ray.storage.store import opened
 
 if TYPE_CHECKING:
     import pyarrow.dataset as pads
@@ -134,7 +134,7 @@ def parquet_files(location: Path | str, part: str = "pairs") -> list[str]:
     folder = below(location, part)
     if isinstance(folder, Path):
         return sorted(str(path) for path in folder.glob("*.parquet"))
-    files, root = fsspec.core.url_to_fs(folder, use_listings_cache=False)
+    files, root = opened(folder)
     return sorted(files.unstrip_protocol(path) for path in files.glob(f"{root}/*.parquet"))
 
 
@@ -155,7 +155,7 @@ def of_one_storage(files: Sequence[str]) -> tuple[Any, list[str]]:
     """
     if not files or SEPARATOR not in files[0]:
         return None, list(files)
-    filesystem, _ = fsspec.core.url_to_fs(files[0], use_listings_cache=False)
+    filesystem, _ = opened(files[0])
     return filesystem, [filesystem._strip_protocol(path) for path in files]
 
 

@@ -11,7 +11,7 @@ from cass_ray.storage.tiered import TieredCache
 def result_cache(settings: BuildSettings) -> ContentCache | None:
     """This node's cache, with the shared one behind it where there is one; None where turned off.
 
-    Raises :class:`~cass_ray.storage.store.StorageError` for a URL that cannot be used.
+    Raises :class:`~cass_ray.storage.errors.StorageError` for a URL that cannot be used.
     """
     if not settings.cache:
         return None

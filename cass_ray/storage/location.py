@@ -11,9 +11,16 @@ SEPARATOR = "://"
 
 
 def parse_location(value: Path | str) -> Path | str:
-    """A URL stays text, ``file://`` and everything else become a path."""
+    """A URL stays text, ``file://`` and everything else become a path.
+
+    Raises ``ValueError`` for a URL of nothing, which would be a folder called ``s3:``.
+    """
     if isinstance(value, Path):
         return value
+    scheme, separator, place = value.partition(SEPARATOR)
+    if separator and not place.strip("/"):
+        path = "/FOLDER" if scheme == "file" else "BUCKET/FOLDER"
+        raise ValueError(f"{value} names no place: write {scheme}{SEPARATOR}{path}")
     text = value.removeprefix("file://")
     return text.rstrip("/") if SEPARATOR in text else Path(text)
 

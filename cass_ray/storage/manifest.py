@@ -21,7 +21,8 @@ import pyarrow.parquet as pq
 from pydantic import ValidationError
 
 from cass_ray.config import StrictModel
-from cass_ray.storage.store import Files, StorageError
+from cass_ray.storage.errors import StorageError
+from cass_ray.storage.store import Files
 
 _ENTRIES_AT_ONCE = 500
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")

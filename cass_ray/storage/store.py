@@ -20,6 +20,8 @@ from typing import Any, Protocol, TypeVar
 import fsspec  # type: ignore[import-untyped]
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
+from cass_ray.storage.errors import StorageError
+
 LOCAL = frozenset({"file", "local"})
 CONDITIONAL = frozenset({"memory", "s3", "s3a", "gs", "gcs", "abfs", "abfss", "az"})
 """Protocols whose fsspec file system has ``pipe_file(mode="create")`` as one step of the server.
@@ -44,8 +46,17 @@ _PERMANENT_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EN
 T = TypeVar("T")
 
 
-class StorageError(RuntimeError):
-    """A store cannot be used, or what it holds is damaged; the message names the URL."""
+def opened(url: str, **options: Any) -> tuple[Any, str]:
+    """The fsspec file system of ``url``, and the path there.
+
+    Raises :class:`StorageError`: the protocol is unknown, or lacks its package.
+    """
+    try:
+        # Listings are what other processes did meanwhile: never from memory.
+        files, path = fsspec.core.url_to_fs(url, use_listings_cache=False, **options)
+    except (ImportError, ValueError) as error:
+        raise StorageError(f"{url}: {error}") from None
+    return files, str(path)
 
 
 class Files(Protocol):
@@ -143,14 +154,8 @@ class Store:
     ) -> None:
         self._url = str(url)
         self._options = options
-        try:
-            # Listings are what other processes did meanwhile: never from memory.
-            self._files, root = fsspec.core.url_to_fs(
-                self._url, use_listings_cache=False, **options
-            )
-        except (ImportError, ValueError) as error:
-            raise StorageError(f"{self.url}: {error}") from None
-        self._root = str(root).rstrip("/")
+        self._files, root = opened(self._url, **options)
+        self._root = root.rstrip("/")
         self._wait = wait
         protocol = self._files.protocol
         protocols = frozenset({protocol} if isinstance(protocol, str) else protocol)

@@ -9,7 +9,8 @@ from typing import TypeVar
 
 from cass_ray.cache import ContentCache
 from cass_ray.checked_entry import DamagedEntry, is_sealed, opened, sealed, warn
-from cass_ray.storage.store import StorageError, Store
+from cass_ray.storage.errors import StorageError
+from cass_ray.storage.store import Store
 
 _LOG = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from actors.build_pipeline import quiet_data
 from actors.errors import lost_processes, plain_errors
 from actors.piece_tasks import TaskRunner
 from cass_ray.exit_codes import EXIT_FAILED, no_room
-from cass_ray.storage.store import StorageError
+from cass_ray.storage.errors import StorageError
 from cass_ray.toolchain.errors import ToolMissing
 from jobs import build_dataset
 

@@ -6,7 +6,7 @@ import typer
 from cass_ray.commands.endings import ending
 from cass_ray.config import SettingsError
 from cass_ray.overwriting import WouldOverwriteError
-from cass_ray.storage.store import StorageError
+from cass_ray.storage.errors import StorageError
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.sandbox.isolation import IsolationUnavailableError
 
@@ -50,3 +50,15 @@ def test_other_errors_and_exits_pass() -> None:
     with pytest.raises(typer.Exit) as ended, ending("try", lost=lambda error: "Ray ended"):
         raise typer.Exit(4)
     assert ended.value.exit_code == 4
+
+
+def test_storage_that_refuses_is_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    exceptions = pytest.importorskip("botocore.exceptions")
+    for error, said in (
+        (StorageError("gs://b: Please install gcsfs"), "cass try: gs://b: Please install gcsfs\n"),
+        (exceptions.NoCredentialsError(), "Unable to locate credentials: check the URL"),
+    ):
+        with pytest.raises(typer.Exit) as ended, ending("try"):
+            raise error
+        assert ended.value.exit_code == 2
+        assert said in capsys.readouterr().err

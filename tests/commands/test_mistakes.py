@@ -114,6 +114,27 @@ MISTAKES = [
         "sourcess",
         "did you mean `sources`?",
     ),
+    Mistake(
+        "a setting without a value",
+        ("serve", "--set", "port"),
+        2,
+        "--set port",
+        "expected KEY=VALUE",
+    ),
+    Mistake(
+        "a value in place of settings",
+        ("synthesize", "--model", "m", "--out", "o", "--set", "chat=3"),
+        2,
+        "`chat`",
+        "should be a valid dictionary",
+    ),
+    Mistake(
+        "nothing to compare with",
+        ("bench", "run", "--system", "rules", "--out", "o", "--compare", "earlier"),
+        2,
+        "earlier",
+        "No such file",
+    ),
     Mistake("no data set", ("inspect", "folder"), 2, "folder", "data set"),
 ]
 

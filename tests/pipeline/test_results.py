@@ -5,7 +5,7 @@ import pytest
 from cass_ray.cache import ContentCache, digest
 from cass_ray.pipeline.results import result_cache
 from cass_ray.pipeline.settings import BuildSettings
-from cass_ray.storage.store import StorageError
+from cass_ray.storage.errors import StorageError
 
 KEY = digest(["program", "flags"])
 

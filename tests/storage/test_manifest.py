@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cass_ray.storage.errors import StorageError
 from cass_ray.storage.manifest import Draft, ManifestEntry, PartManifest, tables
-from cass_ray.storage.store import StorageError, Store
+from cass_ray.storage.store import Store
 from tests.storage.faults import Fault, WorkerDied, faulty_store
 
 

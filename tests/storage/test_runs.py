@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from cass_ray.storage.errors import StorageError
 from cass_ray.storage.runs import keep_run, kept_runs, run_name
-from cass_ray.storage.store import StorageError, Store
+from cass_ray.storage.store import Store
 from tests.storage.faults import Fault, faulty_store
 from tests.storage.s3_server import BUCKET, s3_server
 

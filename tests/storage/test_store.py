@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from cass_ray.storage.store import StorageError, Store, is_transient
+from cass_ray.storage.errors import StorageError
+from cass_ray.storage.store import Store, is_transient
 from tests.storage.faults import Fault, faulty_store
 from tests.storage.s3_server import BUCKET, s3_server
 
