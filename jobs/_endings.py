@@ -14,7 +14,7 @@ def _lost(error: BaseException) -> str:
 
 
 def _in_words(error: BaseException) -> str:
-    """What went wrong in the workers, without Ray's frames around it; nothing of other errors."""
+    """Return the workers' errors without Ray's frames; empty where Ray raised nothing."""
     if type(error).__module__.partition(".")[0] != "ray":
         return ""
     failures = getattr(error, "worker_failures", None) or {}
@@ -23,6 +23,7 @@ def _in_words(error: BaseException) -> str:
 
 
 job_ending = partial(ending, lost=_lost)
-"""As :func:`ending`, for work that a cluster may do."""
+"""It is :func:`ending` for work that a cluster may do."""
 training_ending = partial(ending, usage=(ValueError,), kept="go on with --resume", lost=_in_words)
-"""As :func:`ending`, for a run of training."""
+"""It is :func:`ending` for training: a ``ValueError`` is a mistake of usage, and a run that is
+interrupted goes on with --resume."""

@@ -47,7 +47,7 @@ class EmulatorCoverage:
         return Counter(worst.values())
 
     def listed(self, state: str = "") -> list[MeasuredInstruction]:
-        """Sort instructions by format and mnemonic; only those of ``state`` unless it is empty."""
+        """Return instructions by format and mnemonic, those of ``state`` alone if it is given."""
         chosen = (item for item in self.instructions if state in ("", item.state))
         return sorted(chosen, key=lambda item: (item.encoding, item.mnemonic))
 

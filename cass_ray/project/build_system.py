@@ -74,7 +74,7 @@ def find_plan(
 def suggested_build(root: Path) -> str:
     """A command that may build the project at ``root``, where none is known for all of it.
 
-    Of the outermost build file below it, else of a source with a program; empty without one.
+    It is for the outermost build file there, else for a source with a ``main``, else empty.
     """
     outermost = sorted(_files(root), key=lambda path: (len(path.parts), path))
     for path in outermost:

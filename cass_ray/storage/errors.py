@@ -1,4 +1,4 @@
-"""What using storage raises."""
+"""The error that all of storage raises."""
 
 from __future__ import annotations
 

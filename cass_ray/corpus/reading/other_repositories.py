@@ -129,7 +129,7 @@ class Dependencies:
         }
 
     def headers(self) -> dict[str, bytes]:
-        """What of ``files`` others include: headers, and parts of other names in these."""
+        """The headers among ``files``, and the sources that these headers include."""
         found = {path: x for path, x in self.files.items() if path.lower().endswith(_HEADERS)}
         parts = {last for text in found.values() for last in _PART.findall(text)}
         if parts:

@@ -47,10 +47,10 @@ _BYTES = 1 << 20
 def build_texts(tree: FileTree) -> Iterator[str]:
     """The texts of the build files of ``tree``."""
     for listed in tree.walk():
-        name = posixpath.basename(listed.path)
-        is_build_file = _BUILD_FILES.match(name)
         if listed.problem is not None or listed.is_repository:
             continue
+        name = posixpath.basename(listed.path)
+        is_build_file = _BUILD_FILES.match(name)
         if is_build_file or name.endswith(".py"):
             text = read_text(tree, listed.path, _BYTES)
             if is_build_file or _BUILDS_EXTENSIONS in text:

@@ -57,7 +57,7 @@ class HipBackend(Backend):
     limits: Limits = COMPILE_LIMITS
     second_compiler: bool = False
     host_optimization: str = ""
-    """Of the host's code, where it is another one."""
+    """The optimization of host code; empty: that of device code."""
 
     language = Language.HIP
     builds_assembly = True

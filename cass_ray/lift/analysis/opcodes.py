@@ -10,7 +10,7 @@ from cass_ray.lift.frontend.operands import Immediate, Operand, Predicate, Regis
 MATRIX_OPCODES = frozenset({"HGMMA", "QGMMA", "IGMMA", "BGMMA"})
 """Matrix products of four warps together."""
 _WRITES_UNIFORM = frozenset({"R2UR", "S2UR", "REDUX", "CREDUX", "VOTEU", "ELECT"})
-"""What a guard of a thread may stand before, and whose result is one for the warp."""
+"""Instructions that a thread's predicate may guard, with one result for the whole warp."""
 
 
 def uses_words(i: DecodedInstruction) -> bool:

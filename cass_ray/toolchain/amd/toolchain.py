@@ -150,8 +150,8 @@ class AmdToolchain:
 
         ``at_once`` compiles both sides at the same time: an answer sooner, for work on the host
         side that is thrown away where the device side fails. The result is the same. For
-        ``line_tables`` see :meth:`compile_device`. ``host_optimization`` is that of the host side,
-        where it is another one.
+        ``line_tables`` see :meth:`compile_device`. ``host_optimization`` is the flag of the
+        host side; empty: that of the device side.
 
         Raises :class:`~cass_ray.toolchain.unit.CompileFailure`; its reason is ``NO_DEVICE_CODE``
         where the unit compiles but holds no kernel.
