@@ -20,8 +20,12 @@ from cass_ray.translate.project.declarations import MACROS
 from cass_ray.translate.protocol import NO_CONTEXT, Context, Finding, Translation, Translator
 from cass_ray.translate.rules.text import SourceText, opaque, split_mark
 
-UNKNOWN_NAME = ("looks like CUDA and is not known", "has no counterpart in HIP")
-"""Ends of messages about names that HIP does not declare."""
+UNKNOWN_NAME = (
+    *("looks like CUDA and is not known", "has no counterpart in HIP"),
+    "the namespace cutlass does not exist in HIP",
+)
+"""Ends of messages about names that HIP does not declare. CUTLASS' headers are given to the AMD
+side of projects (:mod:`cass_ray.translate.project.cutlass`)."""
 
 _MARK = "cass-ray: "
 _SAID = re.compile(
