@@ -160,7 +160,7 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass(
         "locations",
-        names.rewrite_locations,
+        names.rewrite_forms_by_mention,
         "behind the calls, which know the forms that only CUDA 13 has",
     ),
     Pass(

@@ -51,10 +51,22 @@ _PREFIX = re.compile("|".join(_PREFIXES))
 _NULL = re.compile(r"nullptr|NULL|0")
 _ALIGNMENTS = ("__CUDA_ALIGN__", "__builtin_align__")
 """Macros of CUDA's headers that programs also define for compilers without CUDA."""
-_BY_LOCATION = {
-    "cudaMemPrefetchAsync": "cass::mem_prefetch_async",
-    "cudaMemAdvise": "cass::mem_advise",
-}
+_BY_MENTION = (
+    (
+        {"cudaMemLocation", "cudaMemLocationTypeDevice"},
+        {
+            "cudaMemPrefetchAsync": "cass::mem_prefetch_async",
+            "cudaMemAdvise": "cass::mem_advise",
+        },
+        "location",
+    ),
+    (
+        {"cudaEventWaitExternal"},
+        {"cudaStreamWaitEvent": "cass::stream_wait_event"},
+        "external_events",
+    ),
+)
+"""Names that a file says, what its calls become, and the snippet that has it."""
 
 
 def rename_names(unit: Rewrite) -> None:
@@ -151,19 +163,20 @@ def _dropped(form: tables.CallMapping, arguments: list[Span]) -> Span | None:
     return arguments[int(form.append[1:] or len(arguments) - 1)]
 
 
-def rewrite_locations(unit: Rewrite) -> None:
-    """Where memory is wanted: a location in CUDA 13, the number of a device in HIP and before.
+def rewrite_forms_by_mention(unit: Rewrite) -> None:
+    """Calls whose form, or a flag, HIP has not, in files that speak of it.
 
-    Both forms of ``cudaMemAdvise`` have four arguments: in a file that speaks of locations an
-    overload decides.
+    Where memory is wanted is a location in CUDA 13, the number of a device in HIP and before. Both
+    forms of ``cudaMemAdvise`` have four arguments: an overload decides.
     """
-    if not {"cudaMemLocation", "cudaMemLocationTypeDevice"} & unit.words.keys():
-        return
-    for word, hip in _BY_LOCATION.items():
-        for offset in unit.words.get(word, ()):
-            if unit.call(offset, word) and offset not in unit.handled:
-                unit.rename(offset, word, hip)
-                unit.snippets.add("location")
+    for mentions, forms, snippet in _BY_MENTION:
+        if not mentions & unit.words.keys():
+            continue
+        for word, hip in forms.items():
+            for offset in unit.words.get(word, ()):
+                if unit.call(offset, word) and offset not in unit.handled:
+                    unit.rename(offset, word, hip)
+                    unit.snippets.add(snippet)
 
 
 def rename_surface_reads(unit: Rewrite) -> None:

@@ -31,6 +31,8 @@ _RESULT_OF_A_LAMBDA = re.compile(r"[\w:]+[ \t]*[*&]*\s*\{")
 _DEFINE = re.compile(r"#[ \t]*define[ \t]+\Z")
 _OPENING = re.compile(r"\s*\(")
 _LABEL = re.compile(r"\s*:(?!:)")
+_NO_LABEL = re.compile(r"(?:[?+\-/%|^=<(!~]|\bcase|\breturn)\s*(?:\w+\s*::\s*)*\Z")
+"""What stands before a value: ``captures ? NAME : 0``, ``case NAME:``."""
 _MEMBER = re.compile(r"(?:\.|->|::)\s*\Z")
 _CHOOSES_VENDOR = re.compile(
     r"^[ \t]*#[ \t]*(?:if|ifn?def|elif)\b[^\n]*(?:HIP|ROCM|AMD|CUDA|NVCC)", re.MULTILINE
@@ -126,7 +128,9 @@ class Rewrite:
         """Whether ``word`` is declared where it stands, as far as its neighbours tell."""
         code, end = self.source.code, offset + len(word)
         start = max(0, offset - 32)
-        if _DEFINE.search(code, start, offset) or _LABEL.match(code, end):
+        if _DEFINE.search(code, start, offset):
+            return True
+        if _LABEL.match(code, end) and not _NO_LABEL.search(code, start, offset):
             return True
         if code[start:offset].rstrip().endswith(("*", "&")) and _OPENING.match(code, end):
             start = max(0, offset - _RESULT_CHARACTERS)
