@@ -184,7 +184,9 @@ def _translated(
         architecture = cutlass.ARCHITECTURE if of_cutlass else 0
         context = Context(paths, declared_names(texts.values()), cuda_architecture=architecture)
         for inside, text in texts.items():
-            texts[inside] = refusing.translate(text, filename=inside, context=context).source
+            if not of_cutlass or cutlass.needs_translation(inside):
+                made = refusing.translate(text, filename=inside, context=context)
+                texts[inside] = made.source
         if declared:
             texts = declarations.refuse_calls(texts, package.name)
         for inside, text in texts.items():

@@ -23,6 +23,12 @@ def test_assembly_of_newer_architectures_is_left_out() -> None:
         assert cutlass.amended(older, text) == text
 
 
+def test_tables_of_newer_instructions_are_not_translated() -> None:
+    assert not cutlass.needs_translation("include/cute/arch/mma_sm90_gmma_ext.hpp")
+    assert cutlass.needs_translation("include/cute/arch/mma_sm80.hpp")
+    assert cutlass.needs_translation("include/cutlass/gemm/collective/sm90_mma.hpp")
+
+
 MACROS = r"""
 #include <cassert>
 #include <cstdio>
