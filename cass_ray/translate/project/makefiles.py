@@ -96,7 +96,7 @@ def translate_makefile(text: str) -> Translation:
 def _raise_in_variables(file: BuildText) -> None:
     """A newer C++ in variables that hipcc is given, be it called by a variable's name."""
     lines = logical_lines(file.text)
-    owners = [named["name"] if (named := _ASSIGNMENT.match(line)) else "" for line in lines]
+    owners = [found["name"] if (found := _ASSIGNMENT.match(line)) else "" for line in lines]
     named = [set(_REFERENCE.findall(line)) for line in lines]
     compilers = {owner for owner, line in zip(owners, lines, strict=True) if "hipcc" in line}
     given = set[str]().union(

@@ -37,6 +37,13 @@ _TAGS = frozenset({"cudaError"})
 """Tags of types, which programs take for a name that is free."""
 _ARRAYS = frozenset({"hipArray", "hipMipmappedArray"})
 _GIVEN = re.compile(r"\s*=(?!=)")
+_TYPED = re.compile(
+    r"(?<!\w)(?!(?:return|case|throw|new|else|typename|struct|enum|class|const|volatile|static|using"
+    r"|virtual|inline|operator|extern|constexpr)\b)[A-Za-z_]\w*(?:\s*[*&]+\s*|\s+)\Z"
+)
+_DECLARED = re.compile(r"\s*(?:=(?!=)|[;,){\[])")
+_TYPE_HERE = re.compile(r"\s*[&*]*\s*\w|\s*\(|\s*[&*]+\s*[,)>]|\s*>(?!=)")
+"""What stands behind a type: ``cudaError e``, ``cudaError(1)``, ``f(cudaError&)``."""
 _PASTED = re.compile(r"\s*##")
 _PREFIXES = {
     "cuda": "hip",
@@ -83,7 +90,7 @@ def rename_names(unit: Rewrite) -> None:
             if hip == word:
                 unit.unchanged(offset)
                 continue
-            if word in _TAGS and _is_own_constant(unit, offset, word):
+            if word in _TAGS and _is_own_tag(unit, offset, word):
                 unit.handled.add(offset)
                 continue
             if word in casts:
@@ -92,13 +99,24 @@ def rename_names(unit: Rewrite) -> None:
             unit.rename(offset, word, hip)
 
 
-def _is_own_constant(unit: Rewrite, offset: int, word: str) -> bool:
-    """Whether the tag of a type of CUDA's is a constant of the program's own here."""
+def _is_own_tag(unit: Rewrite, offset: int, word: str) -> bool:
+    """Whether the tag of a type of CUDA's is a name of the program's own here, of no type."""
     code = unit.source.code
-    before = code[max(0, offset - 80) : offset].rstrip()
-    if _QUALIFIED.search(before):
+    if unit.is_member(offset) or _declares_variable(code, offset, word):
         return True
-    return before.endswith(("{", ",")) and _GIVEN.match(code, offset + len(word)) is not None
+    before = code[max(0, offset - _LOOK_BACK) : offset].rstrip()
+    if before.endswith((";", "{", "}", ",")) and _GIVEN.match(code, offset + len(word)):
+        return True
+    return _TYPE_HERE.match(code, offset + len(word)) is None and any(
+        _declares_variable(code, other, word) for other in unit.words[word]
+    )
+
+
+def _declares_variable(code: str, offset: int, word: str) -> bool:
+    before = code[max(0, offset - _LOOK_BACK) : offset]
+    return (
+        _TYPED.search(before) is not None and _DECLARED.match(code, offset + len(word)) is not None
+    )
 
 
 def rename_pasted_prefixes(unit: Rewrite) -> None:
