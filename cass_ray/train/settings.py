@@ -39,8 +39,7 @@ class DataSettings(StrictModel):
     tasks: list[str] = Field(default=["source"], min_length=1)
     """``source``, ``assembly``, each with ``:cuda-to-hip`` (default) or ``:hip-to-cuda``."""
     prompt: str = "ours"
-    """Instruction format: ``ours``, ``compact`` (assembly without what can be written again) or
-    ``cass`` (that of the published checkpoints)."""
+    """Instruction format: ``ours`` or ``cass`` (that of the published checkpoints)."""
     architectures: list[str] = []
     """Nvidia architectures whose SASS is used; empty: the first of each pair."""
     rdna3: Literal["compiled", "lifted"] = "compiled"

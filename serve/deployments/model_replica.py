@@ -136,14 +136,7 @@ class ModelReplica:
     def _answer(
         self, request: TranslateRequest, task: Task, text: str, produced: Produced, started: float
     ) -> EngineAnswer:
-        layout, code = self._translator.format, None
-        block = extract(text, (layout.wording(task).answer_fence,))
-        failed = "" if block is not None else "the model's answer holds no code block"
-        if block is not None:
-            try:
-                code = layout.code(task, block.code)
-            except ValueError as error:
-                failed = f"no usable answer: {error}"
+        block = extract(text, (self._translator.format.wording(task).answer_fence,))
         cut = block is not None and not block.closed and not produced.ended
         findings = []
         if cut:
@@ -152,11 +145,11 @@ class ModelReplica:
                 FindingModel(line=0, column=0, name="", severity="error", message=message)
             )
         return EngineAnswer(
-            source=request.source if code is None else code,
+            source=request.source if block is None else block.code,
             version=self._translator.version,
             findings=findings,
-            counts=CountsModel(converted=int(code is not None)),
+            counts=CountsModel(converted=int(block is not None)),
             usage=Usage(prompt_tokens=produced.prompt_tokens, completion_tokens=produced.tokens),
             seconds=time.perf_counter() - started,
-            failed=failed,
+            failed="the model's answer holds no code block" if block is None else "",
         )
