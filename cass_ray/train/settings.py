@@ -193,8 +193,8 @@ class ModelSettings(StrictModel):
     rope: RopeSettings | None = None
     precision: Literal["bf16", "fp32"] = "bf16"
     attention: Attention = "auto"
-    """``flash-attn``: the package, version 3 or 4 (``pip install --pre flash-attn-4``, which on
-    Hopper is the fastest); ``auto`` takes the fastest that runs."""
+    """``auto`` takes the first of ``cudnn``, ``flash`` and ``math`` that runs. ``flash-attn`` is
+    ``flash`` with the kernels of FlashAttention's package 4 or 3, as PyTorch takes them."""
     liger: bool = True
     """Liger's kernels, where there is a GPU."""
     memory_gib: float | None = Field(default=None, gt=0)
