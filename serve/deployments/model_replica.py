@@ -15,8 +15,8 @@ from cass_ray.translate.engines.edits import formatted_question, load_form
 from cass_ray.translate.engines.model import ModelTranslator
 from cass_ray.translate.protocol import TranslatorError
 from serve.engines.base import EngineAnswer
-from serve.generation.base import Detokenizer, Produced
-from serve.generation.factory import make_generator
+from serve.generation.detokenizer import Detokenizer
+from serve.generation.generator import Produced, TextGenerator
 from serve.settings import EngineSettings
 
 _TEMPERATURE = 0.8
@@ -28,7 +28,7 @@ class ModelReplica:
 
     def __init__(self, settings: EngineSettings) -> None:
         self._translator = ModelTranslator.from_engine(settings.translator)
-        self._generator = make_generator(
+        self._generator = TextGenerator.load(
             self._translator.path, settings.generation, self._translator.options.device
         )
         formatted = self._translator.formatted_tasks
