@@ -37,6 +37,7 @@ _TAGS = frozenset({"cudaError"})
 """Tags of types, which programs take for a name that is free."""
 _ARRAYS = frozenset({"hipArray", "hipMipmappedArray"})
 _GIVEN = re.compile(r"\s*=(?!=)")
+_NO_ARGUMENTS = re.compile(r"\s*\(\s*\)")
 _PASTED = re.compile(r"\s*##")
 _PREFIXES = {
     "cuda": "hip",
@@ -81,8 +82,10 @@ def rename_names(unit: Rewrite) -> None:
 
 
 def _is_own_constant(unit: Rewrite, offset: int, word: str) -> bool:
-    """Whether the tag of a type of CUDA's is a constant of the program's own here."""
+    """Whether the tag of a type of CUDA's is a constant, or a function, of the program's own."""
     code = unit.source.code
+    if _NO_ARGUMENTS.match(code, offset + len(word)):
+        return unit.is_member(offset) or unit.is_declaration(offset, word)
     before = code[max(0, offset - 80) : offset].rstrip()
     if _QUALIFIED.search(before):
         return True
