@@ -176,17 +176,12 @@ def _translated(
             inside = str(path.relative_to(root / package.folders[0]))
             if path.suffix in _ENDINGS and path.is_file() and package.has(inside):
                 text = path.read_text("utf-8", "replace")
-                if of_cutlass:
-                    texts[str(path.relative_to(root))] = cutlass.amended(inside, text)
-                elif declared or is_of_cuda(text):
+                if declared or of_cutlass or is_of_cuda(text):
                     texts[str(path.relative_to(root))] = with_bfloat16(text)
         paths = frozenset(str(path.relative_to(root)) for path in root.rglob("*.h"))
-        architecture = cutlass.ARCHITECTURE if of_cutlass else 0
-        context = Context(paths, declared_names(texts.values()), cuda_architecture=architecture)
+        context = Context(paths, declared_names(texts.values()))
         for inside, text in texts.items():
-            if not of_cutlass or cutlass.needs_translation(inside):
-                made = refusing.translate(text, filename=inside, context=context)
-                texts[inside] = made.source
+            texts[inside] = refusing.translate(text, filename=inside, context=context).source
         if declared:
             texts = declarations.refuse_calls(texts, package.name)
         for inside, text in texts.items():

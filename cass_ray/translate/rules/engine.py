@@ -274,6 +274,11 @@ PASSES: tuple[Pass, ...] = (
         "anywhere: a word that no other pass takes",
     ),
     Pass(
+        "sizes of shared memory",
+        storage.drop_sizes,
+        "anywhere: the text between brackets of declarations, which no other pass takes",
+    ),
+    Pass(
         "alignments",
         storage.move_attributes,
         "anywhere, as the word before",

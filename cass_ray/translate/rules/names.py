@@ -44,6 +44,7 @@ _TYPED = re.compile(
 _DECLARED = re.compile(r"\s*(?:=(?!=)|[;,){\[])")
 _TYPE_HERE = re.compile(r"\s*[&*]*\s*\w|\s*\(|\s*[&*]+\s*[,)>]|\s*>(?!=)")
 """What stands behind a type: ``cudaError e``, ``cudaError(1)``, ``f(cudaError&)``."""
+_NO_ARGUMENTS = re.compile(r"\s*\(\s*\)")
 _PASTED = re.compile(r"\s*##")
 _PREFIXES = {
     "cuda": "hip",
@@ -102,6 +103,8 @@ def rename_names(unit: Rewrite) -> None:
 def _is_own_tag(unit: Rewrite, offset: int, word: str) -> bool:
     """Whether the tag of a type of CUDA's is a name of the program's own here, of no type."""
     code = unit.source.code
+    if _NO_ARGUMENTS.match(code, offset + len(word)):
+        return unit.is_member(offset) or unit.is_declaration(offset, word)
     if unit.is_member(offset) or _declares_variable(code, offset, word):
         return True
     before = code[max(0, offset - _LOOK_BACK) : offset].rstrip()

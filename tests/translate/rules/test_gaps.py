@@ -189,6 +189,7 @@ LOOP = "{ int old = *(int*)a; old = atomicCAS((int*)a, old, f(v)); return old; }
         (f"__device__ static double atomicMax(double *a, double v) {LOOP}\n", Severity.NOTE),
         (f"__device__ static double atomicAdd(double *a, double v) {LOOP}\n", Severity.NOTE),
         (f"__device__ static float2 atomicAdd(float2 *a, float2 v) {LOOP}\n", None),
+        ("__device__ static float atomicMin(float* a, float v);\n", Severity.NOTE),
         ("__device__ double __shfl_down(double v, unsigned d) { return g(v, d); }", Severity.ERROR),
         ("__device__ float atomicMin(float* a, float v) { *a = v; return v; }\n", Severity.ERROR),
         (f"__device__ long atomicMin(long* a, long v) {LOOP}\n", None),

@@ -46,6 +46,7 @@ ORDER = [
     "absent",
     "dropped words",
     "register",
+    "sizes of shared memory",
     "alignments",
     "restricted elements",
     "vector types",
