@@ -28,6 +28,7 @@ from cass_ray.translate.rules import (
     overloads,
     own_enumerations,
     own_functions,
+    pointer_attributes,
     printing,
     random_numbers,
     restricted_elements,
@@ -162,6 +163,11 @@ PASSES: tuple[Pass, ...] = (
         "locations",
         names.rewrite_forms_by_mention,
         "behind the calls, which know the forms that only CUDA 13 has",
+    ),
+    Pass(
+        "memory types",
+        pointer_attributes.rewrite_memory_types,
+        "anywhere: a member's name is no other pass's",
     ),
     Pass(
         "halves",

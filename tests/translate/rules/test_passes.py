@@ -24,6 +24,7 @@ ORDER = [
     "managed symbols",
     "calls",
     "locations",
+    "memory types",
     "halves",
     "surface reads",
     "random numbers",
