@@ -228,6 +228,15 @@ int prefetch(void* p) {
   CubDebugExit(CubDebug(cudaMemPrefetchAsync(p, 4, place, 0)));
   return cudaMemAdvise(p, 4, cudaMemAdviseSetReadMostly, {cudaMemLocationTypeDevice, 0});
 }
+int wait_outside(cudaStream_t s, cudaEvent_t e) {
+  return cudaEventRecordWithFlags(e, s, cudaEventRecordExternal)
+    + cudaStreamWaitEvent(s, e, cudaEventWaitExternal);
+}
+bool is_on_device(const void* p) {
+  cudaPointerAttributes attributes;
+  cudaPointerGetAttributes(&attributes, p);
+  return attributes.memoryType == cudaMemoryTypeDevice;
+}
 namespace {
 __device__ float of_both(const float *f, const half *h) {
   return __ldg(f) + __half2float(__ldg(h));
