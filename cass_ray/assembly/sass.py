@@ -202,11 +202,6 @@ def normalize(text: str) -> str:
     return parse(text).render()
 
 
-def without_reuse(text: str) -> str:
-    """``text`` without ``.reuse``, which keeps an operand for the next instruction: a hint."""
-    return text.replace(".reuse", "")
-
-
 def kernel_names(text: str) -> list[str]:
     """Mangled names of the entry points (all functions of a cuobjdump listing), code not read."""
     names: list[str] = []

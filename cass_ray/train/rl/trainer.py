@@ -18,12 +18,11 @@ from typing import Protocol
 import torch
 
 from cass_ray.execute.rewards.verdicts import Outcome, Rewarder, RewardVerdict
-from cass_ray.train.rl.canonical_names import RenamedItem
 from cass_ray.train.rl.guidance import Reference, guided, right_answer
 from cass_ray.train.rl.learner import JudgedGroup
 from cass_ray.train.rl.questions import QuestionChooser
 from cass_ray.train.rl.records import RewardRecords
-from cass_ray.train.rl.rollouts import EditQuestion, Rollout, RolloutGenerator
+from cass_ray.train.rl.rollouts import EditQuestion, RenamedItem, Rollout, RolloutGenerator
 from cass_ray.train.rl.settings import RlSettings
 
 METRICS = "metrics.jsonl"
