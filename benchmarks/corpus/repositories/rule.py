@@ -28,7 +28,7 @@ FOLDER = Path(__file__).parent
 LIST = FOLDER / "repositories.yaml"
 LISTS = (
     "named", "by_rule", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",
-    "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth",
+    "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth",
 )  # fmt: skip
 LATER_LISTS = {"second": "by_rule", "third": "second", "fourth": "third", "fifth": "fourth"}
 """Later lists, with the one that each follows."""
@@ -92,6 +92,8 @@ class RepositoryList(StrictModel):
     """The same of further names."""
     fourteenth: list[Repository] = []
     """What is left of the clones that were had."""
+    fifteenth: list[Repository] = []
+    """Clones whose README alone names a permissive licence."""
     not_had: list[str] = []
     """Candidates before the last one taken of which no clone could be had."""
 

@@ -26,7 +26,10 @@ _OPAQUE = re.compile(
 """Takes time linear in the text: what begins at a quote or a comment always ends, at the latest
 with the text, and is never read twice."""
 _PP_NUMBER = re.compile(r"(?<![\w'])\.?\d(?:'?\w|\.)*'\Z")
-_SYSTEM_INCLUDE = re.compile(r"^([ \t]*#[ \t]*include[ \t]*<)([^>\n]*)", re.MULTILINE)
+_SYSTEM_INCLUDE = re.compile(
+    r"(^[ \t]*#[ \t]*include[ \t]*<|\b__has_include(?:_next)?[ \t]*\([ \t]*<)([^>\n]*)",
+    re.MULTILINE,
+)
 _LINE_END = re.compile(r"(?<!\\)(?<!\\\r)\n")
 _NOT_NEWLINE = re.compile(r"[^\n]")
 _OPEN = {"(": ")", "[": "]", "{": "}"}
