@@ -30,7 +30,7 @@ from cass_ray.translate.project import cutlass, declarations
 from cass_ray.translate.project.refusals import RefusingTranslator
 from cass_ray.translate.protocol import Context, Translator
 
-UNIT_RECIPE = "11"
+UNIT_RECIPE = "12"
 """Part of keys of a project's units: raise it when what is given to compilers here changes."""
 _RECIPE = "refused where it is code; cuda.h, asm of devices; own folders; for clang"
 _TRANSLATED = ("torch", "libopencv-core-dev", "librmm-cu13", "rapidjson-dev")
@@ -80,6 +80,9 @@ _REMOVED = tuple(
 )
 """Names that CUDA 13 took away, for the Nvidia side of projects: what the documentation of CUDA 12
 says to call in their place, which does the same."""
+_OF_FMT = ("FMT_CONSTEVAL=", "FMT_USE_CONSTEVAL=0")
+"""fmt, which spdlog brings, checks formats in ``consteval`` functions where C++20 is: nvcc cannot
+evaluate them. The first is what older releases ask for."""
 _RUNTIME_HEADERS = frozenset({"cuda_runtime.h", "cuda_runtime_api.h", "cuda.h"})
 _ENDINGS = (".h", ".cuh", ".hpp", ".inl")
 
@@ -137,7 +140,7 @@ def unit_definitions(row: Mapping[str, Any], *, translated: bool) -> tuple[str, 
     of_rmm = _OF_RMM if any(key.startswith("librmm-") for key in packages_of_row) else ()
     definitions = (*(row.get("definitions") or ()), *of_rmm)
     if not translated:
-        return (*definitions, *_REMOVED) if row.get("configured") else definitions
+        return (*definitions, *_REMOVED, *_OF_FMT) if row.get("configured") else definitions
     renamed = tuple(
         _NO_HALF.sub(r"\1HIP_NO_HALF", each).replace(_THRUST_ON_CUDA, "THRUST_DEVICE_SYSTEM_HIP")
         for each in definitions
