@@ -11,6 +11,7 @@ from cass_ray.translate.rules import (
     compute_types,
     cub_warps,
     driver_files,
+    forward_declarations,
     grids,
     groups,
     guards,
@@ -218,6 +219,11 @@ PASSES: tuple[Pass, ...] = (
         "own enumerations",
         own_enumerations.keep_enumerators,
         "before the names and those that HIP lacks",
+    ),
+    Pass(
+        "forward declarations",
+        forward_declarations.rewrite_forward_declarations,
+        "before the names, which would rename what is declared and keep its type",
     ),
     Pass(
         "names",

@@ -35,7 +35,7 @@ _PRAGMA = re.compile(
 _MACRO_NAMED = re.compile(r"(?:#[ \t]*(?:define|undef|ifdef|ifndef)[ \t]+|\bdefined[ \t(]+)\Z")
 _TAGS = frozenset({"cudaError"})
 """Tags of types, which programs take for a name that is free."""
-_ARRAYS = frozenset({"hipArray", "hipMipmappedArray"})
+_STRUCTURES = frozenset({"hipArray", "hipMipmappedArray", "hipGraphNode", "hipGraphExec"})
 _GIVEN = re.compile(r"\s*=(?!=)")
 _TYPED = re.compile(
     r"(?<!\w)(?!(?:return|case|throw|new|else|typename|struct|enum|class|const|volatile|static|using"
@@ -228,13 +228,13 @@ def _drop_class_key(unit: Rewrite, offset: int, word: str, hip: str) -> None:
     """``struct cudaGraphicsResource`` is ``hipGraphicsResource``: HIP's types are typedefs.
 
     Forward declarations keep the keyword: HIP's header has declared the type. So does a definition:
-    the type is the program's own. So do arrays, which headers name before they are declared.
+    the type is the program's own. So do handles' own, which headers name before they are declared.
     """
     code = unit.source.code
     if _DEFINITION.match(code, offset + len(word)):
         return
     key = _CLASS_KEY.search(code, max(0, offset - 24), offset)
-    if hip.startswith("ihip") or hip in _ARRAYS:
+    if hip.startswith("ihip") or hip in _STRUCTURES:
         return  # The tag of a struct itself, declared or not.
     if key and tables.types().get(word) == hip and code[offset + len(word)] not in ";":
         unit.edits.replace(key.start(), offset, "")

@@ -35,6 +35,7 @@ ORDER = [
     "compute types",
     "macros of HIP",
     "own enumerations",
+    "forward declarations",
     "names",
     "headers of Thrust",
     "pragmas in macros",
