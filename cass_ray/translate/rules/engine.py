@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from cass_ray.translate.protocol import NO_CONTEXT, Context, Translation
 from cass_ray.translate.rules import (
+    absent_fields,
     block_reductions,
     compute_types,
     cub_warps,
@@ -29,7 +30,6 @@ from cass_ray.translate.rules import (
     overloads,
     own_enumerations,
     own_functions,
-    pointer_attributes,
     printing,
     random_numbers,
     restricted_elements,
@@ -166,8 +166,8 @@ PASSES: tuple[Pass, ...] = (
         "behind the calls, which know the forms that only CUDA 13 has",
     ),
     Pass(
-        "memory types",
-        pointer_attributes.rewrite_memory_types,
+        "absent fields",
+        absent_fields.rewrite_absent_fields,
         "anywhere: a member's name is no other pass's",
     ),
     Pass(

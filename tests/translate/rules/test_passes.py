@@ -24,7 +24,7 @@ ORDER = [
     "managed symbols",
     "calls",
     "locations",
-    "memory types",
+    "absent fields",
     "halves",
     "surface reads",
     "random numbers",

@@ -26,6 +26,8 @@ pytestmark = pytest.mark.amd
         "#ifdef __CUDACC__\n#include <cuda_fp16.h>\n"
         "__device__ void f(half* a) { atomicAdd(a, __float2half(1)); }\n#endif",
         "#define lane() (threadIdx.x % warpSize)",
+        "inline void f(cudaTextureDesc d, cudaTextureDesc* p, bool way) {\n"
+        "d.disableTrilinearOptimization = way ? 1 : 0;\np->seamlessCubemap = way; }",
         "#if CUDART_VERSION < 11010\n#undef cudaEventWaitExternal\n#endif\n"
         "inline void f(cudaStream_t s, cudaEvent_t e, cudaStreamAttrValue v, bool captures) {\n"
         "(void)cudaStreamSetAttribute(s, cudaStreamAttributeAccessPolicyWindow, &v);\n"
