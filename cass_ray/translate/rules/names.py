@@ -14,6 +14,7 @@ _WMMA = re.compile(r"nvcuda\s*::\s*wmma\b")
 _CUB_ALIAS = re.compile(r"\bnamespace\s+cub\s*=\s*(?:::\s*)?(?:hipcub|(?:\w+\s*::\s*)+cub)\s*;")
 _CLASS_KEY = re.compile(r"\b(?:struct|union|enum)\s+\Z")
 _DEFINITION = re.compile(r"\s*(?:final\s*)?(?:\{|:(?!:))")
+_CLASS = re.compile(r"\b(?:struct|class)\s+\w+[^;{}()]*\Z")
 _QUALIFIED = re.compile(r"(\w+)\s*::\s*\Z")
 _QUALIFIERS = re.compile(r"(?<![\w>)])(?<![\w>)]::)(?:[A-Za-z_]\w*\s*::\s*)+\Z")
 _SCOPES = re.compile(r"(?<![\w>)])(?<![\w>)]::)(?:[A-Za-z_]\w*::\s*)+\Z")
@@ -393,7 +394,7 @@ def rename_device_functions(unit: Rewrite) -> None:
         # functions that it defines under CUDA's name are its own altogether.
         # A name without underscores in front may be an overload of another file's, too.
         is_own = unit.declares(word) if word.startswith("__") else unit.is_own(word)
-        if is_own and found.snippet != "cache":
+        if is_own and (found.snippet != "cache" or _is_own_member(unit, word)):
             continue
         for offset in offsets:
             if word in _ALSO_OF_THE_HOST and offset not in unit.device:
@@ -414,6 +415,14 @@ def rename_device_functions(unit: Rewrite) -> None:
                 unit.rename(offset, word, found.hip)
                 if found.snippet:
                     unit.snippets.add(found.snippet)
+
+
+def _is_own_member(unit: Rewrite, word: str) -> bool:
+    """Whether a class of the file has a function of the name, which its own functions call."""
+    code = unit.source.code
+    declared = (each for each in unit.words[word] if unit.is_declaration(each, word))
+    braces = (unit.source.enclosing_braces(offset)[:1] for offset in declared)
+    return any(_CLASS.search(code, max(0, at[0] - 200), at[0]) for at in braces if at)
 
 
 def _drop_own_scope(unit: Rewrite, offset: int) -> bool:
