@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from cass_ray.translate.protocol import NO_CONTEXT, Context, Translation
 from cass_ray.translate.rules import (
+    absent_fields,
     block_reductions,
     compute_types,
     cub_warps,
     driver_files,
+    forward_declarations,
     grids,
     groups,
     guards,
@@ -28,7 +30,6 @@ from cass_ray.translate.rules import (
     overloads,
     own_enumerations,
     own_functions,
-    pointer_attributes,
     printing,
     random_numbers,
     restricted_elements,
@@ -165,8 +166,8 @@ PASSES: tuple[Pass, ...] = (
         "behind the calls, which know the forms that only CUDA 13 has",
     ),
     Pass(
-        "memory types",
-        pointer_attributes.rewrite_memory_types,
+        "absent fields",
+        absent_fields.rewrite_absent_fields,
         "anywhere: a member's name is no other pass's",
     ),
     Pass(
@@ -218,6 +219,11 @@ PASSES: tuple[Pass, ...] = (
         "own enumerations",
         own_enumerations.keep_enumerators,
         "before the names and those that HIP lacks",
+    ),
+    Pass(
+        "forward declarations",
+        forward_declarations.rewrite_forward_declarations,
+        "before the names, which would rename what is declared and keep its type",
     ),
     Pass(
         "names",

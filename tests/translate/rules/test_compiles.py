@@ -473,6 +473,18 @@ cublasStatus_t product(cublasHandle_t handle, const __half* a, half* c) {
 }
 """
 
+ABSENT = """
+#include <cuda_runtime.h>
+bool f(cudaStream_t s, cudaEvent_t e, cudaTextureDesc d, const cudaPointerAttributes& a, bool is) {
+  cudaStreamAttrValue hint = {};
+  d.seamlessCubemap = is;
+  d.disableTrilinearOptimization = is;
+  return cudaStreamSetAttribute(s, cudaStreamAttributeAccessPolicyWindow, &hint) == cudaSuccess &&
+         cudaEventRecordWithFlags(e, s, is ? cudaEventRecordExternal : 0) == cudaSuccess &&
+         cudaStreamWaitEvent(s, e, is ? cudaEventWaitExternal : 0) == cudaSuccess &&
+         cudaCtxResetPersistingL2Cache() == cudaSuccess && a.memoryType == cudaMemoryTypeDevice;
+}
+"""
 SOURCES = {
     "half products": HALF_PRODUCTS,
     "nvtx ranges": NVTX_RANGES,
@@ -499,6 +511,7 @@ SOURCES = {
     "grids": GRIDS,
     "managed": MANAGED,
     "launches": LAUNCHES,
+    "absent": ABSENT,
 }
 
 
@@ -548,6 +561,7 @@ typedef __nv_bfloat162 __hip_bfloat162;
 """
 NOT_FOR_NVIDIA = {
     "launches",
+    "absent",  # hipPointerAttribute_t of HIP 6
     "mixed_products",
     "ptx",
     "halves",

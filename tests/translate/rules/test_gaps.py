@@ -300,6 +300,20 @@ def test_events_of_nvtx_keep_their_message() -> None:
     assert not ENGINE.translate(source).errors
 
 
+def test_cached_loads_that_a_class_has_itself_are_its_own() -> None:
+    member = (
+        "template <class T> struct Span {\n  T* data;\n"
+        "  __device__ T& operator[](int i) { return __ldca(&data[i]); }\n"
+        "  __device__ T& __ldca(T* p) { return *p; }\n};\n"
+    )
+    assert hip(member) == member
+    overload = (
+        "struct Pair { int a, b; };\n__device__ Pair __ldca(const Pair* p) { return *p; }\n"
+        "__device__ int f(const int* p, const Pair* q) { return __ldca(p) + __ldca(q).a; }\n"
+    )
+    assert "cass::ldca(p)" in hip(overload)
+
+
 def test_a_constant_that_is_called_as_a_type_of_cudas_is_the_programs() -> None:
     source = (
         "namespace own { enum E { success = 0, cudaError = 1 }; }\n"
