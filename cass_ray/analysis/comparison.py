@@ -72,7 +72,7 @@ def read(folder: Path) -> tuple[str, dict[Key, float]]:
             )
     except (OSError, ValueError) as error:
         raise NotComparableError(f"{folder}: not readable as {_KINDS}: {error}") from None
-    raise NotComparableError(f"{folder}: neither {_KINDS} is here")
+    raise NotComparableError(f"{folder}: no {_KINDS} is here")
 
 
 def _with_figures(path: Path) -> Any:

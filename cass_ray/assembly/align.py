@@ -1,10 +1,11 @@
 """Which kernels both sides have: SASS and RDNA3 of one program, matched by name.
 
-Equal mangled names match. Else names are compared demangled, after vendor spellings of the same
-type have become one (``HIP_vector_type<float, 4u>`` is ``float4``, a texture object is an integer
-on one side and a pointer on the other), then without the parameters of functions among template
-arguments. What is left matches by name and template arguments, then by name alone, but only where a
-spelling that belongs to one vendor explains the difference.
+Equal mangled names match, as do those of which one says ``static``. Else names are compared
+demangled, after vendor spellings of the same type have become one (``HIP_vector_type<float, 4u>``
+is ``float4``, a texture object is an integer on one side and a pointer on the other), then without
+the parameters of functions among template arguments. What is left matches by name and template
+arguments, then by name alone, but only where a spelling that belongs to one vendor explains the
+difference.
 """
 
 from __future__ import annotations
@@ -95,6 +96,7 @@ class _Reading(NamedTuple):
 
 _READINGS = (
     _Reading(lambda signature: signature.mangled, False),
+    _Reading(lambda signature: signature.plain, False),
     _Reading(lambda signature: signature.canonical, False),
     _Reading(lambda signature: signature.with_bare_functions, False, single=True),
     _Reading(lambda signature: signature.template, True),

@@ -58,6 +58,7 @@ _NVCC_STATIC = re.compile(r"__nv_static_(\d+)_")
 _CLANG_STATIC = re.compile(r"(?:\.|__)(?:static|intern)(?:\.|__)[0-9a-f]+$")
 _PREFIX = re.compile(r"_Z(N?)[VK]*L?")
 _LENGTH = re.compile(r"[0-9]{1,5}")
+_STATIC_MEMBER = re.compile(r"L[0-9]")
 _FUNCTION = "&("
 """A function among template arguments begins with it."""
 _MOST_FUNCTIONS = 64
@@ -71,11 +72,12 @@ class Signature:
 
     @cached_property
     def plain(self) -> str:
-        """The mangled name without what separate compilation of static kernels adds."""
+        """The mangled name without what says that the kernel is static, which nvcc leaves out of
+        templates in namespaces, and without what separate compilation adds."""
         name = _CLANG_STATIC.sub("", self.mangled)
         if static := _NVCC_STATIC.match(name):  # the number is the length of the file's tag
             name = name[static.end() + int(static[1]) + 1 :]
-        return name
+        return _without_linkage(name)
 
     @cached_property
     def canonical(self) -> str:
@@ -182,6 +184,21 @@ def _without_template_arguments(text: str) -> str:
         elif depth == 0:
             kept.append(character)
     return "".join(kept)
+
+
+def _without_linkage(mangled: str) -> str:
+    """``_ZN5spaceL5applyEv`` as ``_ZN5space5applyEv``."""
+    prefix = _PREFIX.match(mangled)
+    if prefix is None:
+        return mangled
+    head, position = mangled[: prefix.end()].rstrip("L"), prefix.end()
+    while digits := _LENGTH.match(mangled, position):
+        end = digits.end() + int(digits[0])
+        head += mangled[position:end]
+        position = end + bool(prefix[1] and _STATIC_MEMBER.match(mangled, end))
+        if not prefix[1]:
+            break
+    return head + mangled[position:]
 
 
 def _source_name(mangled: str) -> str:

@@ -12,6 +12,7 @@ from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE, emulated_architectu
 from cass_ray.commands.waiting import waiting
 from cass_ray.emulator.build import BuildFailed
 from cass_ray.emulator.coverage import EmulatorCoverage, instruction_set_of, measure
+from cass_ray.emulator.engine_interface import State
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING, fail
 from cass_ray.toolchain.errors import ToolMissing
 
@@ -33,8 +34,8 @@ def coverage(
         ),
     ] = None,
     state: Annotated[
-        str, typer.Option(help="List only instructions of this state, e.g. unsupported.")
-    ] = "",
+        State | None, typer.Option(help="List only instructions of this state.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Every instruction of the processor that LLVM knows, and whether the CPU backend executes it.
@@ -65,7 +66,7 @@ def _measured(arch: str) -> EmulatorCoverage:
         fail("emulator", f"the engine does not build: {error}", EXIT_FAILED)
 
 
-def as_dictionary(found: EmulatorCoverage, state: str = "") -> dict[str, object]:
+def as_dictionary(found: EmulatorCoverage, state: State | None = None) -> dict[str, object]:
     """For JSON: totals by state (mnemonics), and the instructions, those of ``state`` if given."""
     return {
         "mnemonics": dict(sorted(found.states().items())),
@@ -76,7 +77,7 @@ def as_dictionary(found: EmulatorCoverage, state: str = "") -> dict[str, object]
     }
 
 
-def text(found: EmulatorCoverage, state: str = "") -> str:
+def text(found: EmulatorCoverage, state: State | None = None) -> str:
     """The coverage for people: a line for each instruction, then the totals."""
     lines = [f"{item.encoding:8} {item.mnemonic:40} {item.state}" for item in found.listed(state)]
     states = found.states()

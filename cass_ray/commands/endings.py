@@ -31,8 +31,8 @@ def ending(
 ) -> Iterator[None]:
     """End ``cass COMMAND`` with a message where what is inside raises one of these.
 
-    Exit codes: 1 for ``failed``, 2 for ``usage``, settings and storage that cannot be used, 3 for
-    tools that are missing.
+    Exit codes: 1 for ``failed``, 2 for ``usage``, settings, storage and paths that cannot be used,
+    3 for tools that are missing.
     ``kept`` says what is left of work that was interrupted (130) or that ended with a process of
     the cluster (1: where ``lost`` has words for the error), and how to go on.
     """
@@ -53,6 +53,9 @@ def ending(
     except typer.Exit:
         raise
     except Exception as error:
+        if isinstance(error, OSError) and error.filename and error.strerror:
+            said = f"{error.filename} cannot be used: {error.strerror}: give another path"
+            fail(command, said, EXIT_USAGE)
         if type(error).__module__.partition(".")[0] in _STORAGE_CLIENTS:
             advice = "check the URL, the credentials and the endpoint"
             fail(command, f"the storage cannot be used: {error}: {advice}", EXIT_USAGE)

@@ -106,12 +106,13 @@ def _listings(paths: list[Path], toolchain: NvidiaToolchain) -> Iterator[str]:
     for path in paths:
         files += sorted(path.rglob("*.cubin")) if path.is_dir() else [path]
     for start in range(0, len(files), _BATCH):
-        cubins = [
-            each.data
-            for path in files[start : start + _BATCH]
-            for each in cubins_in(path, toolchain)
-            if each.architecture
-        ]
+        cubins: list[bytes] = []
+        for path in files[start : start + _BATCH]:
+            try:
+                found = cubins_in(path, toolchain)
+            except LiftError as error:
+                raise LiftError(f"{path}: {error}") from error
+            cubins += (each.data for each in found if each.architecture)
         yield from toolchain.disassemble(cubins)
 
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import get_args
 
 from cass_ray.architectures import emulated_architectures, known_architecture
-from cass_ray.emulator.engine_interface import Engine, load_engine
+from cass_ray.emulator.engine_interface import Engine, State, load_engine
 from cass_ray.emulator.isa.probe import Probed, probe
 
 GRAPHICS = ("VINTERP", "LDSDIR", "EXP")
@@ -21,14 +22,11 @@ GRAPHICS = ("VINTERP", "LDSDIR", "EXP")
 
 @dataclass(frozen=True)
 class MeasuredInstruction:
-    """One mnemonic of one format and its state: covered, ignored, unsupported or graphics.
-
-    ``ignored`` are hints and waits: nothing to do where instructions complete in order.
-    """
+    """One mnemonic of one format and its state."""
 
     mnemonic: str
     encoding: str
-    state: str
+    state: State
 
 
 @dataclass(frozen=True)
@@ -39,16 +37,16 @@ class EmulatorCoverage:
 
     def states(self) -> Counter[str]:
         """Number of mnemonics by state; a mnemonic of several formats counts by its worst."""
-        order = ("unsupported", "graphics", "covered", "ignored")
-        worst: dict[str, str] = {}
+        order = get_args(State)
+        worst: dict[str, State] = {}
         for item in self.instructions:
             state = worst.get(item.mnemonic, item.state)
             worst[item.mnemonic] = min(state, item.state, key=order.index)
         return Counter(worst.values())
 
-    def listed(self, state: str = "") -> list[MeasuredInstruction]:
+    def listed(self, state: State | None = None) -> list[MeasuredInstruction]:
         """Return instructions by format and mnemonic, those of ``state`` alone if it is given."""
-        chosen = (item for item in self.instructions if state in ("", item.state))
+        chosen = (item for item in self.instructions if state in (None, item.state))
         return sorted(chosen, key=lambda item: (item.encoding, item.mnemonic))
 
     def of(self, mnemonics: Iterable[str]) -> dict[str, str]:

@@ -7,6 +7,7 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, cast
 
 from cass_ray.emulator.build import engine_library
 
@@ -29,13 +30,18 @@ class Machine(ctypes.Structure):
     )
 
 
+State = Literal["unsupported", "graphics", "covered", "ignored"]
+"""From the worst to the best; ``ignored`` are hints and waits: nothing to do where instructions
+complete in order."""
+
+
 @dataclass(frozen=True)
 class OpcodeSupport:
-    """One opcode of one format: ``state`` is covered, ignored (nothing to do) or unsupported."""
+    """One opcode of one format."""
 
     mnemonic: str
     encoding: str
-    state: str
+    state: State
 
 
 class Engine:
@@ -79,7 +85,11 @@ class Engine:
         size = self._coverage(number, None, 0) + 1
         buffer = ctypes.create_string_buffer(size)
         self._coverage(number, buffer, size)
-        return [OpcodeSupport(*line.split()) for line in buffer.value.decode().splitlines()]
+        lines = (line.split() for line in buffer.value.decode().splitlines())
+        return [
+            OpcodeSupport(mnemonic, encoding, cast(State, state))
+            for mnemonic, encoding, state in lines
+        ]
 
     def decode(
         self, words: Sequence[int], instruction_set: str = "gfx11"

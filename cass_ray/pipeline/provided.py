@@ -1,7 +1,7 @@
 """Provided headers on the node that compiles: fetched where they are not there yet.
 
-For the AMD side, what speaks of CUDA's runtime in PyTorch's, OpenCV's and RMM's headers is
-translated once, at the same paths: the names that extensions use
+For the AMD side, what speaks of CUDA's runtime in PyTorch's, OpenCV's and RMM's headers, and all of
+CUTLASS', is translated once, at the same paths: the names that extensions use
 (``at::cuda::getCurrentCUDAStream``) stay what they are.
 """
 
@@ -26,15 +26,17 @@ from cass_ray.toolchain.provided.packages_table import (
 from cass_ray.toolchain.provided.store import AMD_HEADERS, HeaderStore, package_of_key
 from cass_ray.toolchain.unit import CompileFailure, unopened_file
 from cass_ray.translate.declared import declared_names
-from cass_ray.translate.project import declarations
+from cass_ray.translate.project import cutlass, declarations
 from cass_ray.translate.project.refusals import RefusingTranslator
 from cass_ray.translate.protocol import Context, Translator
 
-UNIT_RECIPE = "10"
+UNIT_RECIPE = "11"
 """Part of keys of a project's units: raise it when what is given to compilers here changes."""
 _RECIPE = "refused where it is code; cuda.h, asm of devices; own folders; bfloat16 of both vendors"
 _TRANSLATED = ("torch", "libopencv-core-dev", "librmm-cu13")
 """Packages that are written for both sides, by way of a translation of their headers."""
+_WHOLE = declarations.PACKAGES | {cutlass.PACKAGE}
+"""Packages of which the AMD side has all headers translated."""
 _NVIDIA = ("nvidia-", "cutensor-")
 """Begins the names of packages that are Nvidia's alone, or whose counterparts are in the HIP
 root."""
@@ -75,7 +77,7 @@ _REMOVED = tuple(
 """Names that CUDA 13 took away, for the Nvidia side of projects: what the documentation of CUDA 12
 says to call in their place, which does the same."""
 _RUNTIME_HEADERS = frozenset({"cuda_runtime.h", "cuda_runtime_api.h", "cuda.h"})
-_ENDINGS = (".h", ".cuh", ".hpp")
+_ENDINGS = (".h", ".cuh", ".hpp", ".inl")
 
 
 def with_bfloat16(text: str) -> str:
@@ -108,7 +110,7 @@ def provided_folders(keys: Iterable[str], translator: Translator | None) -> tupl
             folders += [libcudacxx_for_hip(each, store.cache) for each in of_package]
             continue
         if translator is not None:
-            if package.name in declarations.PACKAGES:
+            if package.name in _WHOLE:
                 result = _translated(store, package, root, translator)
                 folders += [result / folder for folder in package.folders]
                 continue
@@ -162,7 +164,8 @@ def _translated(
 ) -> Path:
     """Folder with those headers of ``package`` that a translation changes."""
     declared = package.name in declarations.PACKAGES
-    recipe = declarations.REFUSAL if declared else _RECIPE
+    of_cutlass = package.name == cutlass.PACKAGE
+    recipe = declarations.REFUSAL if declared else cutlass.RECIPE if of_cutlass else _RECIPE
     name = digest([package.key, translator.name, translator.version, recipe])[:12]
     refusing = RefusingTranslator(translator, names_are_known=True)
     folder = store.cache / "provided-headers-hip" / f"{package.name}-{name}"
@@ -173,7 +176,7 @@ def _translated(
             inside = str(path.relative_to(root / package.folders[0]))
             if path.suffix in _ENDINGS and path.is_file() and package.has(inside):
                 text = path.read_text("utf-8", "replace")
-                if declared or is_of_cuda(text):
+                if declared or of_cutlass or is_of_cuda(text):
                     texts[str(path.relative_to(root))] = with_bfloat16(text)
         paths = frozenset(str(path.relative_to(root)) for path in root.rglob("*.h"))
         context = Context(paths, declared_names(texts.values()))

@@ -91,7 +91,7 @@ class BuildSettings(ScreeningSettings):
     what was lifted runs too."""
 
     lifted_rows: bool = False
-    """Rows with one side: where the source has no port (CUTLASS, inline PTX), the AMD side is
+    """Rows with one side: where the source has no port (inline PTX), the AMD side is
     lifted from the machine code, and the row is of the level ``assembly``."""
 
     @property

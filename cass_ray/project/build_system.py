@@ -17,6 +17,11 @@ _TEST_TARGETS = ("test", "check", "run_tests", "tests")
 _CTEST = re.compile(
     r"^[^#\n]*\b(?:enable_testing\s*\(|include\s*\(\s*CTest\b)", re.IGNORECASE | re.MULTILINE
 )
+_VENDORED = {
+    *("3rdparty", "dependencies", "deps", "extern", "external", "submodules", "third-party"),
+    *("third_party", "thirdparty", "vendor"),
+}
+"""Folders of what others wrote, whose tests are not the project's."""
 _MAIN = re.compile(r"^[^/\n]*\bmain\s*\(", re.MULTILINE)
 _PYTHON_TEST = re.compile(r"test_.*\.py|.*_test\.py")
 _TORCH_EXTENSION = "torch.utils.cpp_extension"
@@ -201,9 +206,23 @@ def cmake_files(root: Path) -> Iterator[Path]:
             yield path
 
 
-def _uses_ctest(root: Path) -> bool:
-    """Whether some file below ``root`` asks for tests: without that ctest finds none."""
-    return any(_CTEST.search(path.read_text("utf-8", "replace")) for path in cmake_files(root))
+def _test_folders(root: Path) -> list[str]:
+    """Folders of the build in which ctest finds tests of the project's own.
+
+    What the root's file or a module asks for holds in all of it, what another file asks for below
+    that.
+    """
+    places = [
+        path.relative_to(root)
+        for path in cmake_files(root)
+        if _CTEST.search(path.read_text("utf-8", "replace"))
+    ]
+    own = [place for place in places if not _VENDORED.intersection(place.parts)]
+    if any(place.name != "CMakeLists.txt" for place in own):
+        return [BUILD_FOLDER]
+    folders = {place.parent for place in own}
+    outermost = (each for each in folders if not folders.intersection(each.parents))
+    return sorted((BUILD_FOLDER / each).as_posix() for each in outermost)
 
 
 def _is_target(name: str, makefile: str) -> bool:
@@ -221,8 +240,10 @@ def _commands(
                 f"{_place_cpm(root, dependencies)}{configure}"
                 f" && cmake --build {BUILD_FOLDER} -j {jobs}"
             )
-            test = f"ctest --test-dir {BUILD_FOLDER} --output-on-failure --no-tests=error"
-            return build, test if _uses_ctest(root) else ""
+            return build, " && ".join(
+                f"ctest --test-dir {shlex.quote(folder)} --output-on-failure --no-tests=error"
+                for folder in _test_folders(root)
+            )
         case BuildSystem.MAKE:
             makefile = next(root / name for name in _MAKEFILES if (root / name).is_file())
             text = makefile.read_text("utf-8", "replace")

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import sys
 from pathlib import Path
 
 from cass_ray.project.build_system import cmake_files
 from cass_ray.toolchain.archive.library_root import LibraryRoot
+from cass_ray.toolchain.sandbox.process import CLEAN_ENVIRONMENT
 
 _NAMES_PYTHON = re.compile(r"(?<![\w./-])(?:python3?|pytest|pip)(?![\w/-])")
 _MAKEFILE = re.compile(r"(?:gnu)?makefile(?:\.\w+)?|.+\.mk", re.IGNORECASE)
@@ -31,6 +33,8 @@ case ":$PYTHONPATH:" in
 esac
 """
 _PROGRAMS = {"python": "", "python3": "", "pytest": " -m pytest"}
+_OF_THE_SYSTEM = ("cmake", "ctest")
+"""Programs that packages bring beside Python, CMake's in a version that refuses older projects."""
 
 
 def names_python(command: str) -> bool:
@@ -39,10 +43,12 @@ def names_python(command: str) -> bool:
 
 
 def starts_python(root: Path, *commands: str) -> bool:
-    """Whether one of ``commands`` does, a recipe of a makefile at the top, or a file of CMake."""
+    """Whether one of ``commands`` does, a file of CMake, or a recipe of a makefile: one at the top
+    or in a folder there."""
     if any(_CMAKE.search(path.read_text("utf-8", "replace")) for path in cmake_files(root)):
         return True
-    files = (path for path in root.iterdir() if path.is_file() and not path.is_symlink())
+    near = (path for pattern in ("*", "*/*") for path in root.glob(pattern))
+    files = (path for path in near if path.is_file() and not path.is_symlink())
     recipes = (
         "\n".join(re.findall(r"^\t(.*)", path.read_text("utf-8", "replace"), re.MULTILINE))
         for path in files
@@ -66,9 +72,13 @@ def write_interpreter(
     folder = prefix / _FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     kept = "" if startup is None else _KEPT_PATH.replace("@startup@", str(startup))
-    for name, module in _PROGRAMS.items():
+    calls = {name: f"{kept}exec {_start(libraries)}{module}" for name, module in _PROGRAMS.items()}
+    for name in _OF_THE_SYSTEM:
+        if program := shutil.which(name, path=CLEAN_ENVIRONMENT["PATH"]):
+            calls[name] = f"exec {shlex.quote(program)}"
+    for name, call in calls.items():
         script = folder / name
-        script.write_text(f'#!/bin/sh\n{kept}exec {_start(libraries)}{module} "$@"\n')
+        script.write_text(f'#!/bin/sh\n{call} "$@"\n')
         script.chmod(0o755)
     return folder, Path(sys.executable).parent
 

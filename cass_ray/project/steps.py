@@ -147,6 +147,7 @@ class Workbench:
             "HIP_PATH": prefix,
             "HIP_PLATFORM": "amd",
             "HIP_ARCHITECTURES": self.architecture,
+            "CMAKE_POLICY_VERSION_MINIMUM": "3.5",  # CMake 4 refuses files that ask for less
             "CMAKE_PREFIX_PATH": prefix,
             "CMAKE_TOOLCHAIN_FILE": f"{prefix}/toolchain.cmake",
             **self.variables,

@@ -50,7 +50,15 @@ SAME = {
         "_Z5applyIZ4mainEUlfE_EvT_Pf",
     ),
     "plain C": ("plain", "plain"),
+    # Of CUTLASS, whose kernels are static templates in a namespace.
+    "static in a namespace": ("_ZN5space5applyIfEEvPT_", "_ZN5spaceL5applyIfEEvPT_"),
 }
+
+
+def test_static_kernels_that_no_demangler_reads() -> None:
+    nvidia = ["_ZN5space5applyIQ1", "_ZN5space5applyIQ2"]
+    alignment = align_names(nvidia, ["_ZN5spaceL5applyIQ2", "_ZN5spaceL5applyIQ1"])
+    assert [pair.nvidia for pair in alignment.pairs] == nvidia[::-1]
 
 
 @pytest.mark.parametrize(("nvidia", "amd"), SAME.values(), ids=SAME.keys())

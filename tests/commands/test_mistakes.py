@@ -135,6 +135,20 @@ MISTAKES = [
         "earlier",
         "No such file",
     ),
+    Mistake(
+        "a folder that cannot be made",
+        ("synthesize", "--model", "m", "--endpoint", "http://127.0.0.1:9", "--out", "/proc/x"),
+        2,
+        "/proc/x cannot be used",
+        "give another path",
+    ),
+    Mistake(
+        "a state that no instruction has",
+        ("emulator", "coverage", "--state", "foo"),
+        2,
+        "foo",
+        "unsupported",
+    ),
     Mistake("no data set", ("inspect", "folder"), 2, "folder", "data set"),
 ]
 

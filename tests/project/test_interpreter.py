@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -37,6 +38,14 @@ def test_recipes_start_it_too(tmp_path: Path) -> None:
     (tmp_path / "Makefile").write_text("NAME = python3\ntest: a\n\t./a\n")
     assert not starts_python(tmp_path, "make", "make test")
     assert starts_python(tmp_path, "make", "pytest")
+
+
+def test_a_makefile_of_a_folder_starts_it_too(tmp_path: Path) -> None:
+    (tmp_path / "test/more").mkdir(parents=True)
+    (tmp_path / "test/more/Makefile").write_text("a:\n\tpython a.py\n")
+    assert not starts_python(tmp_path, "make -C test")
+    (tmp_path / "test/Makefile").write_text("a:\n\tpython a.py\n")
+    assert starts_python(tmp_path, "make -C test")
 
 
 @pytest.mark.parametrize(
@@ -97,3 +106,15 @@ def test_it_starts_with_the_libraries_own_loader(tmp_path: Path) -> None:
     printed = done.stdout.decode()
     assert printed.startswith(sys.prefix)
     assert f"{libraries.folder.resolve()}/libc.so.6" in printed
+
+
+def test_the_systems_cmake_comes_before_one_beside_python(tmp_path: Path) -> None:
+    """A package's CMake 4 refuses what projects of before 2015 ask for."""
+    system = shutil.which("cmake", path="/usr/local/bin:/usr/bin:/bin")
+    if system is None:
+        pytest.skip("needs cmake")
+    path = ":".join(map(str, write_interpreter(tmp_path, None)))
+    code = ["/bin/sh", "-c", "cmake --version; command -v cmake"]
+    done = subprocess.run(code, capture_output=True, check=True, text=True, env={"PATH": path})
+    own = subprocess.run([system, "--version"], capture_output=True, check=True, text=True)
+    assert done.stdout == f"{own.stdout}{tmp_path}/interpreter/cmake\n"

@@ -185,6 +185,21 @@ def test_a_project_of_an_unknown_kind_is_refused(tmp_path: Path) -> None:
             "ctest",
         ),
         ({"CMakeLists.txt": "", "cmake/t.cmake": "INCLUDE(CTest)\n"}, BuildSystem.CMAKE, "ctest"),
+        (
+            {
+                "CMakeLists.txt": "",
+                "tests/CMakeLists.txt": "enable_testing()\n",
+                "tests/a/CMakeLists.txt": "include(CTest)\n",
+                "extern/g/CMakeLists.txt": "enable_testing()\n",
+            },
+            BuildSystem.CMAKE,
+            "ctest --test-dir build-hip/tests --output-on-failure --no-tests=error",
+        ),
+        (
+            {"CMakeLists.txt": "", "extern/g/CMakeLists.txt": "enable_testing()\n"},
+            BuildSystem.CMAKE,
+            "",
+        ),
         ({"Makefile": "check: all\n\ttrue\n"}, BuildSystem.MAKE, "make check"),
         ({"Makefile": "TEST := 1\n"}, BuildSystem.MAKE, ""),
         ({"Makefile": "tests: src\ntest: all\n\ttrue\n"}, BuildSystem.MAKE, "make test"),

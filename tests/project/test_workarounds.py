@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from cass_ray.emulator.build import runtime_library
+from cass_ray.project.cmake import packaged
 from cass_ray.project.prefix import write_prefix
 from cass_ray.project.steps import Workbench
 from cass_ray.toolchain.amd.compiler_driver import write_driver
@@ -228,6 +230,18 @@ def test_builds_in_the_sandbox_have_that_python(prefix: Path, tmp_path: Path) ->
     text = (tmp_path / "many.s").read_text()
     assert "v_writelane_b32" in text
     assert "scratch_" not in text
+
+
+@pytest.mark.amd
+def test_cmake_4_takes_files_that_ask_for_an_older_one(prefix: Path, tmp_path: Path) -> None:
+    cmake = packaged()
+    if cmake is None:
+        pytest.skip("needs the package cmake")
+    (tmp_path / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 2.8)\nproject(x C)\n")
+    bench = Workbench(tmp_path, prefix, find_amd(), runtime_library(), "gfx1100")
+    bench = replace(bench, tools=(cmake,), also_visible=(cmake.parents[1],))
+    step = bench.build("cmake -S . -B build-hip")
+    assert step.passed, step.log
 
 
 @pytest.mark.amd

@@ -28,7 +28,7 @@ FOLDER = Path(__file__).parent
 LIST = FOLDER / "repositories.yaml"
 LISTS = (
     "named", "by_rule", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",
-    "tenth", "eleventh",
+    "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth",
 )  # fmt: skip
 LATER_LISTS = {"second": "by_rule", "third": "second", "fourth": "third", "fifth": "fourth"}
 """Later lists, with the one that each follows."""
@@ -86,6 +86,12 @@ class RepositoryList(StrictModel):
     """Names that somebody knew, and clones that were had: ten middle-sized ones and ten smaller."""
     eleventh: list[Repository] = []
     """Names that somebody knew, of 10 to 120 files."""
+    twelfth: list[Repository] = []
+    """Courses, samples and people's own programs."""
+    thirteenth: list[Repository] = []
+    """The same of further names."""
+    fourteenth: list[Repository] = []
+    """What is left of the clones that were had."""
     not_had: list[str] = []
     """Candidates before the last one taken of which no clone could be had."""
 

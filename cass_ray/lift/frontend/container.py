@@ -44,8 +44,8 @@ def cubins_in(path: Path, toolchain: NvidiaToolchain) -> list[FoundCubin]:
         read = ((each.name, read_written(each, COMPILE_LIMITS.file_bytes)) for each in extracted)
         cubins = [_found(name, content) for name, content in read if content is not None]
     if not cubins:
-        message = done.stderr_text.strip() or done.stdout_text.strip() or "no device code in it"
-        raise LiftError(f"{path}: no cubin in it ({message})")
+        message = done.stderr_text.strip() or done.stdout_text.strip() or "no device code"
+        raise LiftError(f"no cubin in it: {message.replace(str(folder / _FILE), path.name)}")
     return cubins
 
 

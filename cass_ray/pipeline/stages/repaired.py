@@ -44,14 +44,14 @@ def repair_fingerprint() -> str:
 def compile_repaired(unit: Unit, compile_unit: Callable[[Unit], T]) -> tuple[T, str]:
     """What ``compile_unit`` makes of ``unit``, and the text of its main file where it was mended.
 
-    Raises the failure of the unit as it was given where it cannot be mended.
+    Raises the failure that was left where it cannot be mended: what no rule knows.
     """
     try:
         return compile_unit(unit), ""
     except CompileFailure as failure:
         if failure.reason is not Reason.COMPILE_ERROR or errors_said(failure.diagnostic):
             raise
-        first = last = failure
+        last = failure
     with private_folder() as folder:
         copy = folder / "tree"
         shutil.copytree(unit.root, copy, copy_function=_linked)
@@ -63,7 +63,7 @@ def compile_repaired(unit: Unit, compile_unit: Callable[[Unit], T]) -> tuple[T, 
                 return compile_unit(mended), _text(copy / unit.main)
             except CompileFailure as failure:
                 last = failure
-    raise first
+    raise last
 
 
 def _mend(copy: Path, root: Path, errors: Iterable[CompilerDiagnostic]) -> bool:

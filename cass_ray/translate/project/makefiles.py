@@ -22,6 +22,7 @@ from cass_ray.translate.project.nvcc_flags import (
     HOST_OPTIONS,
     LEFT,
     NAMED_ARCHITECTURE,
+    OLD_STANDARD,
 )
 from cass_ray.translate.project.nvcc_version import in_shell
 from cass_ray.translate.project.rocm_libraries import LIBRARIES
@@ -56,6 +57,7 @@ _ADDED = re.compile(
 )
 """``-l`` before each word of a list."""
 _REFERENCE = re.compile(r"\$[({](\w+)[)}]")
+_ASSIGNMENT = re.compile(r" *(?:(?:override|export)[ \t]+)*(?P<name>\w+)[ \t]*[:?+]*=")
 
 
 def translate_makefile(text: str) -> Translation:
@@ -79,6 +81,7 @@ def translate_makefile(text: str) -> Translation:
     file.substitute(_LINK, lambda match: _library(match[1], folders, "-l"))
     _name_libraries(file, folders)
     file.raise_standard()
+    _raise_in_variables(file)
     file.substitute(HOST_OPTIONS, lambda match: match["options"].replace(",-", " -"))
     file.text = _by_lines(file)
     file.spare_warnings()
@@ -88,6 +91,36 @@ def translate_makefile(text: str) -> Translation:
     if by_name and not re.search(r"^\s*ROCM_PATH\s*[?:]?=", file.text, re.MULTILINE):
         file.text = "ROCM_PATH ?= /opt/rocm\n" + file.text
     return file.done()
+
+
+def _raise_in_variables(file: BuildText) -> None:
+    """A newer C++ in variables that hipcc is given, be it called by a variable's name."""
+    lines = logical_lines(file.text)
+    owners = [found["name"] if (found := _ASSIGNMENT.match(line)) else "" for line in lines]
+    named = [set(_REFERENCE.findall(line)) for line in lines]
+    compilers = {owner for owner, line in zip(owners, lines, strict=True) if "hipcc" in line}
+    given = set[str]().union(
+        *(
+            names
+            for line, names in zip(lines, named, strict=True)
+            if "hipcc" in line or names & compilers
+        )
+    )
+    while (
+        more := {
+            name
+            for owner, names in zip(owners, named, strict=True)
+            if owner in given
+            for name in names
+        }
+        - given
+    ):
+        given |= more
+    for number, owner in enumerate(owners):
+        if owner in given:
+            lines[number], count = OLD_STANDARD.subn(r"\g<1>17", lines[number])
+            file.converted += count
+    file.text = "".join(lines)
 
 
 def translate_script(text: str) -> Translation:

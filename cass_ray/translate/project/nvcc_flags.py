@@ -31,19 +31,15 @@ IN_CMAKE = (
     (re.compile(r"(?<![\w-])-arch(?:\s+|;)\$\{\w+\}"), ""),
 )
 """In flags of the HIP language alone: clang's ``-G`` takes a number, its ``-arch`` is a Mac's."""
+_OLD = r"(-std(?:=|\s+)(?:c|gnu)\+\+)(?:0x|11|1y|14)\b"
 STANDARD = (
     # rocPRIM, hipCUB and rocThrust want C++17, as CUB and Thrust of CUDA 13 do.
     (re.compile(r"\b((?:CMAKE_)?HIP_STANDARD\s+)(?:98|03|11|14)\b"), r"\g<1>17"),
     (re.compile(r"\bhip_std_(?:98|03|11|14)\b"), "hip_std_17"),
-    (
-        re.compile(
-            r"^(.*(?:CMAKE_HIP_FLAGS|NVCC|hipcc).*-std(?:=|\s+)(?:c|gnu)\+\+)(?:0x|11|1y|14)\b",
-            re.MULTILINE,
-        ),
-        r"\g<1>17",
-    ),
+    (re.compile(rf"^(.*(?:CMAKE_HIP_FLAGS|NVCC|hipcc).*){_OLD}", re.MULTILINE), r"\1\g<2>17"),
 )
 """The C++ of device code, where the project asks for an older one."""
+OLD_STANDARD = re.compile(_OLD)
 
 HOST_OPTIONS = re.compile(
     r"-{1,2}(?:Xcompiler|compiler-options)(?:=|\s+)([\"'])(?P<options>[^\"'\n]{0,999})\1"

@@ -16,12 +16,17 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from cass_ray.translate.project import cutlass
 from cass_ray.translate.project.declarations import MACROS
 from cass_ray.translate.protocol import NO_CONTEXT, Context, Finding, Translation, Translator
 from cass_ray.translate.rules.text import SourceText, opaque, split_mark
 
-UNKNOWN_NAME = ("looks like CUDA and is not known", "has no counterpart in HIP")
-"""Ends of messages about names that HIP does not declare."""
+UNKNOWN_NAME = (
+    *("looks like CUDA and is not known", "has no counterpart in HIP"),
+    "the namespace cutlass does not exist in HIP",
+)
+"""Ends of messages about names that HIP does not declare. CUTLASS' headers are given to the AMD
+side of projects (:mod:`cass_ray.translate.project.cutlass`)."""
 
 _MARK = "cass-ray: "
 _SAID = re.compile(
@@ -71,7 +76,15 @@ class RefusingTranslator:
     def translate(
         self, source: str, *, filename: str = "", context: Context = NO_CONTEXT
     ) -> Translation:
-        """As the protocol says; findings are those of the text as it was given."""
+        """As the protocol says; findings are those of the text as it was given.
+
+        Headers of CUTLASS are translated in a way of their own.
+        """
+        if name := cutlass.inside(filename):
+            source = cutlass.amended(name, source)
+            if not cutlass.needs_translation(name):
+                return Translation(source)
+            context = replace(context, cuda_architecture=cutlass.ARCHITECTURE)
         made = self.translator.translate(source, filename=filename, context=context)
         errors = [each for each in made.errors if not self._left_out(each, source, context)]
         if not errors:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 
 from cass_ray.corpus.parsing.kernels import kernel_definitions
@@ -22,8 +22,12 @@ from cass_ray.translate.repair.attributes import (
     widen_specialization,
 )
 from cass_ray.translate.repair.builtin_indices import name_index_types
-from cass_ray.translate.repair.constants import assign_where_nothing_does, make_plain_constant
-from cass_ray.translate.repair.device_pointers import count_bytes
+from cass_ray.translate.repair.constants import (
+    assign_where_nothing_does,
+    make_plain_constant,
+    name_no_object,
+)
+from cass_ray.translate.repair.device_pointers import count_bytes, drop_const
 from cass_ray.translate.repair.half_assignments import convert_halves, name_assigned_type
 from cass_ray.translate.repair.host_math import name_standard_function
 from cass_ray.translate.repair.operators import leave_own_operator, own_operators
@@ -191,7 +195,7 @@ def apply_fixes(source: str, errors: list[CompilerDiagnostic]) -> tuple[str, lis
     for item in errors:
         if (item.line, item.column) in edited:
             continue
-        offset = _offset(source, item)
+        offset = text.offset(item.line, item.column)
         for fix in _RULES:
             done = fix(text, edits, item, offset)
             if done and done not in fixes:
@@ -200,15 +204,6 @@ def apply_fixes(source: str, errors: list[CompilerDiagnostic]) -> tuple[str, lis
                 edited.add((item.line, item.column))
                 break
     return edits.apply(source), fixes
-
-
-def _offset(source: str, item: CompilerDiagnostic) -> int:
-    lines = source.split("\n")
-    before = sum(len(line) + 1 for line in lines[: item.line - 1])
-    # Columns count bytes.
-    line = lines[item.line - 1] if item.line <= len(lines) else ""
-    column = line.encode("utf-8", "surrogateescape")[: item.column - 1].decode("utf-8", "replace")
-    return min(before + len(column), len(source))  # what is built may be another text than this
 
 
 Fix = Callable[[SourceText, Edits, CompilerDiagnostic, int], str]
@@ -298,7 +293,7 @@ def _widen_specialization(
     text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int
 ) -> str:
     place = specialized_template(item.notes, item.file)
-    candidate = _offset(text.text, replace(item, line=place[0], column=place[1])) if place else -1
+    candidate = text.offset(*place) if place else -1
     return widen_specialization(text, edits, item.notes, item.line, offset, candidate)
 
 
@@ -459,8 +454,10 @@ _RULES: tuple[Fix, ...] = (
     _by_message(convert_halves),
     _by_message(name_assigned_type),
     _by_message(count_bytes),
+    _by_message(drop_const),
     _with_notes(name_index_types),
     _with_notes(make_plain_constant),
+    _with_notes(name_no_object),
     _by_message(assign_where_nothing_does),
     _unify_extremes,
     _cast_narrowed,

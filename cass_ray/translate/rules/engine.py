@@ -28,6 +28,7 @@ from cass_ray.translate.rules import (
     overloads,
     own_enumerations,
     own_functions,
+    pointer_attributes,
     printing,
     random_numbers,
     restricted_elements,
@@ -160,8 +161,13 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass(
         "locations",
-        names.rewrite_locations,
+        names.rewrite_forms_by_mention,
         "behind the calls, which know the forms that only CUDA 13 has",
+    ),
+    Pass(
+        "memory types",
+        pointer_attributes.rewrite_memory_types,
+        "anywhere: a member's name is no other pass's",
     ),
     Pass(
         "halves",
@@ -272,6 +278,11 @@ PASSES: tuple[Pass, ...] = (
         "register",
         storage.drop_register,
         "anywhere: a word that no other pass takes",
+    ),
+    Pass(
+        "sizes of shared memory",
+        storage.drop_sizes,
+        "anywhere: the text between brackets of declarations, which no other pass takes",
     ),
     Pass(
         "alignments",

@@ -22,6 +22,11 @@ _UNNAMED = re.compile(r"\bnamespace\s*\{")
 _LONGEST_HEAD = 400
 _LOOK_BACK = 60
 _OPERATOR = re.compile(r"[-+*/]=?|[<>]=?|==|!=")
+_FUNCTION = re.compile(
+    r"h2?(?:ceil|cos|exp|exp2|exp10|floor|log|log2|log10|rcp|rint|rsqrt|sin|sqrt|trunc)\Z"
+    r"|__h(?:add|sub|mul|div|fma|neg|abs|max|min|isnan|isinf|(?:eq|ne|lt|le|gt|ge)u?)2?\Z"
+)
+_GLOBAL = re.compile(r"(?<![\w>:])::\s*\Z")
 
 
 def add_operators(unit: Rewrite) -> None:
@@ -39,7 +44,20 @@ def add_operators(unit: Rewrite) -> None:
     if "__ldg" in unit.words and _UNNAMED.search(unit.source.code):
         unit.snippets.add("unnamed_loads")
     _add_host_operators(unit)
+    _look_up_by_arguments(unit)
     _report_comparisons(unit)
+
+
+def _look_up_by_arguments(unit: Rewrite) -> None:
+    """``::hexp(x)`` is ``hexp(x)``: HIP has those of halves in a namespace without a name, where
+    ``::`` does not look once it has found those of bfloat16."""
+    for word, offsets in unit.words.items():
+        if not _FUNCTION.match(word) or unit.declares(word):
+            continue
+        for offset in offsets:
+            start = max(offset - _LOOK_BACK, 0)
+            if found := _GLOBAL.search(unit.source.code[start:offset]):
+                unit.edits.replace(start + found.start(), offset, "")
 
 
 def _report_comparisons(unit: Rewrite) -> None:

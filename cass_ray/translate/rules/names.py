@@ -37,6 +37,14 @@ _TAGS = frozenset({"cudaError"})
 """Tags of types, which programs take for a name that is free."""
 _ARRAYS = frozenset({"hipArray", "hipMipmappedArray"})
 _GIVEN = re.compile(r"\s*=(?!=)")
+_TYPED = re.compile(
+    r"(?<!\w)(?!(?:return|case|throw|new|else|typename|struct|enum|class|const|volatile|static|using"
+    r"|virtual|inline|operator|extern|constexpr)\b)[A-Za-z_]\w*(?:\s*[*&]+\s*|\s+)\Z"
+)
+_DECLARED = re.compile(r"\s*(?:=(?!=)|[;,){\[])")
+_TYPE_HERE = re.compile(r"\s*[&*]*\s*\w|\s*\(|\s*[&*]+\s*[,)>]|\s*>(?!=)")
+"""What stands behind a type: ``cudaError e``, ``cudaError(1)``, ``f(cudaError&)``."""
+_NO_ARGUMENTS = re.compile(r"\s*\(\s*\)")
 _PASTED = re.compile(r"\s*##")
 _PREFIXES = {
     "cuda": "hip",
@@ -51,10 +59,22 @@ _PREFIX = re.compile("|".join(_PREFIXES))
 _NULL = re.compile(r"nullptr|NULL|0")
 _ALIGNMENTS = ("__CUDA_ALIGN__", "__builtin_align__")
 """Macros of CUDA's headers that programs also define for compilers without CUDA."""
-_BY_LOCATION = {
-    "cudaMemPrefetchAsync": "cass::mem_prefetch_async",
-    "cudaMemAdvise": "cass::mem_advise",
-}
+_BY_MENTION = (
+    (
+        {"cudaMemLocation", "cudaMemLocationTypeDevice"},
+        {
+            "cudaMemPrefetchAsync": "cass::mem_prefetch_async",
+            "cudaMemAdvise": "cass::mem_advise",
+        },
+        "location",
+    ),
+    (
+        {"cudaEventWaitExternal"},
+        {"cudaStreamWaitEvent": "cass::stream_wait_event"},
+        "external_events",
+    ),
+)
+"""Names that a file says, what its calls become, and the snippet that has it."""
 
 
 def rename_names(unit: Rewrite) -> None:
@@ -71,7 +91,7 @@ def rename_names(unit: Rewrite) -> None:
             if hip == word:
                 unit.unchanged(offset)
                 continue
-            if word in _TAGS and _is_own_constant(unit, offset, word):
+            if word in _TAGS and _is_own_tag(unit, offset, word):
                 unit.handled.add(offset)
                 continue
             if word in casts:
@@ -80,13 +100,26 @@ def rename_names(unit: Rewrite) -> None:
             unit.rename(offset, word, hip)
 
 
-def _is_own_constant(unit: Rewrite, offset: int, word: str) -> bool:
-    """Whether the tag of a type of CUDA's is a constant of the program's own here."""
+def _is_own_tag(unit: Rewrite, offset: int, word: str) -> bool:
+    """Whether the tag of a type of CUDA's is a name of the program's own here, of no type."""
     code = unit.source.code
-    before = code[max(0, offset - 80) : offset].rstrip()
-    if _QUALIFIED.search(before):
+    if _NO_ARGUMENTS.match(code, offset + len(word)):
+        return unit.is_member(offset) or unit.is_declaration(offset, word)
+    if unit.is_member(offset) or _declares_variable(code, offset, word):
         return True
-    return before.endswith(("{", ",")) and _GIVEN.match(code, offset + len(word)) is not None
+    before = code[max(0, offset - _LOOK_BACK) : offset].rstrip()
+    if before.endswith((";", "{", "}", ",")) and _GIVEN.match(code, offset + len(word)):
+        return True
+    return _TYPE_HERE.match(code, offset + len(word)) is None and any(
+        _declares_variable(code, other, word) for other in unit.words[word]
+    )
+
+
+def _declares_variable(code: str, offset: int, word: str) -> bool:
+    before = code[max(0, offset - _LOOK_BACK) : offset]
+    return (
+        _TYPED.search(before) is not None and _DECLARED.match(code, offset + len(word)) is not None
+    )
 
 
 def rename_pasted_prefixes(unit: Rewrite) -> None:
@@ -151,19 +184,20 @@ def _dropped(form: tables.CallMapping, arguments: list[Span]) -> Span | None:
     return arguments[int(form.append[1:] or len(arguments) - 1)]
 
 
-def rewrite_locations(unit: Rewrite) -> None:
-    """Where memory is wanted: a location in CUDA 13, the number of a device in HIP and before.
+def rewrite_forms_by_mention(unit: Rewrite) -> None:
+    """Calls whose form, or a flag, HIP has not, in files that speak of it.
 
-    Both forms of ``cudaMemAdvise`` have four arguments: in a file that speaks of locations an
-    overload decides.
+    Where memory is wanted is a location in CUDA 13, the number of a device in HIP and before. Both
+    forms of ``cudaMemAdvise`` have four arguments: an overload decides.
     """
-    if not {"cudaMemLocation", "cudaMemLocationTypeDevice"} & unit.words.keys():
-        return
-    for word, hip in _BY_LOCATION.items():
-        for offset in unit.words.get(word, ()):
-            if unit.call(offset, word) and offset not in unit.handled:
-                unit.rename(offset, word, hip)
-                unit.snippets.add("location")
+    for mentions, forms, snippet in _BY_MENTION:
+        if not mentions & unit.words.keys():
+            continue
+        for word, hip in forms.items():
+            for offset in unit.words.get(word, ()):
+                if unit.call(offset, word) and offset not in unit.handled:
+                    unit.rename(offset, word, hip)
+                    unit.snippets.add(snippet)
 
 
 def rename_surface_reads(unit: Rewrite) -> None:

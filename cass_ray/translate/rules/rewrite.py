@@ -29,8 +29,11 @@ _POINTER_RESULT = re.compile(
 _RESULT_CHARACTERS = 160
 _RESULT_OF_A_LAMBDA = re.compile(r"[\w:]+[ \t]*[*&]*\s*\{")
 _DEFINE = re.compile(r"#[ \t]*define[ \t]+\Z")
+_UNDEFINE = re.compile(r"#[ \t]*(?:undef|ifn?def)[ \t]+\Z")
 _OPENING = re.compile(r"\s*\(")
 _LABEL = re.compile(r"\s*:(?!:)")
+_NO_LABEL = re.compile(r"(?:[?+\-/%|^=<(!~]|\bcase|\breturn)\s*(?:\w+\s*::\s*)*\Z")
+"""What stands before a value: ``captures ? NAME : 0``, ``case NAME:``."""
 _MEMBER = re.compile(r"(?:\.|->|::)\s*\Z")
 _CHOOSES_VENDOR = re.compile(
     r"^[ \t]*#[ \t]*(?:if|ifn?def|elif)\b[^\n]*(?:HIP|ROCM|AMD|CUDA|NVCC)", re.MULTILINE
@@ -105,7 +108,9 @@ class Rewrite:
         """
         if word not in self._declared:
             self._declared[word] = any(
-                self.is_declaration(offset, word) and offset not in self.dead
+                self.is_declaration(offset, word)
+                and offset not in self.dead
+                and not _UNDEFINE.search(self.source.code, max(0, offset - 32), offset)
                 for offset in self.words.get(word, ())
             )
         return self._declared[word]
@@ -126,7 +131,9 @@ class Rewrite:
         """Whether ``word`` is declared where it stands, as far as its neighbours tell."""
         code, end = self.source.code, offset + len(word)
         start = max(0, offset - 32)
-        if _DEFINE.search(code, start, offset) or _LABEL.match(code, end):
+        if _DEFINE.search(code, start, offset):
+            return True
+        if _LABEL.match(code, end) and not _NO_LABEL.search(code, start, offset):
             return True
         if code[start:offset].rstrip().endswith(("*", "&")) and _OPENING.match(code, end):
             start = max(0, offset - _RESULT_CHARACTERS)

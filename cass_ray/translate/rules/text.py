@@ -84,6 +84,15 @@ class SourceText:
         line = bisect_right(self._line_starts, offset)
         return line, offset - self._line_starts[line - 1] + 1
 
+    def offset(self, line: int, column: int) -> int:
+        """Where a compiler's place is: it counts bytes, and may have read another text."""
+        if line > len(self._line_starts):
+            return len(self.text)
+        start = self._line_starts[line - 1]
+        shown = self.text[start:].partition("\n")[0].encode("utf-8", "surrogateescape")
+        before = len(shown[: column - 1].decode("utf-8", "replace"))
+        return min(start + before, len(self.text))
+
     @cached_property
     def _logical_starts(self) -> list[int]:
         """Where lines begin that no backslash joins to the one before."""

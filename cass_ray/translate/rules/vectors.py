@@ -38,6 +38,7 @@ _STATEMENT_END = re.compile(
     r"[;{}]|^[ \t]*#[^\n]*(?:\\\n[^\n]*)*\n|^[ \t]*template\b", re.MULTILINE
 )
 _COMPONENTS = "xyzw"
+_ONE = re.compile(r"\b(?:u?(?:char|short|int|long|longlong)|float|double)1\s+\w+(\s*=\s*)\{")
 _BINDING = re.compile(
     r"\bauto\s*(?:const\s*)?&{0,2}\s*\[\s*\w+(?:\s*,\s*\w+){0,3}\s*\]\s*(?:[({]|[:=](?![:=]))"
 )
@@ -76,7 +77,8 @@ def bind_elements(unit: Rewrite) -> None:
 def name_types(unit: Rewrite) -> None:
     """``struct float3`` is ``float3``: a name of a template's class. And ``threadIdx`` as a whole.
 
-    HIP's variables of coordinates become ``dim3`` alone.
+    HIP's variables of coordinates become ``dim3`` alone. ``uint1 x = {1}`` is ``uint1 x{1}``: HIP's
+    constructor of one number is explicit.
     """
     if unit.is_hip or unit.filename.endswith(".c"):
         return
@@ -85,6 +87,9 @@ def name_types(unit: Rewrite) -> None:
             match.start(), match.end() if match["alone"] else match.start("name"), ""
         )
         unit.converted(match.start("name"))
+    for match in _ONE.finditer(unit.source.code):
+        unit.edits.replace(*match.span(1), "")
+        unit.converted(match.start())
     for match in _WHOLE.finditer(unit.source.code):
         name = match["name"]
         parts = ", ".join(f"{name}.{each}" for each in "xyz")

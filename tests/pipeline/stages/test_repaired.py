@@ -140,3 +140,14 @@ def test_what_no_rule_knows_is_the_compilers_error(tmp_path: Path, said: str) ->
     with pytest.raises(CompileFailure) as failed:
         compile_repaired(Unit(tmp_path, PurePosixPath("a.hip")), compile_unit)  # type: ignore[arg-type]
     assert (failed.value.diagnostic, len(seen)) == (said, 1)
+
+
+def test_the_error_that_is_left_is_said(tmp_path: Path) -> None:
+    (tmp_path / "a.hip").write_text(SHIFT)
+    mended = (
+        "a.hip:1:14: error: enumerator value is no constant\nnote: left shift of negative value"
+    )
+    left = "a.hip:2:1: error: something else\n"
+    _, compile_unit = failing(mended, left)
+    with pytest.raises(CompileFailure, match="something else"):
+        compile_repaired(Unit(tmp_path, PurePosixPath("a.hip")), compile_unit)  # type: ignore[arg-type]

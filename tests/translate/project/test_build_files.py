@@ -182,6 +182,10 @@ def test_cmake_without_cuda_stays() -> None:
         ("a:\n\tcmake -G Ninja . # nvcc\n", "a:\n\tcmake -G Ninja . # hipcc\n"),
         ("CC = gcc -arch=x\n", "CC = gcc -arch=x\n"),
         # Device code by hipCUB and rocThrust wants C++17; the host's stays as it is.
+        ("CC = nvcc\nA = $(B) -O2\nB = --std=c++11 -w\nH = -std=c++11\n"
+         "a: a.cu\n\t$(CC) $A $(A) a.cu\nb: b.cpp\n\tg++ $(H) b.cpp\n",
+         "CC = hipcc\nA = $(B) -O2\nB = --std=c++17 -w\nH = -std=c++11\n"
+         "a: a.cu\n\t$(CC) $A $(A) a.cu\nb: b.cpp\n\tg++ $(H) b.cpp\n"),
         ("C = g++ -std=c++11 -lcuda\nNVCCFLAGS = -O2 --std=c++14 -w\n",
          "C = g++ -std=c++11 \nNVCCFLAGS = -O2 --std=c++17 -w\n"),
     ],

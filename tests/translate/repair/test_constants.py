@@ -52,3 +52,24 @@ def test_a_constant_that_nothing_sets(tmp_path: Path) -> None:
         f"{cast.format('size', 'size')} = o.size; if (size) {cast.format('at', 'this->at')}"
         " = o.at; // size = 1\n"
     )
+
+
+@pytest.mark.amd
+def test_functions_that_ask_nothing_of_an_object(tmp_path: Path) -> None:
+    """nvcc 13 takes both conditions; clang 19 takes them of an object that is not ``this``."""
+    text = (
+        "#include <hip/hip_runtime.h>\n"
+        "template <bool H> struct Place {{ constexpr bool is_host() const {{ return H; }} }};\n"
+        "template <bool H> struct Tensor : Place<H> {{\n"
+        "  constexpr int rank() const {{ return H ? 2 : 3; }}\n"
+        "  __host__ __device__ int f() {{ if constexpr ({}is_host()) return 1; else return 2; }}\n"
+        '  __device__ int g() {{ static_assert({}rank() == 3, "ü"); return f(); }}\n}};\n'
+        "__global__ void k(Tensor<false> t, int* out) {{ *out = t.g(); }}\n"
+        "int main() {{ return Tensor<true>().f() - 1; }}\n"
+    )
+    (tmp_path / "a.hip").write_text(text.format("this->", ""))
+    compiled, source = compile_repaired(Unit(tmp_path, PurePosixPath("a.hip")), find_amd().compile)
+    assert compiled
+    asked = "cass::any<std::remove_reference_t<decltype(*this)>>."
+    assert source.endswith(text.format(asked, asked).partition("\n")[2])
+    assert source.count("extern T any;") == 1

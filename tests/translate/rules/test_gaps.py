@@ -189,6 +189,7 @@ LOOP = "{ int old = *(int*)a; old = atomicCAS((int*)a, old, f(v)); return old; }
         (f"__device__ static double atomicMax(double *a, double v) {LOOP}\n", Severity.NOTE),
         (f"__device__ static double atomicAdd(double *a, double v) {LOOP}\n", Severity.NOTE),
         (f"__device__ static float2 atomicAdd(float2 *a, float2 v) {LOOP}\n", None),
+        ("__device__ static float atomicMin(float* a, float v);\n", Severity.NOTE),
         ("__device__ double __shfl_down(double v, unsigned d) { return g(v, d); }", Severity.ERROR),
         ("__device__ float atomicMin(float* a, float v) { *a = v; return v; }\n", Severity.ERROR),
         (f"__device__ long atomicMin(long* a, long v) {LOOP}\n", None),
@@ -305,6 +306,17 @@ def test_a_constant_that_is_called_as_a_type_of_cudas_is_the_programs() -> None:
         "int f() { return own::cudaError; }\n"
     )
     assert hip(source) == source
+    own = (
+        "struct R { cudaError_t cudaError = cudaSuccess; bool bad() { return cudaError != 0; }\n"
+        "  void take(const R& o) { cudaError = o.cudaError; check(cudaError); } };\n"
+        "cudaError last(const cudaError& e, std::vector<cudaError> all) {\n"
+        "  cudaError f = e; return f; }\n"
+    )
+    made = hip(own)
+    assert "hipError_t cudaError = hipSuccess; bool bad() { return cudaError != 0; }" in made
+    assert "{ cudaError = o.cudaError; check(cudaError); }" in made
+    assert "hipError_t last(const hipError_t& e, std::vector<hipError_t> all)" in made
+    assert "  hipError_t f = e; return f; }" in made
     assert hip("enum cudaError e; f(a, cudaError(1));\n") == "hipError_t e; f(a, hipError_t(1));\n"
 
 

@@ -181,3 +181,30 @@ def test_the_body_that_declares(head: str) -> None:
     assert not [each for each in made.findings if each.severity == "error"]
     assert made.source.startswith(f"{head} {{ unsigned int cass_carry = 0; if (a) {{ do {{ ")
     assert made.source.count("unsigned int cass_carry") == 1
+
+
+BRANCH = """
+template <int N> __device__ unsigned reduce(unsigned v) {
+  asm("{ .reg .pred %p;");
+  if (N == 64) {
+    unsigned carry;
+    asm("addc.u32 %0, 0, 0;" : "=r"(carry));
+    asm("setp.ne.u32 %p, %0, 0;" :: "r"(carry));
+  } else {
+    asm("setp.ge.u32 %p, %0, 7;" :: "r"(v));
+  }
+  asm("@%p sub.u32 %0, %0, 7;" : "+r"(v));
+  asm("}");
+  return v;
+}
+"""
+
+
+def test_a_branch_that_takes_a_carry_from_elsewhere_ends_the_program() -> None:
+    """The other branch, for widths without one, is translated."""
+    made = RulesTranslator().translate(BRANCH)
+    [error] = made.errors
+    assert error.line == 6 and "carry from another asm" in error.message
+    assert "asm(" not in made.source
+    assert "unsigned carry;\n    __builtin_trap();" in made.source
+    assert len(RulesTranslator().translate(BRANCH.replace("if (N == 64)", "for (;;)")).errors) > 1

@@ -81,6 +81,45 @@ int main() {
   together.id = static_cast<cudaLaunchAttributeID>(4);  // clusters
   config.attrs = &together;
   printf("other: %d\n", cudaLaunchKernelEx(&config, cooperative, device) == cudaSuccess);
+
+  cudaStreamAttrValue hint = {};
+  hint.accessPolicyWindow.base_ptr = device;
+  hint.accessPolicyWindow.num_bytes = sizeof host;
+  hint.accessPolicyWindow.hitRatio = 1.0f;
+  hint.accessPolicyWindow.hitProp = cudaAccessPropertyPersisting;
+  hint.accessPolicyWindow.missProp = cudaAccessPropertyStreaming;
+  cudaError_t window = cudaStreamSetAttribute(stream, cudaStreamAttributeAccessPolicyWindow, &hint);
+  cudaLaunchAttributeValue first = {};
+  first.priority = 0;
+  cudaError_t priority = cudaStreamSetAttribute(stream, cudaLaunchAttributePriority, &first);
+  cudaError_t nothing = cudaStreamSetAttribute(stream, cudaStreamAttributePriority, nullptr);
+  printf("hints: %d %d %d %d\n", window, priority, nothing, cudaCtxResetPersistingL2Cache());
+
+  cudaEvent_t half, never;
+  cudaEventCreate(&half);
+  cudaEventCreate(&never);
+  cudaMemset(device, 0, sizeof host);
+  cudaDeviceSynchronize();
+  cudaGraph_t graph;
+  cudaGraphExec_t executable;
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+  add<<<2, 32, 0, stream>>>(device, 1, 1.0f);
+  cudaError_t waits = cudaStreamWaitEvent(stream, half, cudaEventWaitExternal);
+  cudaError_t captured = cudaEventRecordWithFlags(half, stream, cudaEventRecordExternal);
+  add<<<2, 32, 0, stream>>>(device, 2, 1.0f);
+  cudaStreamEndCapture(stream, &graph);
+  size_t nodes = 0;
+  cudaGraphGetNodes(graph, nullptr, &nodes);
+  cudaGraphInstantiateWithFlags(&executable, graph, 0);
+  cudaGraphLaunch(executable, stream);
+  cudaError_t awaited = cudaEventSynchronize(half);
+  cudaMemcpyAsync(host, device, sizeof host, cudaMemcpyDeviceToHost, stream);
+  cudaStreamSynchronize(stream);
+  printf("graph: %d %d %d %d\n", waits, captured, awaited, static_cast<int>(nodes));
+  printf("after it: %d\n", host[63]);
+  cudaError_t outside = cudaEventRecordWithFlags(never, stream, cudaEventRecordExternal);
+  printf("outside: %d\n", outside == cudaErrorIllegalState);
+  printf("plainly: %d\n", cudaEventRecordWithFlags(never, stream, cudaEventRecordDefault));
 }
 """
 
@@ -100,6 +139,11 @@ def output() -> dict[str, str]:
         ("cooperative", "32 0"),
         ("no attributes", "1"),
         ("other", "0"),
+        ("hints", "0 0 1 0"),
+        ("graph", "0 0 0 4"),
+        ("after it", "3"),
+        ("outside", "1"),
+        ("plainly", "0"),
     ],
 )
 def test_a_launch_does_what_its_configuration_says(

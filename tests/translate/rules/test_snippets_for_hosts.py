@@ -26,6 +26,11 @@ pytestmark = pytest.mark.amd
         "#ifdef __CUDACC__\n#include <cuda_fp16.h>\n"
         "__device__ void f(half* a) { atomicAdd(a, __float2half(1)); }\n#endif",
         "#define lane() (threadIdx.x % warpSize)",
+        "#if CUDART_VERSION < 11010\n#undef cudaEventWaitExternal\n#endif\n"
+        "inline void f(cudaStream_t s, cudaEvent_t e, cudaStreamAttrValue v, bool captures) {\n"
+        "(void)cudaStreamSetAttribute(s, cudaStreamAttributeAccessPolicyWindow, &v);\n"
+        "(void)cudaStreamWaitEvent(s, e, captures ? cudaEventWaitExternal : 0);\n"
+        "(void)cudaEventRecordWithFlags(e, s, captures ? cudaEventRecordExternal : 0); }",
     ],
 )
 def test_a_header_for_both(tmp_path: Path, body: str) -> None:

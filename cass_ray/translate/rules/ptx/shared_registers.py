@@ -3,7 +3,8 @@
 PTX has one carry and the registers of a scope for all statements of a function, as inlined code is
 one text for ptxas. So ``add.cc`` in one statement and ``addc`` in the next, in a loop between them,
 or ``.reg .pred p`` in one and ``@p`` in another, work in CUDA. Here they are variables at the
-beginning of the function's body. What another function leaves is not known, and is refused.
+beginning of the function's body. What another function leaves is not known, and is refused: a
+branch that takes it, as templates have for other widths, ends the program where it is reached.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ _BEFORE_BODY = re.compile(
     r"(?:->\s*[\w:<>,*&\s]{1,200})?\Z"
 )
 _CONTROL = re.compile(r"\b(?:if|for|while|switch|catch|constexpr)\s*\Z")
+_IF = re.compile(r"\bif\s*(?:constexpr\s*)?\Z")
 _MOST_CHARACTERS_OF_A_HEAD = 400
 
 
@@ -69,29 +71,43 @@ Translate = Callable[[Rewrite, int, Shared | None], Translated | None]
 
 def translate(
     unit: Rewrite, words: tuple[str, ...], translate_one: Translate
-) -> dict[int, Translated]:
-    """The statements, by where they begin, of functions in which some need what others left."""
+) -> tuple[dict[int, Translated], dict[int, str]]:
+    """The statements, by where they begin, of functions in which some need what others left.
+
+    And what is refused of them.
+    """
+    found: dict[int, Translated] = {}
+    refused: dict[int, str] = {}
     if not _SHARED.search(unit.source.text):
-        return {}
+        return found, refused
     places = sorted((offset, word) for word in words for offset in unit.words.get(word, ()))
     functions = {
         body: [place for place in places if body < place[0] < unit.source.closing(body)]
         for body in dict.fromkeys(_needing(unit, places, translate_one))
     }
-    found: dict[int, Translated] = {}
     for body, statements in functions.items():
         shared = Shared()
+        made: dict[int, Translated] = {}
+        left: dict[int, str] = {}
         try:
-            made = {
-                offset: translate_one(unit, offset + len(word), shared)
-                for offset, word in statements
-                if _body_of(unit, offset) == body
-            }
+            for offset, word in statements:
+                if _body_of(unit, offset) != body:
+                    continue
+                try:
+                    if each := translate_one(unit, offset + len(word), shared):
+                        made[offset] = each
+                except OtherStatementError as error:
+                    if not _is_in_branch(unit, offset):
+                        raise
+                    end = unit.source.closing(unit.source.code.find("(", offset)) + 1
+                    made[offset] = (end, "__builtin_trap()")
+                    left[offset] = str(error)
         except UnknownInstructionError:
             continue
-        found.update({offset: each for offset, each in made.items() if each})
+        found.update(made)
+        refused.update(left)
         unit.edits.insert(body + 1, f" {shared.text}")
-    return found
+    return found, refused
 
 
 def _needing(unit: Rewrite, places: list[tuple[int, str]], translate_one: Translate) -> list[int]:
@@ -118,6 +134,16 @@ def _body_of(unit: Rewrite, offset: int) -> int:
         if opening >= 0 and not _CONTROL.search(code, max(0, opening - 40), opening):
             return brace
     return -1
+
+
+def _is_in_branch(unit: Rewrite, offset: int) -> bool:
+    """Whether the innermost braces around ``offset`` are those of ``if`` or ``else``."""
+    code = unit.source.code
+    head = code[: unit.source.enclosing_braces(offset)[0]].rstrip()
+    opening = _opening(head, len(head) - 1) if head.endswith(")") else -1
+    return head.endswith("else") or (
+        opening >= 0 and _IF.search(head, max(0, opening - 40), opening) is not None
+    )
 
 
 def _opening(code: str, closing: int) -> int:

@@ -98,12 +98,15 @@ class PtxStatement:
 
 def translate_assembly(unit: Rewrite) -> None:
     """Translate the ``asm`` statements of the file; report those that have no translation."""
-    together = shared_registers.translate(unit, _WORDS, _in_function)
+    together, refused = shared_registers.translate(unit, _WORDS, _in_function)
     for word in _WORDS:
         for offset in unit.words.get(word, ()):
             if offset in together:
                 unit.edits.replace(offset, *together[offset])
-                unit.converted(offset)
+                if offset in refused:
+                    _report(unit, offset, refused[offset])
+                else:
+                    unit.converted(offset)
                 continue
             try:
                 statement = _parse(unit, offset + len(word))

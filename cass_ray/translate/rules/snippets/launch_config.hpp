@@ -8,6 +8,10 @@ namespace cass {
 #ifdef __HIP_PLATFORM_NVIDIA__
 using launch_config = cudaLaunchConfig_t;
 using launch_attribute = cudaLaunchAttribute;
+using launch_attribute_id = cudaLaunchAttributeID;
+using launch_attribute_value = cudaLaunchAttributeValue;
+constexpr auto launch_attribute_access_policy_window = cudaLaunchAttributeAccessPolicyWindow;
+constexpr auto launch_attribute_priority = cudaLaunchAttributePriority;
 constexpr auto launch_attribute_ignore = cudaLaunchAttributeIgnore;
 constexpr auto launch_attribute_synchronization_policy = cudaLaunchAttributeSynchronizationPolicy;
 constexpr auto launch_attribute_cluster_scheduling_policy = cudaLaunchAttributeClusterSchedulingPolicyPreference;
@@ -18,6 +22,10 @@ constexpr auto launch_attribute_carveout = cudaLaunchAttributePreferredSharedMem
 inline hipError_t launch_kernel_exc(const launch_config* config, const void* kernel, void** arguments) {
     return hipCUDAErrorTohipError(cudaLaunchKernelExC(config, kernel, arguments));
 }
+inline hipError_t stream_set_attribute(hipStream_t stream, launch_attribute_id id, const launch_attribute_value* value) {
+    return hipCUDAErrorTohipError(cudaStreamSetAttribute(stream, id, value));
+}
+inline hipError_t reset_persisting_cache() { return hipCUDAErrorTohipError(cudaCtxResetPersistingL2Cache()); }
 #else
 enum launch_attribute_id {
     launch_attribute_ignore = 0,
@@ -84,6 +92,22 @@ inline hipError_t launch_kernel_exc(const launch_config* config, const void* ker
                                           static_cast<unsigned int>(config->dynamicSmemBytes), config->stream);
     return hipLaunchKernel(kernel, config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes, config->stream);
 }
+// What a stream's launches are told beforehand: hints alone, which HIP has nowhere to put.
+inline hipError_t stream_set_attribute(hipStream_t stream, launch_attribute::identifier id, const void* value) {
+    if (value == nullptr) return hipErrorInvalidValue;
+    switch (int(id)) {
+        case launch_attribute_access_policy_window:
+        case launch_attribute_synchronization_policy:
+        case launch_attribute_priority:
+        case launch_attribute_memory_domain_map:
+        case launch_attribute_memory_domain: {
+            unsigned int flags = 0;
+            return hipStreamGetFlags(stream, &flags);  // an error for what is no stream
+        }
+        default: return hipErrorInvalidValue;
+    }
+}
+inline hipError_t reset_persisting_cache() { return hipSuccess; }
 #endif
 template <typename... Parameters, std::size_t... I>
 hipError_t launch_with(const launch_config* config, void (*kernel)(Parameters...), std::tuple<Parameters...>& values,
