@@ -49,9 +49,9 @@ class PromptFormat:
     def wording(self, task: Task) -> Wording:
         """The wording of ``task``. Raises ``ValueError`` where the format has none."""
         if task not in self.wordings:
-            known = ", ".join(map(str, self.wordings))
+            tasks = ", ".join(map(str, self.wordings))
             raise ValueError(
-                f"the prompt format `{self.name}` has no task `{task}` (it has {known})"
+                f"the prompt format `{self.name}` has no task `{task}` (it has {tasks})"
             )
         return self.wordings[task]
 

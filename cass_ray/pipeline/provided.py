@@ -119,15 +119,15 @@ def provided_folders(keys: Iterable[str], translator: Translator | None) -> tupl
             continue
         if translator is not None:
             if package.name in _WHOLE:
-                made = _translated(store, package, root, translator)
-                folders += [made / folder for folder in package.folders]
+                result = _translated(store, package, root, translator)
+                folders += [result / folder for folder in package.folders]
                 continue
             if package.name.startswith(_NVIDIA) and package.kind == WHEEL:
                 folders += [AMD_HEADERS] if package.name == _BLAS else []
                 continue
             if package.name in _TRANSLATED:
-                made = _translated(store, package, root, translator)
-                folders += [made / folder for folder in package.folders]
+                result = _translated(store, package, root, translator)
+                folders += [result / folder for folder in package.folders]
                 folders.append(AMD_HEADERS)
         folders += store.include_folders(package)
     return tuple(folder for folder in dict.fromkeys(folders) if folder.is_dir())
@@ -162,9 +162,9 @@ def with_unopened_header(row: dict[str, Any], failure: CompileFailure) -> dict[s
     header = unopened_file(failure.diagnostic)
     if failure.reason is not Reason.MISSING_HEADER or not header:
         return None
-    known = row.get("header_packages") or []
-    further = [each.key for each in packages_of_headers([header]) if each.key not in known]
-    return {**row, "header_packages": [*known, *further]} if further else None
+    packages = row.get("header_packages") or []
+    further = [each.key for each in packages_of_headers([header]) if each.key not in packages]
+    return {**row, "header_packages": [*packages, *further]} if further else None
 
 
 def _translated(

@@ -36,10 +36,10 @@ def example_lengths(lengths: tuple[int, ...]) -> torch.Tensor:
 
 def _known(lengths: torch.Tensor, tokens: int) -> tuple[int, ...]:
     """Read what :func:`example_lengths` made. Raises ``ValueError`` for those of another row."""
-    known = tuple(length for length in lengths.tolist() if length)
-    if sum(known) != tokens:
-        raise ValueError(f"examples of {sum(known)} tokens in a row of {tokens}")
-    return known
+    whole = tuple(length for length in lengths.tolist() if length)
+    if sum(whole) != tokens:
+        raise ValueError(f"examples of {sum(whole)} tokens in a row of {tokens}")
+    return whole
 
 
 @lru_cache(maxsize=256)
@@ -64,10 +64,10 @@ def _packed(
     backend: str,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """(tokens, heads, width) in and out, and the statistics that the backward pass needs."""
-    known = _known(lengths, q.shape[0])
+    sizes = _known(lengths, q.shape[0])
     if backend == "cudnn":
-        return cudnn_attention.forward(q, k, v, known, scale)
-    bounds, longest = _example_bounds(known, q.device), max(known)
+        return cudnn_attention.forward(q, k, v, sizes, scale)
+    bounds, longest = _example_bounds(sizes, q.device), max(sizes)
     out, statistics, *_ = torch.ops.aten._flash_attention_forward(
         q, k, v, bounds, bounds, longest, longest, 0.0, True, False, scale=scale
     )
@@ -104,11 +104,11 @@ def _packed_backward(
     scale: float,
     backend: str,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    known = _known(lengths, q.shape[0])
+    sizes = _known(lengths, q.shape[0])
     if backend == "cudnn":
         dense = given.contiguous()  # that of a sum has no strides
-        return cudnn_attention.backward(dense, q, k, v, out, statistics, known, scale)
-    bounds, longest = _example_bounds(known, q.device), max(known)
+        return cudnn_attention.backward(dense, q, k, v, out, statistics, sizes, scale)
+    bounds, longest = _example_bounds(sizes, q.device), max(sizes)
     unused = torch.zeros(2, dtype=torch.uint64, device=q.device)  # of dropout
     gradients: tuple[torch.Tensor, torch.Tensor, torch.Tensor] = (
         torch.ops.aten._flash_attention_backward(
@@ -247,8 +247,8 @@ def _not_compiled(
     """Rows that workers share, and a CPU."""
     over = attend_heads if _exchange is None else _exchange
     q, k, v = (item.flatten(0, 1)[None] for item in (query, key, value))
-    known = tuple(length for length in lengths.tolist() if length)
-    output: torch.Tensor = over(q, k, v, lengths=known, scale=scale)
+    sizes = tuple(length for length in lengths.tolist() if length)
+    output: torch.Tensor = over(q, k, v, lengths=sizes, scale=scale)
     return output.reshape(query.shape)
 
 

@@ -187,11 +187,11 @@ class RlTrainer:
                 self.chooser.heard(rollouts[0].question, heard, self._asked)
             self._records.keep(number, rollouts, verdicts)
         behind = self.learner.steps - judged.policy
-        known = list[EditQuestion]()
+        guided_questions = list[EditQuestion]()
         if self._is_guided():
             most = self.settings.guidance.most
-            groups, known = guided(groups, judged.references, most, self._chance)
-            self._records.keep_guided(number, known)
+            groups, guided_questions = guided(groups, judged.references, most, self._chance)
+            self._records.keep_guided(number, guided_questions)
         measured = self.learner.step(groups)
         learned = time.monotonic()
         weights = self.learner.weights()
@@ -204,7 +204,7 @@ class RlTrainer:
             "seconds_weights": time.monotonic() - learned,
         }
         values = {"step": number, "behind": behind, **measured, **_shares(judged), **seconds}
-        values["guided"] = len(known)
+        values["guided"] = len(guided_questions)
         values["mixed_known"] = self.chooser.mixed
         with (self.out / METRICS).open("a") as stream:
             stream.write(json.dumps(values) + "\n")
