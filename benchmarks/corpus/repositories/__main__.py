@@ -9,10 +9,11 @@ python -m benchmarks.corpus.repositories page
 
 ``measure`` builds the repositories that are named, or those of the rule that were not tried yet, in
 the list's order; the result of each replaces its older one in repositories.json of
-benchmarks/results, and the page's tables are written from it. With ``--clones`` clones are the git
-directories DIR/OWNER+NAME/repo; with ``--out`` data sets are kept there, and unfinished ones
-resumed. ``take`` puts what :mod:`benchmarks.elsewhere.rows` wrote of data sets that another machine
-built in the place of older results, and the digests of their pairs in repositories_pairs.json.
+benchmarks/results, and the page's tables and repositories.csv are written from it. With
+``--clones`` clones are the git directories DIR/OWNER+NAME/repo; with ``--out`` data sets are kept
+there, and unfinished ones resumed. ``take`` puts what :mod:`benchmarks.elsewhere.rows` wrote of
+data sets that another machine built in the place of older results, and the digests of their pairs
+in repositories_pairs.json.
 """
 
 from __future__ import annotations
@@ -27,8 +28,12 @@ from pathlib import Path
 
 import yaml
 
-from benchmarks.corpus.repositories.measure import TRIED_ONCE, Results, build
-from benchmarks.corpus.repositories.page import table, table_of_all, table_of_classes
+from benchmarks.corpus.repositories.measure import Results, build
+from benchmarks.corpus.repositories.page import (
+    table_of_all,
+    table_of_classes,
+    table_of_repositories,
+)
 from benchmarks.corpus.repositories.rule import (
     LATER_LISTS,
     LIST,
@@ -173,11 +178,7 @@ def _read_pairs(results: Path) -> dict[str, list[str]]:
 
 
 def _write(listed: RepositoryList, results: Results, chosen: argparse.Namespace) -> None:
-    for name in LISTS:
-        write_between_marks(chosen.page, name, table(listed, name, results.measured))
-    for name in TRIED_ONCE:
-        first = table(listed, name, results.first)
-        write_between_marks(chosen.page, f"{name}, first tried", first)
+    chosen.page.with_suffix(".csv").write_text(table_of_repositories(listed, results), "utf-8")
     write_between_marks(chosen.page, "all", table_of_all(results, _read_pairs(chosen.results)))
     write_between_marks(chosen.page, "stopped", table_of_classes(results.measured))
 

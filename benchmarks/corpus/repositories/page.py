@@ -1,17 +1,19 @@
-"""The table of measured repositories."""
+"""The tables of measured repositories."""
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections import Counter, defaultdict
 
 from benchmarks.corpus.repositories.measure import NOT_REACHED, TRIED_ONCE, Measured, Results
 from benchmarks.corpus.repositories.rule import LISTS, Repository, RepositoryList
 
-_HEAD = (
-    "| repository | kind | `.cu` | rows | own command | no device code | duplicates | **pairs** "
-    "| of rows with device code | what stopped the others | seconds | seen |",
-    "|---|---|---:|---:|---:|---:|---:|---:|---:|---|---:|---|",
+_COLUMNS = (
+    *("list", "result", "repository", "kind", "cu_files", "commit", "built_by", "date", "seconds"),
+    *("finished", "rows", "reached", "own_command", "no_device_code", "duplicates", "pairs"),
+    *("with_device_code", "stopped"),
 )
 _MOST_WORDS = 90
 _WHY_SHOWN = 6
@@ -20,16 +22,17 @@ _PLACES_SHOWN = 4
 _GOOD_SHARE = 0.6
 
 
-def table(listed: RepositoryList, name: str, measured: list[Measured]) -> str:
-    """Markdown: a row for each repository of the list ``name`` that was tried, then the sum."""
-    by_name = {each.repository: each for each in measured}
-    rows: list[Repository] = getattr(listed, name)
-    tried = [(row, by_name[row.repository]) for row in rows if row.repository in by_name]
-    lines = [f"{len(tried)} of {len(rows)} tried.", "", *_HEAD]
-    lines += [_row(row, each) for row, each in tried]
-    lines.append(_sum("all", [each for _, each in tried]))
-    lines.append(_sum("finished:", [each for _, each in tried if each.finished]))
-    return "\n".join(lines) + "\n"
+def table_of_repositories(listed: RepositoryList, results: Results) -> str:
+    """CSV: a row for the first and for the last result of each repository, in the lists' order."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for result, measured in (("first", results.first), ("last", results.measured)):
+        by_name = {each.repository: each for each in measured}
+        for _, row in listed.by_list():
+            if (each := by_name.get(row.repository)) is not None:
+                writer.writerow(_row(result, row, each))
+    return out.getvalue()
 
 
 def table_of_all(results: Results, pairs: dict[str, list[str]]) -> str:
@@ -39,28 +42,29 @@ def table_of_all(results: Results, pairs: dict[str, list[str]]) -> str:
     """
     lines = [
         "| list | repositories | with a pair | at 60% or more | units | reached | own command "
-        "| no device code | duplicates | **pairs** | of rows with device code |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+        "| no device code | duplicates | **pairs** | of rows with device code "
+        "| of finished ones alone | digests |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
-    lines += [
-        _funnel(name, [each for each in results.measured if each.list == name]) for name in LISTS
-    ]
-    lines.append(_funnel("**all**", results.measured))
-    lines += [
-        _funnel(f"{name}, first tried", [each for each in results.first if each.list == name])
-        for name in TRIED_ONCE
-    ]
+    for name in LISTS:
+        listed = [each for each in results.measured if each.list == name]
+        lines.append(_funnel(name, listed, str(len(_distinct(listed, pairs)))))
+    lines.append(_funnel("**all**", results.measured, str(len(_distinct(results.measured, pairs)))))
+    for name in TRIED_ONCE:
+        listed = [each for each in results.first if each.list == name]
+        lines.append(_funnel(f"{name}, first tried", listed))
     by_commit: defaultdict[str, list[Measured]] = defaultdict(list)
     for each in results.measured:
         by_commit[each.built_by or "earlier ones, not written down"].append(each)
     lines += ["", "| built at commit | repositories | pairs |", "|---|---:|---:|"]
     for commit, built in by_commit.items():
         lines.append(f"| {commit} | {len(built)} | {sum(each.pairs for each in built)} |")
-    distinct = len({each for ids in pairs.values() for each in ids})
+    without = [each for each in results.measured if each.pairs and each.repository not in pairs]
     lines += [
         "",
-        f"Digests are in `repositories_pairs.json`: {distinct} distinct pairs of {len(pairs)} "
-        "repositories.",
+        f"Digests are in `repositories_pairs.json`: {len(_distinct(results.measured, pairs))} "
+        f"distinct pairs of {len(pairs)} repositories. Of {len(without)} with "
+        f"{sum(each.pairs for each in without)} pairs none came back.",
     ]
     return "\n".join([*lines, "", _of_programs(results.measured)]) + "\n"
 
@@ -77,7 +81,11 @@ def _of_programs(measured: list[Measured]) -> str:
     )
 
 
-def _funnel(name: str, measured: list[Measured]) -> str:
+def _distinct(measured: list[Measured], pairs: dict[str, list[str]]) -> set[str]:
+    return {each for row in measured for each in pairs.get(row.repository, ())}
+
+
+def _funnel(name: str, measured: list[Measured], digests: str = "") -> str:
     pairs = sum(each.pairs for each in measured)
     of = sum(each.with_device_code for each in measured)
     sums = [
@@ -94,8 +102,16 @@ def _funnel(name: str, measured: list[Measured]) -> str:
         *sums,
         f"**{pairs}**",
         f"{_share(pairs, of)} of {of}",
+        _of_finished([each for each in measured if each.finished]),
+        digests,
     ]
     return f"| {' | '.join(map(str, cells))} |"
+
+
+def _of_finished(measured: list[Measured]) -> str:
+    pairs = sum(each.pairs for each in measured)
+    of = sum(each.with_device_code for each in measured)
+    return f"{_share(pairs, of)} of {of} ({len(measured)})"
 
 
 def table_of_classes(measured: list[Measured]) -> str:
@@ -121,34 +137,11 @@ def _class_of(what: str) -> str:
     return re.sub(r"\d{2,}", "N", re.sub(r" in \S+$", "", what))
 
 
-def _sum(name: str, measured: list[Measured]) -> str:
-    rows, pairs = sum(each.rows for each in measured), sum(each.pairs for each in measured)
-    of = sum(each.with_device_code for each in measured)
-    return (
-        f"| {name} {len(measured)} | | | {rows} | | | | **{pairs}** "
-        f"| {_share(pairs, of)} of {of} | | | |"
-    )
-
-
-def _row(row: Repository, each: Measured) -> str:
-    stopped = "; ".join(
-        f"`{_words(why.what)}` {why.rows}" for why in each.stopped[:_WHY_SHOWN] if why.rows
-    ) or _words(each.error)
-    cells = (
-        each.repository,
-        row.kind,
-        str(row.cu_files or ""),
-        f"{each.rows}{'' if each.finished else ' (unfinished)'}",
-        str(each.own_command),
-        str(each.no_device_code),
-        str(each.duplicates),
-        f"**{each.pairs}**",
-        _share(each.pairs, each.with_device_code),
-        stopped,
-        f"{each.seconds:.0f}",
-        each.date,
-    )
-    return f"| {' | '.join(cells)} |"
+def _row(result: str, row: Repository, each: Measured) -> list[str]:
+    stopped = [f"{why.what[:_MOST_WORDS]} {why.rows}" for why in each.stopped if why.rows]
+    said = "; ".join(stopped[:_WHY_SHOWN]) or each.error
+    known = {"result": result, "kind": row.kind, "cu_files": row.cu_files, "stopped": said}
+    return [str(known[name] if name in known else getattr(each, name)) for name in _COLUMNS]
 
 
 def _words(text: str) -> str:

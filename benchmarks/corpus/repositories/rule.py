@@ -28,7 +28,7 @@ FOLDER = Path(__file__).parent
 LIST = FOLDER / "repositories.yaml"
 LISTS = (
     "named", "by_rule", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",
-    "tenth", "eleventh", "twelfth",
+    "tenth", "eleventh", "twelfth", "thirteenth",
 )  # fmt: skip
 LATER_LISTS = {"second": "by_rule", "third": "second", "fourth": "third", "fifth": "fourth"}
 """Later lists, with the one that each follows."""
@@ -88,6 +88,8 @@ class RepositoryList(StrictModel):
     """Names that somebody knew, of 10 to 120 files."""
     twelfth: list[Repository] = []
     """Courses, samples and people's own programs."""
+    thirteenth: list[Repository] = []
+    """The same of further names."""
     not_had: list[str] = []
     """Candidates before the last one taken of which no clone could be had."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 from pathlib import Path
@@ -10,7 +11,11 @@ from typing import Any
 import pytest
 
 from benchmarks.corpus.repositories.measure import Measured, Results, of_progress, of_report
-from benchmarks.corpus.repositories.page import table, table_of_all, table_of_classes
+from benchmarks.corpus.repositories.page import (
+    table_of_all,
+    table_of_classes,
+    table_of_repositories,
+)
 from benchmarks.corpus.repositories.rule import (
     Facts,
     Repository,
@@ -190,15 +195,16 @@ def test_counts_of_a_build_that_was_ended(
     assert seen.with_device_code == rows - left - no_code
 
 
-def test_the_table_has_shares_of_distinct_rows_with_device_code() -> None:
+def test_the_table_has_the_first_and_the_last_result_of_each_repository() -> None:
     rows = [Repository(repository=name, kind="library", cu_files=6) for name in ("a/a", "b/b")]
     listed = RepositoryList(named=[], by_rule=[*rows, Repository(repository="c/c")])
-    page = table(listed, "by_rule", [measured("b/b", 6, 3), measured("a/a", 6, 1)])
-    assert page.startswith("2 of 3 tried.\n")
-    lines = page.splitlines()
-    assert lines[4].startswith("| a/a | library | 6 | 6 | 0 | 1 | 1 | **1** | 25% |")
-    assert lines[6].startswith("| all 2 | | | 12 | | | | **4** | 50% of 8 |")
-    assert lines[7].startswith("| finished: 2 | | | 12 | | | | **4** | 50% of 8 |")
+    last = [measured("b/b", 6, 3), measured("a/a", 6, 1)]
+    said = table_of_repositories(listed, Results(measured=last, first=last[:1]))
+    table = list(csv.DictReader(said.splitlines()))
+    seen = [(row["result"], row["repository"], row["pairs"]) for row in table]
+    assert seen == [("first", "b/b", "3"), ("last", "a/a", "1"), ("last", "b/b", "3")]
+    assert table[1]["kind"] == "library"
+    assert table[1]["with_device_code"] == "4"
 
 
 def test_what_stopped_rows_is_summed_over_repositories() -> None:
@@ -296,8 +302,9 @@ def test_programs_that_were_run_and_digests_of_pairs() -> None:
     assert pairs_of(plain, ["a/a", "b/b"]) == {"a/a": [x * 16 for x in "abcdn"]}
     results = Results(measured=[measured("a/a", 7, 5).model_copy(update={"programs": seen})])
     page = table_of_all(results, pairs_of(plain, ["a/a"]))
-    assert "| **all** | 1 | 1 | 1 | 7 | 7 | 0 | 1 | 1 | **5** | 100% of 5 |" in page
-    assert "5 distinct pairs of 1 repositories" in page
+    counts = "| **all** | 1 | 1 | 1 | 7 | 7 | 0 | 1 | 1 | **5** | 100% of 5 | 100% of 5 (1) | 5 |"
+    assert counts in page
+    assert "5 distinct pairs of 1 repositories. Of 0 with 0 pairs none came back" in page
     assert "Of 4 pairs with a `main` that run without data (1 repositories) 2 (50%)" in page
 
 
