@@ -28,7 +28,7 @@ FOLDER = Path(__file__).parent
 LIST = FOLDER / "repositories.yaml"
 LISTS = (
     "named", "by_rule", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",
-    "tenth", "eleventh", "twelfth", "thirteenth",
+    "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth",
 )  # fmt: skip
 LATER_LISTS = {"second": "by_rule", "third": "second", "fourth": "third", "fifth": "fourth"}
 """Later lists, with the one that each follows."""
@@ -90,6 +90,8 @@ class RepositoryList(StrictModel):
     """Courses, samples and people's own programs."""
     thirteenth: list[Repository] = []
     """The same of further names."""
+    fourteenth: list[Repository] = []
+    """What earlier rules passed over for its number of files or for its place of the licence."""
     not_had: list[str] = []
     """Candidates before the last one taken of which no clone could be had."""
 
