@@ -28,7 +28,7 @@ FOLDER = Path(__file__).parent
 LIST = FOLDER / "repositories.yaml"
 LISTS = (
     "named", "by_rule", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",
-    "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth",
+    "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth",
 )  # fmt: skip
 LATER_LISTS = {"second": "by_rule", "third": "second", "fourth": "third", "fifth": "fourth"}
 """Later lists, with the one that each follows."""
@@ -91,7 +91,11 @@ class RepositoryList(StrictModel):
     thirteenth: list[Repository] = []
     """The same of further names."""
     fourteenth: list[Repository] = []
-    """What earlier rules passed over for its number of files or for its place of the licence."""
+    """What is left of the clones that were had."""
+    fifteenth: list[Repository] = []
+    """Clones whose README alone names a permissive licence."""
+    sixteenth: list[Repository] = []
+    """Clones that were had and have few files, or more than the rule takes."""
     not_had: list[str] = []
     """Candidates before the last one taken of which no clone could be had."""
 
