@@ -53,11 +53,11 @@ def plain_errors() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        known = next((each for each in _chain(error) if _is_known(each)), None)
-        if known is None:
+        cause = next((each for each in _chain(error) if _is_known(each)), None)
+        if cause is None:
             raise
-        known.args = tuple(_without_rays_words(each) for each in known.args)
-        raise known from None
+        cause.args = tuple(_without_rays_words(each) for each in cause.args)
+        raise cause from None
 
 
 def _without_rays_words(value: object) -> object:

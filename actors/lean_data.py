@@ -73,10 +73,10 @@ def without_reporters() -> Iterator[None]:
     """
     try:
         replaced = _replacements()
-        known = all(hasattr(holder, name) for holder, name, _ in replaced)
+        complete = all(hasattr(holder, name) for holder, name, _ in replaced)
     except (ImportError, AttributeError):
-        known = False
+        complete = False
     with contextlib.ExitStack() as stack:
-        for holder, name, ours in replaced if known else ():
+        for holder, name, ours in replaced if complete else ():
             stack.enter_context(mock.patch.object(holder, name, ours))
         yield

@@ -20,7 +20,7 @@ from ray.exceptions import RayActorError, RayError
 from actors.progress_file import followed, write_line
 from actors.rewards import ClusterRewards
 from cass_ray.execute.rewards.verdicts import ItemJudge
-from cass_ray.train.rl.job_settings import JudgeSettings, RlJobSettings
+from cass_ray.train.rl.job_settings import RlJobSettings
 from cass_ray.train.rl.rollouts import EditQuestion, Rollout, RolloutGenerator, dealt
 from cass_ray.train.rl.rollouts_lost import RolloutsLost
 from cass_ray.train.rl.worker_thread import merged
@@ -131,17 +131,6 @@ def make_rollouts(settings: RlJobSettings, number: int) -> RolloutGenerator:
     return DecoderRollouts(
         model.eval(), form, settings.sampling, seed, settings.max_question_tokens
     )
-
-
-def make_judge(settings: JudgeSettings) -> ItemJudge:
-    """The judge of a worker."""
-    if settings.kind == "execute":
-        return settings.execute.judge()
-    from cass_ray.cache import ContentCache, results_directory
-    from cass_ray.execute.rewards.compiled import CompileJudge
-    from cass_ray.toolchain.locate import find_amd
-
-    return CompileJudge(find_amd(), ContentCache(results_directory()))
 
 
 def _dtype(settings: RlJobSettings) -> torch.dtype:
@@ -275,7 +264,7 @@ def fit_rl(
     worker = RlWorker(
         settings,
         make_maker or partial(make_rollouts, settings),
-        judge or partial(make_judge, settings.judges),
+        judge or settings.judges.execute.judge,
     )
     trainer = TorchTrainer(
         worker,

@@ -191,10 +191,10 @@ class StageWorker:
         if not ray.get(begin.remote(self.pool.value, row["id"], self._node)):
             message = "the worker died each time it had this row alone in hand"
             return rejected(row, self.blame, Reason.WORKER_DIED, message)
-        (made,) = run_stages(stages, [row])
+        (result,) = run_stages(stages, [row])
         # A later row of the block may kill the next worker, which tries this one once more.
         self._coordinator.end_row.remote(self.pool.value, row["id"])
-        return made
+        return result
 
 
 class SourceTranslator(StageWorker):

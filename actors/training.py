@@ -123,8 +123,8 @@ def pairs_dataset(files: list[str], columns: list[str]) -> ray.data.Dataset:
     read = []
     for some in by_data_set(files):
         filesystem, paths = of_one_storage(some)
-        known = parquet_dataset(some).schema.names
-        names = columns + [name for name in LEVEL_COLUMNS if name in known]
+        there = parquet_dataset(some).schema.names
+        names = columns + [name for name in LEVEL_COLUMNS if name in there]
         read.append(ray.data.read_parquet(paths, filesystem=filesystem, columns=names))
     return read[0].union(*read[1:]) if len(read) > 1 else read[0]
 

@@ -225,19 +225,19 @@ def architecture_named(name: str) -> str:
     plain = re.sub(r"[\s_-]", "", name.lower())
     if _ARCHITECTURE.match(name):
         return name
-    found = CARDS.get(plain) or CARDS.get(_MAKERS.sub("", plain))
-    if found is None:
+    processor = CARDS.get(plain) or CARDS.get(_MAKERS.sub("", plain))
+    if processor is None:
         match = nearest(plain, [*CARDS, *AMD_ARCHITECTURES, *NVIDIA_ARCHITECTURES])
         hint = (
             f"did you mean `{match}`?" if match else "known: names as mi300x, h100, gfx942, sm_90"
         )
         raise ValueError(f"unknown card or architecture {name}: {hint}")
-    if found not in AMD_ARCHITECTURES and found not in NVIDIA_ARCHITECTURES:
+    if processor not in AMD_ARCHITECTURES and processor not in NVIDIA_ARCHITECTURES:
         raise ValueError(
-            f"{name} has {found}, an architecture older than cass-ray knows; the oldest is "
+            f"{name} has {processor}, an architecture older than cass-ray knows; the oldest is "
             f"{NVIDIA_ARCHITECTURES[0]}"
         )
-    return found
+    return processor
 
 
 def cards_of(architecture: str) -> tuple[str, ...]:

@@ -57,8 +57,10 @@ def options_of_file(context: Any, file: Path | None) -> Path | None:
     """The callback of ``--config``: read ``file``, for what is not given."""
     if file is not None and not context.resilient_parsing:
         root = context.find_root()
-        known = root.command.list_commands(root) if hasattr(root.command, "list_commands") else ()
-        table = _read(file, known)
+        commands = (
+            root.command.list_commands(root) if hasattr(root.command, "list_commands") else ()
+        )
+        table = _read(file, commands)
         for name in context.command_path.split()[1:]:
             table = table.get(name, {})
         _add(_by_parameter(context.command, table, file, frozenset()), context)
@@ -86,17 +88,17 @@ def _read(file: Path, commands: Any) -> dict[str, Any]:
     import tomllib
 
     try:
-        made = tomllib.loads(file.read_text())
+        tables = tomllib.loads(file.read_text())
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         fail("", f"{file}: {error}: give a TOML file with a table for each command", EXIT_USAGE)
     names = list(commands)
-    for name, table in made.items():
+    for name, table in tables.items():
         if names and not isinstance(table, dict):
             fail("", f"{file}: {name} is in no table: put it below [COMMAND]", EXIT_USAGE)
         if names and name not in names:
             hint = did_you_mean(name, names)
             fail("", f"{file}: [{name}]: there is no such command; {hint}", EXIT_USAGE)
-    return made
+    return tables
 
 
 def _by_parameter(command: Any, table: Any, file: Path, refused: frozenset[str]) -> dict[str, Any]:

@@ -53,5 +53,5 @@ def parse_task(text: str) -> Task:
     try:
         return Task(Level(level), Direction(direction or Direction.CUDA_TO_HIP))
     except ValueError:
-        known = [*map(str, Level), *map(str, TASKS)]
-        raise ValueError(f"no task `{text}`; {did_you_mean(text, known)}") from None
+        names = [*map(str, Level), *map(str, TASKS)]
+        raise ValueError(f"no task `{text}`; {did_you_mean(text, names)}") from None

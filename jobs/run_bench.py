@@ -85,9 +85,9 @@ class BenchJob:
         settings = self._settings
         tasks = {task.name: task for task in _tasks(settings)}
         compilers = make_compilers(cached=settings.cache, architecture=settings.amd_architecture)
-        known = list(tasks.values())
-        described = [describe(name, known, compilers) for name in settings.systems]
-        items = plan(settings, known, described)
+        all_tasks = list(tasks.values())
+        described = [describe(name, all_tasks, compilers) for name in settings.systems]
+        items = plan(settings, all_tasks, described)
         if not resume:
             shutil.rmtree(self._work, ignore_errors=True)
         journal = Journal(self._work / "journal", _JOURNAL_SCHEMA)
@@ -125,9 +125,9 @@ class BenchJob:
         from actors.bench_pipeline import bench_samples
 
         compilers = make_compilers(cached=settings.cache, architecture=settings.amd_architecture)
-        known = list(tasks.values())
+        all_tasks = list(tasks.values())
         own = {item.system for item in missing if in_process(item)}
-        systems = {name: make_system(name, known, compilers) for name in own}
+        systems = {name: make_system(name, all_tasks, compilers) for name in own}
         yield from bench_samples(settings, missing, tasks, systems, compilers)
 
     def _show(self, done: int, total: int, sample: BenchSample) -> None:

@@ -126,9 +126,9 @@ def print_report(console: Console, report: dict[str, Any]) -> None:
         f"{report['programs']} programs of {report['prompts']} prompts"
         f" ({report['repaired']} after repair); {report['usage']}"
     )
-    for name, found in report["templates"].items():
-        other = {k: v for k, v in found["verdicts"].items() if k != SyntheticVerdict.OK.value}
-        console.print(f"  {name:36} {found['yield']:7.1%} of {found['prompts']:5}  {other or ''}")
+    for name, counts in report["templates"].items():
+        other = {k: v for k, v in counts["verdicts"].items() if k != SyntheticVerdict.OK.value}
+        console.print(f"  {name:36} {counts['yield']:7.1%} of {counts['prompts']:5}  {other or ''}")
 
 
 @app.command("synthesize")

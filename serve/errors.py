@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import logging
 import math
 
 from pydantic import ValidationError
@@ -14,6 +15,8 @@ from cass_ray.toolchain.sandbox.isolation import IsolationUnavailableError
 from cass_ray.toolchain.sandbox.process import Starved
 from cass_ray.translate.protocol import TranslatorError
 from serve.messages import without_paths
+
+LOG = logging.getLogger("cass.serve")
 
 
 class ApiError(Exception):
@@ -60,6 +63,15 @@ class ApiError(Exception):
 def overloaded(what: str, retry_after: float = 1.0) -> ApiError:
     """The 429 for more work than is let in."""
     return ApiError(429, "overloaded", f"{what}: try again later", retry_after=retry_after)
+
+
+def as_api_error(error: Exception, request_id: str) -> ApiError:
+    """What a client is told of ``error``; one that is a bug is logged."""
+    known = from_library(error)
+    if known is None:
+        LOG.error("unexpected error", exc_info=error, extra={"request_id": request_id})
+        return ApiError(500, "internal", f"an error of the server, logged as {request_id}")
+    return known
 
 
 def from_library(error: Exception) -> ApiError | None:

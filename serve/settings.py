@@ -46,26 +46,17 @@ class Scaling(StrictModel):
 class GenerationSettings(StrictModel):
     """How a ``model:`` engine generates."""
 
-    RENAMED = {
-        "max_context": "max_model_len",
-        "cache_blocks": "num_blocks",
-        "page_tokens": "block_size",
-        "batch_tokens": "max_batch_tokens",
-        "prefix_sharing": "prefix_caching",
-    }
+    RENAMED = {"max_context": "max_model_len"}
+    REMOVED = dict.fromkeys(
+        ("num_blocks", "block_size", "max_batch_tokens", "prefix_caching"),
+        "it is gone: for many requests on a GPU take vLLM (cluster/kuberay/serve_vllm.yaml)",
+    )
 
     max_model_len: int | None = Field(default=None, ge=64)
     """Tokens of question and answer together; default: the model's positions."""
     max_new_tokens: int = Field(default=16_384, ge=1)
     rope: str | None = None
     """Context extension: ``linear:F``, ``dynamic:F`` or ``yarn:F``."""
-    num_blocks: int | None = Field(default=None, ge=16)
-    """Blocks of the KV cache; default: what fits into the free GPU memory."""
-    block_size: int = Field(default=256, ge=4)
-    """Tokens of a block."""
-    max_batch_tokens: int | None = Field(default=None, ge=16)
-    """Most tokens in one forward pass; default: by memory."""
-    prefix_caching: bool = True
     sampling: bool = True
     """Whether requests may ask for a temperature; without it every answer is greedy, a little
     faster."""
@@ -75,9 +66,8 @@ class EngineSettings(StrictModel):
     """One engine that clients may ask for, by ``name``.
 
     ``translator`` is what :func:`cass_ray.translate.engines.registry.make_translator` understands
-    (``rules``, ``hipify-perl``, ``chat:MODEL?…``), ``lift``, or ``model:PATH``, which generates
-    with continuous batching. On a GPU take vLLM, which is twice as fast:
-    ``cluster/kuberay/serve_vllm.yaml``.
+    (``rules``, ``hipify-perl``, ``chat:MODEL?…``), ``lift``, or ``model:PATH``, whose requests take
+    turns. For many requests on a GPU take vLLM: ``cluster/kuberay/serve_vllm.yaml``.
     """
 
     name: str

@@ -24,7 +24,6 @@ CLASSES = {
     "View": "what a sandboxed process sees of the file system; what a notebook shows of a result",
 }
 MODULES = {
-    "base": "the protocol that the modules beside it implement",
     "edits": "translate.engines: of a model's answer; translate.rules: of the rules",
     "elf": "toolchain: any ELF file; toolchain.nvidia: cubins",
     "errors": "each package's exceptions",

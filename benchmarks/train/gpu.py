@@ -53,7 +53,7 @@ def environment(out: Path) -> dict[str, Any]:
 
     names = ["torch", "transformers", "liger-kernel", "bitsandbytes", "deepspeed", "triton"]
     names += ["nvidia-cudnn-frontend"]
-    names += ["flash-attn-4", "flash-attn", "torchtitan", "torchao", "vllm"]
+    names += ["torchtitan", "torchao", "vllm"]
     found = {item.metadata["Name"].replace("_", "-"): item.version for item in distributions()}
     return {
         "gpu": "none: a rehearsal" if REHEARSAL else torch.cuda.get_device_name(0),

@@ -24,7 +24,6 @@ from cass_ray.train.engines.replicated import ReplicatedEngine
 from cass_ray.train.meters import EnergyMeter, Operations
 from cass_ray.train.model import activation_checkpoint, attention, sequence_parallel
 from cass_ray.train.model.build import PreparedModel, prepare
-from cass_ray.train.model.flash_packages import flash_package
 from cass_ray.train.model.memory import resident_gib
 from cass_ray.train.settings import (
     TILE,
@@ -320,8 +319,6 @@ def checks() -> dict[str, Any]:
     truth = _flat_gradient(reference)
     results: dict[str, Any] = {"system": "checks", "loss_fp32": float(total)}
     backends: tuple[Attention, ...] = ("auto",) if REHEARSAL else ("cudnn", "flash")
-    if flash_package() is not None and not REHEARSAL:
-        backends = (*backends, "flash-attn")
     computed: dict[str, ModelSettings] = {
         name: ModelSettings(base="unused", attention=name) for name in backends
     }

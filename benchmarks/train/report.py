@@ -93,6 +93,9 @@ without on one card, 28 November | removed |
 beyond it Liger's (`model.liger`), or pieces that the backward pass makes again |
 | choosing products to keep (ours) | 1.02 of the compiler's memory budget (7B whole) | removed: \
 the compiler's memory budget, by trial |
+| FlashAttention 4's package (a pre-release) | 1.05 (1.5B whole) and 1.01 (7B whole) of cuDNN's \
+attention, 1.16 (0.1B packed) of PyTorch's flash attention, 28 November | kept, without code of \
+ours: PyTorch calls the package's kernels in the place of its own; not measured again since |
 | examples one by one through cuDNN from 4,096 tokens on, shorter ones by flash attention | 1.05 \
 (1.5B both), 1.05 (7B both), 0.96 (1.5B source) | removed: one call for all |
 | rows padded to the window (`compile: static`) | 0.97 (1.5B source, same card) | read as `true`, \

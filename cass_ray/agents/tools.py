@@ -268,15 +268,17 @@ class Tools:
         place = self.workspace.path(path)
         files = [place] if place.is_file() else _sources(self.workspace.folder(path))
         translator = make_translator()
-        found = []
+        answers = []
         for file in files:
             text = self.workspace.file(self.workspace.shown(file)).read_text("utf-8", "replace")
-            made = translator.translate(text, filename=file.name)
-            found += [FindingAnswer.of(self.workspace.shown(file), each) for each in made.findings]
+            translation = translator.translate(text, filename=file.name)
+            answers += [
+                FindingAnswer.of(self.workspace.shown(file), each) for each in translation.findings
+            ]
         wanted = query.lower()
         chosen = [
             each
-            for each in found
+            for each in answers
             if severity in ("", each.severity)
             and wanted in f"{each.code} {each.message} {each.advice}".lower()
         ]

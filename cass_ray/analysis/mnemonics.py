@@ -39,8 +39,8 @@ def mnemonics(instruction_set: InstructionSet, text: str | None) -> Counter[str]
         return Counter()
     # Counted as they stand first: the loop is over different ones only.
     result: Counter[str] = Counter()
-    for found, times in Counter(_LINES[instruction_set].findall(text)).items():
-        for each in found if isinstance(found, tuple) else (found,):
+    for word, times in Counter(_LINES[instruction_set].findall(text)).items():
+        for each in word if isinstance(word, tuple) else (word,):
             if each:
                 result[" ".join(each.split())] += times
     return result

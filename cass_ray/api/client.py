@@ -120,8 +120,8 @@ class Client:
 
     def jobs(self) -> list[JobStatus]:
         """All jobs of this key, the newest first."""
-        found = self._send("GET", "/v1/jobs").content
-        return TypeAdapter(list[JobStatus]).validate_json(found)
+        content = self._send("GET", "/v1/jobs").content
+        return TypeAdapter(list[JobStatus]).validate_json(content)
 
     def cancel(self, job: str) -> JobStatus:
         """End a job, or remove a finished one."""

@@ -30,12 +30,12 @@ class AssemblyRequest(StrictModel):
 
     @model_validator(mode="after")
     def _known(self) -> AssemblyRequest:
-        for name, known in (
+        for name, targets in (
             (self.arch, ARCHITECTURES),
             (self.nvidia_arch, NVIDIA_ARCHITECTURES),
         ):
-            if name not in known:
-                raise ValueError(f"arch {name}: {known_instead(name, known)}")
+            if name not in targets:
+                raise ValueError(f"arch {name}: {known_instead(name, targets)}")
         return self
 
 

@@ -169,9 +169,9 @@ class TranslateRequest(StrictModel):
             raise ValueError("give a source (or a cubin, for the engine lift)")
         if is_path(self.source):
             raise ValueError(f"source is {self.source.strip()}, a path: give the program's text")
-        known = ARCHITECTURES if self.direction is Direction.CUDA_TO_HIP else NVIDIA_ARCHITECTURES
-        if self.arch and self.arch not in known:
-            raise ValueError(f"arch {self.arch}: {known_instead(self.arch, known)}")
+        targets = ARCHITECTURES if self.direction is Direction.CUDA_TO_HIP else NVIDIA_ARCHITECTURES
+        if self.arch and self.arch not in targets:
+            raise ValueError(f"arch {self.arch}: {known_instead(self.arch, targets)}")
         for name in self.targets:
             if name not in ARCHITECTURES:
                 raise ValueError(f"target {name}: {known_instead(name, ARCHITECTURES)}")

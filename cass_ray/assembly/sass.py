@@ -202,11 +202,6 @@ def normalize(text: str) -> str:
     return parse(text).render()
 
 
-def without_reuse(text: str) -> str:
-    """``text`` without ``.reuse``, which keeps an operand for the next instruction: a hint."""
-    return text.replace(".reuse", "")
-
-
 def kernel_names(text: str) -> list[str]:
     """Mangled names of the entry points (all functions of a cuobjdump listing), code not read."""
     names: list[str] = []
@@ -282,17 +277,17 @@ def _relabel(
     addresses = {instruction.address for instruction in instructions}
     references: list[tuple[int, list[tuple[int, int, int]]]] = []
     for index, instruction in enumerate(instructions):
-        found = list(_references(instruction, symbols, has_addresses))
-        if found:
-            kept = [reference for reference in found if reference[2] in addresses]
+        uses = list(_references(instruction, symbols, has_addresses))
+        if uses:
+            kept = [reference for reference in uses if reference[2] in addresses]
             references.append((index, kept))
-    targets = sorted({target for _, found in references for _, _, target in found})
+    targets = sorted({target for _, uses in references for _, _, target in uses})
     names = {target: f".L_{number}" for number, target in enumerate(targets)}
     relabelled = list(instructions)
-    for index, found in references:
+    for index, uses in references:
         written = instructions[index].text
         pieces, position = [], 0
-        for start, end, target in sorted(found):
+        for start, end, target in sorted(uses):
             pieces += [written[position:start], names[target]]
             position = end
         text = "".join([*pieces, written[position:]])

@@ -154,7 +154,7 @@ def run_threaded(
     What work there is happens in child processes, so that threads use all cores.
     """
     of_thread = threading.local()
-    known = list(tasks.values())
+    all_tasks = list(tasks.values())
 
     def make(item: Item) -> BenchSample:
         if not hasattr(of_thread, "examiner"):
@@ -164,7 +164,7 @@ def run_threaded(
         examiner: Examiner = of_thread.examiner
         systems: dict[str, System] = of_thread.systems
         if item.system not in systems:
-            systems[item.system] = make_system(item.system, known, examiner.compilers)
+            systems[item.system] = make_system(item.system, all_tasks, examiner.compilers)
         task = tasks[item.task]
         answer = examiner.ask(task, systems[item.system], item.kind, item.draw)
         system = (item.system, item.version)

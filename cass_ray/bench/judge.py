@@ -81,8 +81,8 @@ class Judge:
         self, task: BenchTask, question: Question, answer: BenchAnswer, truth: GroundTruth
     ) -> Judgement:
         key = self._key(task, question, answer, truth)
-        if self.cache is not None and (found := self.cache.get(key)) is not None:
-            return Judgement.model_validate_json(found)
+        if self.cache is not None and (entry := self.cache.get(key)) is not None:
+            return Judgement.model_validate_json(entry)
         result = self._judge(task, question, answer, truth)
         if self.cache is not None and not _transient(result):
             self.cache.put(key, result.model_dump_json().encode())
@@ -109,22 +109,22 @@ class Judge:
         if not runs_on_hip(question):
             return self._judge_for_nvidia(task, question, answer, truth)
         try:
-            made = build_candidate(task, question, answer, self.compilers)
+            candidate = build_candidate(task, question, answer, self.compilers)
         except CompileFailure as failure:
             return _not_compiled(failure)
-        policy = self._policy(task, _device_sizes(task, made.texts))
+        policy = self._policy(task, _device_sizes(task, candidate.texts))
         source = question.kind.level is BenchLevel.SOURCE
         subject = JudgedPort(
-            made.built,
+            candidate.built,
             task.cuda.files if source else {},
             candidate_sources(question, answer).files if source else {},
-            another=lambda: self._reference_port(task, made.backend),
-            findings=wait_findings(made.texts.device)
+            another=lambda: self._reference_port(task, candidate.backend),
+            findings=wait_findings(candidate.texts.device)
             if question.kind.level is BenchLevel.ASSEMBLY
             else (),
         )
-        result = judge_port(subject, truth.reference, made.backend, policy)
-        return judgement_of(task, result, truth).model_copy(update={"host": made.host})
+        result = judge_port(subject, truth.reference, candidate.backend, policy)
+        return judgement_of(task, result, truth).model_copy(update={"host": candidate.host})
 
     def _reference_port(self, task: BenchTask, backend: Backend) -> BuiltProgram | None:
         """The task's own port, where it runs as the answer does: not with the original's host."""

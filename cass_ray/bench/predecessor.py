@@ -63,10 +63,10 @@ def _name(filename: str) -> str:
 def _task(name: str, row: Mapping[str, Any], source: str) -> BenchTask:
     category = next((row[key] for key in _CATEGORY_COLUMNS if row.get(key)), "")
     output = next((row[key] for key in _OUTPUT_COLUMNS if row.get(key) is not None), None)
-    known = {each.lower(): each for each in CATEGORIES}
+    categories = {each.lower(): each for each in CATEGORIES}
     spec = TaskSpec.model_construct(
         name=name,
-        category=known.get(str(category).lower(), str(category) or DEFAULT_CATEGORY),
+        category=categories.get(str(category).lower(), str(category) or DEFAULT_CATEGORY),
         difficulty=Difficulty.MEDIUM,
         features=["basic_kernel"],
         description=f"from {source}",

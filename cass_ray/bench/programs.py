@@ -130,17 +130,17 @@ class Compilers:
             with unit_on_disk(program) as unit, private_folder() as folder:
                 path = folder / "program"
                 toolchain.build_executable(unit, path, [architecture], shared_runtime=True)
-                found = read_original(path, self.nvidia(program, architecture).cubin, toolchain)
-            text = base64.b64encode(found.executable).decode()
-            return {"executable": text, "rest": [found.container, found.capability]}
+                original = read_original(path, self.nvidia(program, architecture).cubin, toolchain)
+            text = base64.b64encode(original.executable).decode()
+            return {"executable": text, "rest": [original.container, original.capability]}
 
         value = self._cached(key, make)
         return OriginalProgram(base64.b64decode(value["executable"]), *value["rest"])
 
     def _cached(self, key: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        found = self.cache.get(key) if self.cache is not None else None
-        if found is not None:
-            value: dict[str, Any] = json.loads(found)
+        entry = self.cache.get(key) if self.cache is not None else None
+        if entry is not None:
+            value: dict[str, Any] = json.loads(entry)
             return value
         value = make()
         if self.cache is not None:

@@ -54,21 +54,21 @@ class GroundTruth:
 
 def stored_reference(task: BenchTask, folder: Path = STORED_FOLDER) -> ReferenceRuns | None:
     """The CUDA program's runs on all inputs of ``task``; None unless all are stored."""
-    found = _stored(folder).get(task.cuda.digest)
-    if found is None:
+    reference = _stored(folder).get(task.cuda.digest)
+    if reference is None:
         return None
-    runs = _in_order(found.runs, [*task.visible, *task.hidden])
-    return None if runs is None else replace(found, runs=tuple(runs))
+    runs = _in_order(reference.runs, [*task.visible, *task.hidden])
+    return None if runs is None else replace(reference, runs=tuple(runs))
 
 
 def stored_port(task: BenchTask, folder: Path = STORED_FOLDER) -> ReferenceRuns | None:
     """The reference port's runs on an Nvidia GPU, in the order of the inputs; None unless all are
     stored for its present text."""
-    found = stored_ports(folder).get(task.hip.digest)
-    if found is None:
+    reference = stored_ports(folder).get(task.hip.digest)
+    if reference is None:
         return None
-    runs = _in_order(found.runs, [*task.visible, *task.hidden])
-    return None if runs is None else replace(found, runs=tuple(runs))
+    runs = _in_order(reference.runs, [*task.visible, *task.hidden])
+    return None if runs is None else replace(reference, runs=tuple(runs))
 
 
 def ground_truth(
@@ -79,8 +79,8 @@ def ground_truth(
     Raises :class:`~cass_ray.toolchain.unit.CompileFailure` where the port does not build.
     """
     hidden = frozenset(inputs.arguments for inputs in task.hidden)
-    if (found := stored_reference(task, folder)) is not None:
-        changed = with_changes(found, _runs_of_port(task, compilers))
+    if (stored := stored_reference(task, folder)) is not None:
+        changed = with_changes(stored, _runs_of_port(task, compilers))
         return GroundTruth(changed, Truth.NVIDIA, hidden)
     if task.expected:
         runs = tuple(

@@ -86,16 +86,16 @@ class TranslatorSystem:
         used: list[protocol.TranslationUsage] = []
         for path in question.asked:
             try:
-                made = self._translator.translate(
+                translation = self._translator.translate(
                     question.files[path], filename=path, context=context
                 )
             except TranslatorError as error:
                 problem = str(error) or type(error).__name__
                 break
-            files[path] = made.source
-            if made.usage is not None:
-                used.append(made.usage)
-            findings += [finding.format(path) for finding in made.findings]
+            files[path] = translation.source
+            if translation.usage is not None:
+                used.append(translation.usage)
+            findings += [finding.format(path) for finding in translation.findings]
         return BenchAnswer(
             files={} if problem else files,
             host=question.fitting_host,

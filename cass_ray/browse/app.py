@@ -109,10 +109,10 @@ class DatasetBrowser(App[None]):
     def _find(self, part: RowSet, condition: RowFilter) -> None:
         worker = get_current_worker()
         columns = list(REJECT_COLUMNS if part.name == "rejects" else COLUMNS)
-        found, total = part.matching(condition, MOST_ROWS)
-        rows = part.some(found, columns)
+        matches, total = part.matching(condition, MOST_ROWS)
+        rows = part.some(matches, columns)
         if not worker.is_cancelled:
-            self.call_from_thread(self._fill, columns, found, rows, total)
+            self.call_from_thread(self._fill, columns, matches, rows, total)
 
     def _fill(
         self, columns: list[str], found: list[int], rows: list[dict[str, Any]], total: int

@@ -34,12 +34,12 @@ class _Word:
     negated: bool
 
     def mask(self, batch: pa.RecordBatch) -> pa.Array:
-        found = None
+        mask = None
         for name in self.columns:
             here = pc.fill_null(self._holds(batch.column(name)), False)
-            found = here if found is None else pc.or_(found, here)
-        assert found is not None
-        return pc.invert(found) if self.negated else found
+            mask = here if mask is None else pc.or_(mask, here)
+        assert mask is not None
+        return pc.invert(mask) if self.negated else mask
 
     def _holds(self, column: pa.Array) -> pa.Array:
         if self.operator in "<>":

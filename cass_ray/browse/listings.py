@@ -31,10 +31,10 @@ class Listing:
     @property
     def counts(self) -> dict[str, int]:
         """Instructions of each function."""
-        found = dict.fromkeys(self.starts, 0)
+        counts = dict.fromkeys(self.starts, 0)
         for place in self.places.values():
-            found[place.function] += 1
-        return found
+            counts[place.function] += 1
+        return counts
 
     def lines_of(self, places: set[Place]) -> list[int]:
         """Where these instructions stand, in order."""
@@ -71,6 +71,6 @@ def amd_listing(text: str) -> Listing:
 def _instructions(
     module: rdna3.Rdna3Module, name: str, lines: range
 ) -> Iterator[tuple[int, Place]]:
-    found = (line for line in lines if module.lines[line].kind is Rdna3LineKind.INSTRUCTION)
-    for position, line in enumerate(found):
+    numbers = (line for line in lines if module.lines[line].kind is Rdna3LineKind.INSTRUCTION)
+    for position, line in enumerate(numbers):
         yield line, Place(name, position)

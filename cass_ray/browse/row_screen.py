@@ -201,13 +201,13 @@ class RowScreen(Screen[None]):
             self._say("no line of this file made that")
             return
         hip = same_line(nvidia.source, amd.source).get(cuda, 0)
-        found = (nvidia.places(cuda), amd.places(hip))
+        places = (nvidia.places(cuda), amd.places(hip))
         self._pane("cuda_source").show_lines([cuda - 1])
         self._pane("hip_source").show_lines([hip - 1] if hip else [])
-        self._pane("cuda_device").show_lines(nvidia.listing.lines_of(found[0]))
-        self._pane("hip_device").show_lines(amd.listing.lines_of(found[1]))
+        self._pane("cuda_device").show_lines(nvidia.listing.lines_of(places[0]))
+        self._pane("hip_device").show_lines(amd.listing.lines_of(places[1]))
         self._say(
-            f"line {cuda}: {len(found[0])} instructions of Nvidia's, {len(found[1])} of AMD's: "
+            f"line {cuda}: {len(places[0])} instructions of Nvidia's, {len(places[1])} of AMD's: "
             f"{nvidia.source.splitlines()[cuda - 1].strip()}"
         )
 

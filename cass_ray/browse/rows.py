@@ -88,11 +88,11 @@ class RowSet:
 
     def check_columns(self, names: list[str], computed: bool) -> None:
         """Raise ``NotFoundError`` for a name that is no column, with the nearest that is."""
-        known = [*self.schema.names, *(_SIZES if computed else ())]
+        columns = [*self.schema.names, *(_SIZES if computed else ())]
         for name in names:
-            if name not in known:
-                near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
-                raise NotFoundError(f"no column {name!r}; {_either(near or known)}")
+            if name not in columns:
+                near = difflib.get_close_matches(name, columns, n=3, cutoff=0.4)
+                raise NotFoundError(f"no column {name!r}; {_either(near or columns)}")
 
     def head(self, columns: list[str], limit: int) -> list[dict[str, Any]]:
         """The first ``limit`` rows; ``…_bytes`` columns are the sizes of text columns."""
@@ -112,8 +112,8 @@ class RowSet:
                 size = group.row_groups[0].num_rows
                 if left < size:
                     table = group.to_table(schema=self.schema, columns=columns)
-                    found: dict[str, Any] = table.slice(left, 1).to_pylist()[0]
-                    return found
+                    row: dict[str, Any] = table.slice(left, 1).to_pylist()[0]
+                    return row
                 left -= size
         raise NotFoundError(f"no row {index}; there are {self.rows} ({self.name})")
 

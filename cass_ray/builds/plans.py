@@ -46,6 +46,7 @@ _NOT_NEEDED = re.compile(
     r"RAFT|CUVS|ROCM|HIP|METAL|VULKAN|WERROR|LTO|CLI\b|TOOLS|GUI|VIEWER|OPENMP|INTEL|OMP|NCCL|MPI",
     re.IGNORECASE,
 )
+_OF_ENVIRONMENT = re.compile(r"\$ENV\{(\w+)\}")
 _PARTS = ("test", "example", "bench", "tutorial", "sample")
 """Words of options and of folders for what not all builds want."""
 _COMMON_VALUES = {"OPENMP_RUNTIME": "NONE"}
@@ -143,9 +144,20 @@ def _cmake(root: Path, folder: str) -> Iterator[BuildCommands]:
     what is missing."""
     build = f"cmake --build {BUILD_FOLDER} -- -k -i -j2"
     on, lenient = _cmake_words(root, folder)
+    environment = tuple(_environment(root, _text(root / folder / "CMakeLists.txt")))
     configure = shlex.join(["cmake", "-S", ".", "-B", BUILD_FOLDER, *on])
-    yield BuildCommands("cmake", folder, (f"rm -rf {BUILD_FOLDER}", configure, build))
-    yield BuildCommands("cmake, lenient", folder, (*_leniently(lenient), build))
+    yield BuildCommands("cmake", folder, (*environment, f"rm -rf {BUILD_FOLDER}", configure, build))
+    yield BuildCommands("cmake, lenient", folder, (*environment, *_leniently(lenient), build))
+
+
+def _environment(root: Path, text: str) -> Iterator[str]:
+    """Sets the variables by which a CMake file finds what lies below the project's root."""
+    for name in dict.fromkeys(_OF_ENVIRONMENT.findall(text)):
+        copies = re.findall(rf'\bset\s*\(\s*(\w+)\s+"?\$ENV\{{{name}\}}"?\s*\)', text)
+        said = [rf"\$ENV\{{{name}\}}", *(rf"\$\{{{each}\}}" for each in copies)]
+        below = re.findall(rf"(?:{'|'.join(said)})/([\w.-]+(?:/[\w.-]+)*)", text)
+        if any((root / path).exists() for path in below):
+            yield f"export {name}={ROOT}"
 
 
 def configured_alone(root: Path, folder: str) -> BuildCommands:

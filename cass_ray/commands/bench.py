@@ -76,17 +76,17 @@ def lint(
 
     Exit codes: 0 nothing is wrong, 1 a task has a problem, 2 usage, 3 a tool is missing.
     """
-    found: list[LintFindings] = []
+    results: list[LintFindings] = []
     with _ending():
         linter = Linter() if static else Linter(find_nvidia(), usable_backend())
         chosen, broken = _load(tasks, names or [])
         if write:
             with waiting("measuring sizes"):
                 _write_index(chosen, jobs)
-        found += broken
+        results += broken
         with waiting(f"checking {len(chosen)} tasks"), ThreadPoolExecutor(jobs) as pool:
             for findings in pool.map(linter.check, chosen):
-                found.append(findings)
+                results.append(findings)
                 if not as_json:
                     typer.echo(_line(findings))
         if not names:
@@ -94,15 +94,15 @@ def lint(
             if tasks == TASKS_FOLDER and (changed := stale(chosen, read_index())):
                 names_ = ", ".join(changed)
                 whole.problems.append(f"not in the index as they are (--write-index): {names_}")
-            found.append(whole)
+            results.append(whole)
     if as_json:
-        typer.echo(json.dumps([vars(each) for each in found], indent=1))
+        typer.echo(json.dumps([vars(each) for each in results], indent=1))
     else:
-        for each in [*broken, *([] if names else found[-1:])]:
+        for each in [*broken, *([] if names else results[-1:])]:
             typer.echo(_line(each))
-        bad = sum(not each.ok for each in found if each.task)
+        bad = sum(not each.ok for each in results if each.task)
         typer.echo(f"{len(chosen) + len(broken)} tasks, {bad} with problems")
-    raise typer.Exit(0 if all(each.ok for each in found) else EXIT_FAILED)
+    raise typer.Exit(0 if all(each.ok for each in results) else EXIT_FAILED)
 
 
 def _write_index(tasks: list[BenchTask], jobs: int) -> None:
@@ -182,10 +182,10 @@ def report(
     with _ending():
         samples = [sample for path in results for sample in read_samples(path)]
         if rescore:
-            known = {task.name: task for task in loadable_tasks()[0]}
-            samples = [rescored(sample, known.get(sample.task)) for sample in samples]
-        made = publish(out, samples, compare=compare or [], title=title)
-    print_scores(Console(), made)
+            by_name = {task.name: task for task in loadable_tasks()[0]}
+            samples = [rescored(sample, by_name.get(sample.task)) for sample in samples]
+        document = publish(out, samples, compare=compare or [], title=title)
+    print_scores(Console(), document)
 
 
 def leaderboard(
@@ -199,8 +199,8 @@ def leaderboard(
     with _ending():
         board = read_board(file)
         if results:
-            found = [entry for path in results for entry in entries_of(path)]
-            board = merge(board, found)
+            entries = [entry for path in results for entry in entries_of(path)]
+            board = merge(board, entries)
             write_board(file, board)
     if as_json:
         typer.echo(board.model_dump_json(indent=1))

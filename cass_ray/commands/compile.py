@@ -148,9 +148,9 @@ def _architectures(names: list[str], language: SourceLanguage) -> list[str]:
     prefix, default = (
         ("gfx", DEFAULT_AMD_ARCHITECTURE) if amd else ("sm_", DEFAULT_NVIDIA_ARCHITECTURE)
     )
-    known = AMD_ARCHITECTURES if amd else NVIDIA_ARCHITECTURES
+    targets = AMD_ARCHITECTURES if amd else NVIDIA_ARCHITECTURES
     for name in names:
-        if name in (*AMD_ARCHITECTURES, *NVIDIA_ARCHITECTURES) and name not in known:
+        if name in (*AMD_ARCHITECTURES, *NVIDIA_ARCHITECTURES) and name not in targets:
             raise typer.BadParameter(
                 f"{shown_with_cards(name)}: a *{language.value} file is compiled for "
                 + ("AMD; give a processor as gfx942" if amd else _FOR_NVIDIA),
@@ -159,7 +159,7 @@ def _architectures(names: list[str], language: SourceLanguage) -> list[str]:
         if not re.fullmatch(rf"{prefix}[0-9a-f]+", name):
             raise typer.BadParameter(
                 f"{name!r}: architectures for *{language.value} are called {prefix}…; "
-                + known_instead(name, known),
+                + known_instead(name, targets),
                 param_hint="--arch",
             )
     if amd and len(names) > 1:

@@ -75,14 +75,14 @@ def _run_or_not(architecture: str) -> str:
 
 def library_table() -> Table:
     """Library x target: whether AMD's library, as `cass setup libraries` has it, holds code."""
-    made = targets_table()
+    table = targets_table()
     result = Table(box=None, pad_edge=False, title="\nCode in libraries", title_justify="left")
     result.add_column("library")
-    for target in next(iter(made.values())):
+    for target in next(iter(table.values())):
         result.add_column(target)
-    for name, targets in made.items():
+    for name, targets in table.items():
         result.add_row(name, *("yes" if held else "no" for held in targets.values()))
-    result.add_row("rocfft", *("compiles" for _ in next(iter(made.values()))))
+    result.add_row("rocfft", *("compiles" for _ in next(iter(table.values()))))
     return result
 
 

@@ -44,14 +44,14 @@ def coverage(
     graphics (formats of shaders only); unsupported. Exit codes: 0 done, 1 the engine does not
     build, 3 a tool is missing.
     """
-    made = {name: _measured(name) for name in dict.fromkeys(arch or [DEFAULT_AMD_ARCHITECTURE])}
+    results = {name: _measured(name) for name in dict.fromkeys(arch or [DEFAULT_AMD_ARCHITECTURE])}
     if as_json:
-        objects = {name: as_dictionary(found, state) for name, found in made.items()}
+        objects = {name: as_dictionary(entry, state) for name, entry in results.items()}
         whole = next(iter(objects.values())) if len(objects) == 1 else objects
         sys.stdout.write(json.dumps(whole, indent=2) + "\n")
         return
-    for name, found in made.items():
-        sys.stdout.write((f"{name}:\n" if len(made) > 1 else "") + text(found, state))
+    for name, entry in results.items():
+        sys.stdout.write((f"{name}:\n" if len(results) > 1 else "") + text(entry, state))
 
 
 def _measured(arch: str) -> EmulatorCoverage:

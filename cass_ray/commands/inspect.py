@@ -91,8 +91,8 @@ def inspect(
 
 def _has_terminal() -> bool:
     """Whether a person is there, and the browser."""
-    known = importlib.util.find_spec("textual") is not None
-    return known and sys.stdin.isatty() and sys.stdout.isatty()
+    textual = importlib.util.find_spec("textual") is not None
+    return textual and sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _browse(dataset: Path | str, rejects: bool) -> None:

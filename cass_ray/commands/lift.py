@@ -51,11 +51,11 @@ def coverage(
 ) -> None:
     """Opcode forms in machine code: proven, tested, only lifted, not lifted."""
     with ending("lift", usage=(OSError, LiftError, CubinError)), waiting("reading machine code"):
-        found = measure(_listings(paths, find_nvidia()))
+        figures = measure(_listings(paths, find_nvidia()))
     sys.stdout.write(
-        json.dumps(as_dictionary(found), indent=2) + "\n" if as_json else as_text(found)
+        json.dumps(as_dictionary(figures), indent=2) + "\n" if as_json else as_text(figures)
     )
-    if found.missing:
+    if figures.missing:
         raise typer.Exit(EXIT_FAILED)
 
 
@@ -70,8 +70,8 @@ def as_dictionary(found: LiftCoverage) -> dict[str, object]:
         "missing": dict(found.missing.most_common()),
         "by_architecture": {
             architecture: {
-                str(known): {"forms": forms, "instructions": instructions}
-                for known, (forms, instructions) in found.evidence_totals(architecture).items()
+                str(evidence): {"forms": forms, "instructions": instructions}
+                for evidence, (forms, instructions) in found.evidence_totals(architecture).items()
             }
             for architecture in sorted(found.forms)
         },
@@ -90,8 +90,8 @@ def as_text(found: LiftCoverage) -> str:
         lines += [f"{architecture or 'unknown architecture'}:"]
         total = found.forms[architecture].total()
         lines += [
-            f"  {known:12} {forms:6} forms {count:10} instructions ({count / (total or 1):.2%})"
-            for known, (forms, count) in found.evidence_totals(architecture).items()
+            f"  {evidence:12} {forms:6} forms {count:10} instructions ({count / (total or 1):.2%})"
+            for evidence, (forms, count) in found.evidence_totals(architecture).items()
         ]
     unproven = found.only_lifted().most_common(_LISTED)
     lines += [f"  only lifted {count:8}  {form}" for form, count in unproven]
@@ -139,22 +139,22 @@ def translate_assembly(
             text = data.decode("utf-8", "replace")
             renamed = names_for_host(cubin_of(text), wanted) if wanted else None
             with waiting(f"lifting {path.name}"):
-                made = lift_text(
+                module = lift_text(
                     text, architecture, amd=amd, names=renamed, native_matrices=native_matrices
                 )
-            _write(made, output, path, overwrite)
-            sys.stderr.write(f"{path.name}: {len(made.kernels)} kernel(s) lifted\n")
+            _write(module, output, path, overwrite)
+            sys.stderr.write(f"{path.name}: {len(module.kernels)} kernel(s) lifted\n")
             return
-        found = best_cubins(cubins_in(path, nvidia))
-        if len(found) > 1 and output is None:
-            names = ", ".join(each.name for each in found)
+        cubins = best_cubins(cubins_in(path, nvidia))
+        if len(cubins) > 1 and output is None:
+            names = ", ".join(each.name for each in cubins)
             fail(
-                "translate", f"{path} holds {len(found)} cubins ({names}): give -o OUT", EXIT_USAGE
+                "translate", f"{path} holds {len(cubins)} cubins ({names}): give -o OUT", EXIT_USAGE
             )
-        for number, each in enumerate(found):
+        for number, each in enumerate(cubins):
             renamed = names_for_host(Cubin.parse(each.data), wanted) if wanted else None
             with waiting(f"lifting {each.name}"):
-                made = lift_cubin(
+                module = lift_cubin(
                     each.data,
                     architecture,
                     amd=amd,
@@ -162,8 +162,8 @@ def translate_assembly(
                     names=renamed,
                     native_matrices=native_matrices,
                 )
-            _write(made, _numbered(output, number), path, overwrite)
-            sys.stderr.write(f"{each.name}: {len(made.kernels)} kernel(s) lifted\n")
+            _write(module, _numbered(output, number), path, overwrite)
+            sys.stderr.write(f"{each.name}: {len(module.kernels)} kernel(s) lifted\n")
     except ToolMissing as error:
         fail("translate", error, EXIT_TOOL_MISSING)
     except LiftError as error:

@@ -29,19 +29,19 @@ def main() -> int:
     except ToolMissing as error:
         print(error, file=sys.stderr)
         return EXIT_TOOL_MISSING
-    known = read_store()
+    store = read_store()
     sets: dict[str, Hashes] = {}
     for program in benchmark_programs():
         if not program.name.endswith(".cu"):
             continue
         key = source_key(program)
-        found = known[key] if key in known else _compiled(program, toolchain)
-        if found is not None:
-            sets[key] = found
-        if key not in known and len(sets) % _SAVE_EVERY == 0:
-            write_store({**known, **sets})
+        opcodes = store[key] if key in store else _compiled(program, toolchain)
+        if opcodes is not None:
+            sets[key] = opcodes
+        if key not in store and len(sets) % _SAVE_EVERY == 0:
+            write_store({**store, **sets})
     write_store(sets)
-    print(f"{STORE}: {len(sets)} programs, {len(set(sets) - set(known))} of them new")
+    print(f"{STORE}: {len(sets)} programs, {len(set(sets) - set(store))} of them new")
     return EXIT_DONE
 
 
@@ -55,8 +55,8 @@ def _compiled(program: EvaluationProgram, toolchain: NvidiaToolchain) -> Hashes 
         print(f"{program.name}: {failure}", file=sys.stderr)
         return None
     (listing,) = toolchain.disassemble([output.cubins[DEFAULT_ARCHITECTURE]])
-    found = opcode_set(sass.normalize(listing))
-    return found if found is not None else np.empty(0, np.uint32)
+    opcodes = opcode_set(sass.normalize(listing))
+    return opcodes if opcodes is not None else np.empty(0, np.uint32)
 
 
 if __name__ == "__main__":

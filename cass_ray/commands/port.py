@@ -132,6 +132,6 @@ def _report(ported: PortedExecutable) -> None:
     """Name the kernels that are left out or approximate; stop where there is none at all."""
     for name, reason in ported.failures.items():
         typer.echo(f"cass run-binary: kernel {name} is left out: {reason}", err=True)
-    report_native_matrices("port", {n for made in ported.lifted for n in made.native_matrices})
+    report_native_matrices("port", {n for module in ported.lifted for n in module.native_matrices})
     if ported.failures and not ported.kernels and ported.lifter is None:
         raise PortError(f"no kernel of {ported.executable.path} could be lifted")

@@ -129,20 +129,20 @@ def project(
         with tool_errors():
             check_outputs(written, overwrite=overwrite)
             toolchain = find_amd(architectures=architectures)
-            made = port_project(
+            result = port_project(
                 source, settings, translator, toolchain, runtime_library(), work, _say
             )
     except ProjectError as error:
         fail("project", error, EXIT_USAGE)
     except (PatchError, SharedError, TranslatorError, BuildFailed) as error:
         fail("project", error, EXIT_FAILED)
-    write_reports(made, translator, folder)
+    write_reports(result, translator, folder)
     remember(written)
     if as_json:
         sys.stdout.write((folder / "report.json").read_text())
     else:
-        _summary(made, source, folder)
-    if not made.passed:
+        _summary(result, source, folder)
+    if not result.passed:
         raise typer.Exit(EXIT_FAILED)
 
 
@@ -191,9 +191,9 @@ def _summary(made: ProjectResult, source: str, folder: Path) -> None:
         tests = target.test.outcome.value if target.test.command else "none known (--test)"
         typer.echo(f"{target.architecture}: build {target.build.outcome.value}, tests {tests}")
         _compared(target)
-        for found in target.violations:
-            what = f"{printable(found.kernel)}: {printable(found.what)}"
-            typer.echo(f"  {what} ({found.runs} run(s))")
+        for violation in target.violations:
+            what = f"{printable(violation.kernel)}: {printable(violation.what)}"
+            typer.echo(f"  {what} ({violation.runs} run(s))")
         _log(target)
         for line in target.advice:
             typer.echo(f"{target.architecture}: {printable(line)}")
@@ -209,11 +209,11 @@ def _summary(made: ProjectResult, source: str, folder: Path) -> None:
 
 
 def _compared(target: TargetResult) -> None:
-    made = target.comparison
-    if made is None:
+    comparison = target.comparison
+    if comparison is None:
         return
-    typer.echo(f"{target.architecture}: {printable(made.summary)}")
-    for run in made.runs:
+    typer.echo(f"{target.architecture}: {printable(comparison.summary)}")
+    for run in comparison.runs:
         if run.verdict is RunVerdict.DIFFERS:
             typer.echo(f"  {printable(run.command)}: {printable(run.why)}")
 

@@ -38,13 +38,13 @@ def syntax_error(path: Path, translator: Translator) -> str:
     try:
         toolchain = find_amd()
         sources = gather(Unit(path.resolve().parent, PurePosixPath(path.name)))
-        made = translate_program(sources, translator).sources
-        with unit_on_disk(made) as unit:
+        hip = translate_program(sources, translator).sources
+        with unit_on_disk(hip) as unit:
             toolchain.compile(unit)
     except CompileFailure as failure:
         first = next(filter(_ANY_ERROR.search, failure.diagnostic.splitlines()), "")
-        found = _OF_SYNTAX.search(first)
-        return f"line {found['line']}: {found['what']}" if found else ""
+        match = _OF_SYNTAX.search(first)
+        return f"line {match['line']}: {match['what']}" if match else ""
     except (ToolMissing, IsolationUnavailableError, SourceError, TranslatorError, OSError):
         return ""
     return ""

@@ -42,14 +42,14 @@ def translate_to_nvidia(
         )
         text = _rdna3(path)
         module = to_ptx(text, target, partial=True)
-        made: str | bytes = module.text
+        content: str | bytes = module.text
         if output is not None and output.suffix == _CUBIN:
             with waiting(f"assembling {path.name}"):
-                made = assemble(module.text, find_nvidia(), target)
+                content = assemble(module.text, find_nvidia(), target)
         if output is None:
             sys.stdout.write(module.text)
         else:
-            write_output(output, made, overwrite=overwrite, inputs=[path])
+            write_output(output, content, overwrite=overwrite, inputs=[path])
     except ToolMissing as error:
         fail("translate", error, EXIT_TOOL_MISSING)
     except LiftError as error:

@@ -165,8 +165,8 @@ def file_version(file: str) -> tuple[int, int | str]:
     """
     filesystem, (path,) = of_one_storage([file])
     if filesystem is None:
-        found = Path(path).stat()
-        return found.st_size, found.st_mtime_ns
+        status = Path(path).stat()
+        return status.st_size, status.st_mtime_ns
     return int(filesystem.size(path)), str(filesystem.ukey(path))
 
 

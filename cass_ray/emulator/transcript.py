@@ -113,5 +113,5 @@ def parse_transcript(data: bytes) -> Transcript:
             continue
         kept = content if stored == size else None
         movements.append(Movement(MovementKind(kind), key, offset, size, written, digest, kept))
-    made, failed = launches[MovementKind.LAUNCH], launches[MovementKind.FAILED_LAUNCH]
-    return Transcript(tuple(movements), tuple(made), tuple(failed))
+    successful, failed = launches[MovementKind.LAUNCH], launches[MovementKind.FAILED_LAUNCH]
+    return Transcript(tuple(movements), tuple(successful), tuple(failed))

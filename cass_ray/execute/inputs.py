@@ -31,14 +31,14 @@ _TRIES = 8
 
 def argument_positions(source: str) -> dict[int, bool]:
     """Which ``argv[i]`` are read as numbers: position -> whether as floating point."""
-    found: dict[int, bool] = {}
+    positions: dict[int, bool] = {}
     for match in _READ.finditer(source):
         position = int(match["index"] or match["offset"])
         how = match["how"].rpartition(":")[2].strip()
-        found[position] = found.get(position, False) or how in _FLOATING
+        positions[position] = positions.get(position, False) or how in _FLOATING
     for match in _HELPER.finditer(source):
-        found.setdefault(int(match["index"]), False)
-    return found
+        positions.setdefault(int(match["index"]), False)
+    return positions
 
 
 def candidate_lists(source: str, secret: str = "") -> list[tuple[str, ...]]:
@@ -75,13 +75,13 @@ def accepted_lists(
 ) -> list[Inputs]:
     """The first :data:`LISTS` lists on which ``try_reference`` succeeds with new output."""
     seen = {default_output}
-    found = []
+    lists = []
     for arguments in candidate_lists(source, secret):
         inputs = Inputs(arguments)
         output = try_reference(inputs)
         if output is not None and output not in seen:
             seen.add(output)
-            found.append(inputs)
-        if len(found) == LISTS:
+            lists.append(inputs)
+        if len(lists) == LISTS:
             break
-    return found
+    return lists

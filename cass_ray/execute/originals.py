@@ -51,8 +51,8 @@ def reference_backends(asked: str | None, port: Backend) -> list[Backend]:
 def shown_as(backends: Iterable[Backend], port: Backend) -> list[Backend]:
     """``backends``, with the properties of the card that programs find on ``port``."""
     card = port.presents
-    known = card in emulated_architectures()
-    return [each.shown_as(card) if known else each for each in backends]
+    on_cpu = card in emulated_architectures()
+    return [each.shown_as(card) if on_cpu else each for each in backends]
 
 
 def depends_on_card(
@@ -92,12 +92,12 @@ def measure_original(
         backend for backend in backends if is_cuda or backend.language is Language.HIP
     ] or backends
     for backend in better:
-        made = attempt(original, backend, inputs, mode)
-        if isinstance(made, ReferenceRuns):
+        measurement = attempt(original, backend, inputs, mode)
+        if isinstance(measurement, ReferenceRuns):
             stand_in = _lifted(original, better, inputs, mode) if backend.real_gpu else None
-            made = made if stand_in is None else with_changes(made, stand_in)
-            return replace(made, passed_over=tuple(passed_over))
-        passed_over.append(passed(backend, made))
+            measurement = measurement if stand_in is None else with_changes(measurement, stand_in)
+            return replace(measurement, passed_over=tuple(passed_over))
+        passed_over.append(passed(backend, measurement))
     runs = measure(last, build_for(last, original), inputs, mode or RunMode())
     return replace(runs, kind=_kind(last, original), passed_over=tuple(passed_over))
 
@@ -108,8 +108,8 @@ def _lifted(
     """Runs of ``original`` on the first of ``backends`` that can change data, where it can."""
     for backend in backends:
         if backend.perturbs:
-            made = attempt(original, backend, inputs, mode)
-            return made if isinstance(made, ReferenceRuns) else None
+            measurement = attempt(original, backend, inputs, mode)
+            return measurement if isinstance(measurement, ReferenceRuns) else None
     return None
 
 
@@ -126,8 +126,8 @@ def attempt(
             library = name[1] or f"{name[2]}()"
             return f"it calls a library of NVIDIA's ({library}), whose code cannot be lifted"
         return f"{failure.tool}: {failure.diagnostic}"
-    made = measure(backend, built, inputs, mode)
-    return made if made.whole else made.problem
+    measurement = measure(backend, built, inputs, mode)
+    return measurement if measurement.whole else measurement.problem
 
 
 def with_changes(reference: ReferenceRuns, stand_in: ReferenceRuns) -> ReferenceRuns:

@@ -43,8 +43,12 @@ def measured_original(
 ) -> ReferenceRuns:
     """Do as :func:`~cass_ray.execute.originals.measure_original` does; run on sizes, too, where
     the only input has no arguments and the program takes one (:mod:`cass_ray.execute.sizes`)."""
-    made = measure_original(original, backends, inputs, mode)
-    return with_size(original, made, backends, inputs[0]) if len(inputs) == 1 else made
+    original_runs = measure_original(original, backends, inputs, mode)
+    return (
+        with_size(original, original_runs, backends, inputs[0])
+        if len(inputs) == 1
+        else original_runs
+    )
 
 
 def judge_port(
@@ -58,12 +62,12 @@ def judge_port(
 
     @functools.cache
     def another() -> BuiltProgram | None:
-        made = subject.another()
-        return None if made is None or _same_program(made, subject.built) else made
+        program = subject.another()
+        return None if program is None or _same_program(program, subject.built) else program
 
     def judged(runs: ReferenceRuns | None) -> PortVerification:
-        made = verify(runs, subject.built, backend, policy, findings=findings, another=another)
-        return _without_fence(subject, made)
+        verdict = verify(runs, subject.built, backend, policy, findings=findings, another=another)
+        return _without_fence(subject, verdict)
 
     result = judged(reference)
     if reference is None or not _on_size_alone(result):

@@ -107,9 +107,9 @@ class ReferenceRun:
     @property
     def failed_launches(self) -> list[str]:
         """Kernels all of whose launches were answered with an error, where that is recorded."""
-        made = {kernel for each in self.transcripts for kernel in each.kernels}
+        kernels = {kernel for each in self.transcripts for kernel in each.kernels}
         failed = {kernel for each in self.transcripts for kernel in each.failed}
-        return sorted(failed - made)
+        return sorted(failed - kernels)
 
     @property
     def launch_count(self) -> int | None:
@@ -459,7 +459,7 @@ def _with_stored_changes(program: str, reference: ReferenceRuns, folder: Path) -
 @functools.cache
 def stored_ports(folder: Path) -> Mapping[str, ReferenceRuns]:
     """The HIP sides in ``folder`` by the id of their text; later files win."""
-    found: dict[str, ReferenceRuns] = {}
+    ports: dict[str, ReferenceRuns] = {}
     for path in sorted(folder.glob("*.json")):
-        found.update(read_references(path).ports())
-    return found
+        ports.update(read_references(path).ports())
+    return ports

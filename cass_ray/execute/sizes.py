@@ -46,9 +46,9 @@ def with_size(
     for sizes in _SIZES:
         for size in sizes:
             asked = replace(inputs, arguments=(size,))
-            known = [output for run in made.runs for output in run.outputs[:1]]
+            outputs = [output for run in made.runs for output in run.outputs[:1]]
             done = backend.run(built, asked, RunMode(_bounds(), check=True))
-            if _means_something(done, known):
+            if _means_something(done, outputs):
                 mode = RunMode(_bounds(), same_draws=made.runs[0].same_draws)
                 clean = {} if mode.same_draws else {asked: done}
                 runs = measure(backend, built, [asked], mode, differential=False, clean=clean).runs

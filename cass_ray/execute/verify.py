@@ -109,9 +109,9 @@ def verify(
     session.settle()
     if not usable:
         session.run_alone()
-    found = [*findings, *session.findings]
+    all_findings = [*findings, *session.findings]
     if policy.device_instructions is not None:
-        found += code_findings(*policy.device_instructions)
+        all_findings += code_findings(*policy.device_instructions)
     compared = bool(usable) and len(session.records) == len(usable)
     numeric = compared and all(record.numeric for record in session.records)
     problem = ""
@@ -122,7 +122,7 @@ def verify(
     errors = [record for record in session.records if record.floats]
     floats = sum(record.floats for record in errors)
     independent = bool(usable) and reference is not None and reference.independent
-    grade, weakness = graded(session.records, numeric and not found, problem, independent)
+    grade, weakness = graded(session.records, numeric and not all_findings, problem, independent)
     return PortVerification(
         ran=all(record.verdict is SandboxVerdict.OK for record in session.records),
         exact=compared and all(record.exact for record in session.records),
@@ -131,7 +131,7 @@ def verify(
         weakness=weakness,
         passed=grade is Grade.VERIFIED,
         runs=session.records,
-        findings=found,
+        findings=all_findings,
         problem=problem,
         reference=f"{reference.backend}: {reference.identity}" if reference else "",
         reference_kind=reference.kind if reference else "none",

@@ -95,8 +95,8 @@ class ClientUsage:
 
     def as_dict(self) -> dict[str, Any]:
         """Counts and cost, without what is reserved for requests under way."""
-        known = asdict(self)
-        return {name: value for name, value in known.items() if not name.startswith("reserved")}
+        fields = asdict(self)
+        return {name: value for name, value in fields.items() if not name.startswith("reserved")}
 
 
 class ChatError(Exception):
@@ -143,10 +143,10 @@ class ChatClient:
             ChatError: every attempt failed, or the endpoint rejects the request.
         """
         key = self.key(messages, sample)
-        known = self._cache.get(key) if self._cache is not None else None
-        if known is not None:
+        entry = self._cache.get(key) if self._cache is not None else None
+        if entry is not None:
             self.usage.cached += 1
-            return Reply(**{**json.loads(known), "cached": True})
+            return Reply(**{**json.loads(entry), "cached": True})
         reply = await self._ask_patiently(messages, sample, before_sending)
         if self._cache is not None:
             self._cache.put(key, json.dumps(asdict(reply)).encode())

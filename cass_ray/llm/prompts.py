@@ -11,13 +11,11 @@ module stops at messages.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypedDict
 
-from cass_ray.assembly import sass
-from cass_ray.assembly.compact import compact, expand
 from cass_ray.nearest import did_you_mean
 from cass_ray.task import Direction, Level, Task
 
@@ -29,23 +27,13 @@ class Message(TypedDict):
     content: str
 
 
-Rewriting = Callable[[str], str]
-
-
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """One task in words: the instruction and the names of both fences.
-
-    ``shorten_question`` and ``shorten_answer`` make of code what is written in a fence, ``read``
-    makes code of an answer again; all three may raise ``ValueError``.
-    """
+    """One task in words: the instruction and the names of both fences."""
 
     instruction: str
     question_fence: str
     answer_fence: str
-    shorten_question: Rewriting = str
-    shorten_answer: Rewriting = str
-    read: Rewriting = str
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,19 +49,16 @@ class PromptFormat:
     def wording(self, task: Task) -> Wording:
         """The wording of ``task``. Raises ``ValueError`` where the format has none."""
         if task not in self.wordings:
-            known = ", ".join(map(str, self.wordings))
+            tasks = ", ".join(map(str, self.wordings))
             raise ValueError(
-                f"the prompt format `{self.name}` has no task `{task}` (it has {known})"
+                f"the prompt format `{self.name}` has no task `{task}` (it has {tasks})"
             )
         return self.wordings[task]
 
     def question(self, task: Task, code: str) -> str:
-        """What the user says.
-
-        Raises ``ValueError`` where the format has no such task, or cannot write ``code``.
-        """
+        """What the user says. Raises ``ValueError`` where the format has no such task."""
         wording = self.wording(task)
-        written = self._fenced(wording.question_fence, wording.shorten_question(code))
+        written = self._fenced(wording.question_fence, code)
         return f"{wording.instruction}{self.gap}{written}"
 
     def answer(self, task: Task, code: str) -> str:
@@ -81,12 +66,7 @@ class PromptFormat:
 
         Raises ``ValueError`` as :meth:`question` does.
         """
-        wording = self.wording(task)
-        return self._fenced(wording.answer_fence, wording.shorten_answer(code))
-
-    def code(self, task: Task, written: str) -> str:
-        """The code that an answer's fence holds. Raises ``ValueError`` where it is none."""
-        return self.wording(task).read(written)
+        return self._fenced(self.wording(task).answer_fence, code)
 
     def messages(self, task: Task, code: str) -> list[Message]:
         """The conversation up to the answer."""
@@ -145,36 +125,13 @@ OURS = PromptFormat(
 )
 """The format of the models trained here."""
 
-COMPACT = PromptFormat(
-    name="compact",
-    wordings=MappingProxyType(
-        {
-            **OURS.wordings,
-            _ASSEMBLY: replace(
-                OURS.wordings[_ASSEMBLY],
-                shorten_question=sass.without_reuse,
-                shorten_answer=compact,
-                read=expand,
-            ),
-            _ASSEMBLY_BACK: replace(
-                OURS.wordings[_ASSEMBLY_BACK],
-                shorten_question=compact,
-                shorten_answer=sass.without_reuse,
-            ),
-        }
-    ),
-    gap="\n\n",
-    growing_fences=True,
-)
-"""``OURS`` with assembly that leaves out what can be written again: for small models."""
-
-FORMATS: Mapping[str, PromptFormat] = MappingProxyType(
-    {item.name: item for item in (OURS, CASS, COMPACT)}
-)
+FORMATS: Mapping[str, PromptFormat] = MappingProxyType({item.name: item for item in (OURS, CASS)})
 
 
 def prompt_format(name: str) -> PromptFormat:
     """The format called ``name``. Raises ``ValueError``, which names the nearest one."""
+    if name == "compact":
+        raise ValueError("the prompt format `compact` is gone: use `ours`, or the engine `lift`")
     if name not in FORMATS:
         raise ValueError(f"no prompt format `{name}`; {did_you_mean(name, FORMATS)}")
     return FORMATS[name]

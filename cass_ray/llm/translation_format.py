@@ -76,8 +76,8 @@ class TranslationFormat:
         A model that was trained before a snippet was there answers without it. Raises
         ``ValueError``: the tokenizer has none of them, or no marks of lines.
         """
-        known = tokenizer.get_vocab()
-        named = {name: text for name, text in snippets.items() if snippet_token(name) in known}
+        vocabulary = tokenizer.get_vocab()
+        named = {name: text for name, text in snippets.items() if snippet_token(name) in vocabulary}
         return cls(tokenizer, named or snippets)
 
     def _worded(self, direction: Direction) -> _Words:

@@ -87,8 +87,8 @@ def _checksum(shard: Path) -> Path:
 
 def _is_whole(shard: Path) -> bool:
     """Whether ``shard`` is as it was written; rows of a damaged one are computed again."""
-    known = _checksum(shard)
-    if not known.exists() or known.read_bytes() == seal(shard.name, shard.read_bytes()):
+    checksum = _checksum(shard)
+    if not checksum.exists() or checksum.read_bytes() == seal(shard.name, shard.read_bytes()):
         return True
     warn(shard)
     shard.unlink()

@@ -30,11 +30,12 @@ from cass_ray.translate.project import cutlass, declarations
 from cass_ray.translate.project.refusals import RefusingTranslator
 from cass_ray.translate.protocol import Context, Translator
 
-UNIT_RECIPE = "11"
+UNIT_RECIPE = "12"
 """Part of keys of a project's units: raise it when what is given to compilers here changes."""
-_RECIPE = "refused where it is code; cuda.h, asm of devices; own folders; bfloat16 of both vendors"
-_TRANSLATED = ("torch", "libopencv-core-dev", "librmm-cu13")
-"""Packages that are written for both sides, by way of a translation of their headers."""
+_RECIPE = "refused where it is code; cuda.h, asm of devices; own folders; for clang"
+_TRANSLATED = ("torch", "libopencv-core-dev", "librmm-cu13", "rapidjson-dev")
+"""Packages that are written for both sides, by way of a translation of their headers, or of which
+clang refuses something that nvcc takes."""
 _WHOLE = declarations.PACKAGES | {cutlass.PACKAGE}
 """Packages of which the AMD side has all headers translated."""
 _NVIDIA = ("nvidia-", "cutensor-")
@@ -54,6 +55,9 @@ _BFLOAT16_OF_CUDA = re.compile(
     r"(?=\n(?:#include <cuda_bf16|[^#]*BFloat16))"
 )
 """PyTorch's bfloat16 converts from and to the vendor's on CUDA alone; HIP has the same type."""
+_ASSIGNS_CONSTANTS = re.compile(
+    r"(GenericStringRef& operator=\(const GenericStringRef& rhs\))\s*\{[^{}]*\}"
+)
 _OF_RMM = ("LIBCUDACXX_ENABLE_EXPERIMENTAL_MEMORY_RESOURCE",)
 """RMM's CMake target has every unit define it."""
 _OF_NVIDIAS_PLATFORM = frozenset({"__HIP_PLATFORM_NVCC__", "__HIP_PLATFORM_NVIDIA__"})
@@ -76,13 +80,17 @@ _REMOVED = tuple(
 )
 """Names that CUDA 13 took away, for the Nvidia side of projects: what the documentation of CUDA 12
 says to call in their place, which does the same."""
+_OF_FMT = ("FMT_CONSTEVAL=", "FMT_USE_CONSTEVAL=0")
+"""fmt, which spdlog brings, checks formats in ``consteval`` functions where C++20 is: nvcc cannot
+evaluate them. The first is what older releases ask for."""
 _RUNTIME_HEADERS = frozenset({"cuda_runtime.h", "cuda_runtime_api.h", "cuda.h"})
 _ENDINGS = (".h", ".cuh", ".hpp", ".inl")
 
 
-def with_bfloat16(text: str) -> str:
-    """A header of PyTorch's whose bfloat16 converts from and to the vendor's on both sides."""
-    return _BFLOAT16_OF_CUDA.sub("", text)
+def for_clang(text: str) -> str:
+    """A header that is written for both sides: PyTorch's bfloat16 converts from and to the
+    vendor's, and RapidJSON's assignment to constants, which no compiler can make, is deleted."""
+    return _ASSIGNS_CONSTANTS.sub(r"\1 = delete;", _BFLOAT16_OF_CUDA.sub("", text))
 
 
 def is_of_cuda(text: str) -> bool:
@@ -111,15 +119,15 @@ def provided_folders(keys: Iterable[str], translator: Translator | None) -> tupl
             continue
         if translator is not None:
             if package.name in _WHOLE:
-                made = _translated(store, package, root, translator)
-                folders += [made / folder for folder in package.folders]
+                result = _translated(store, package, root, translator)
+                folders += [result / folder for folder in package.folders]
                 continue
             if package.name.startswith(_NVIDIA) and package.kind == WHEEL:
                 folders += [AMD_HEADERS] if package.name == _BLAS else []
                 continue
             if package.name in _TRANSLATED:
-                made = _translated(store, package, root, translator)
-                folders += [made / folder for folder in package.folders]
+                result = _translated(store, package, root, translator)
+                folders += [result / folder for folder in package.folders]
                 folders.append(AMD_HEADERS)
         folders += store.include_folders(package)
     return tuple(folder for folder in dict.fromkeys(folders) if folder.is_dir())
@@ -132,7 +140,7 @@ def unit_definitions(row: Mapping[str, Any], *, translated: bool) -> tuple[str, 
     of_rmm = _OF_RMM if any(key.startswith("librmm-") for key in packages_of_row) else ()
     definitions = (*(row.get("definitions") or ()), *of_rmm)
     if not translated:
-        return (*definitions, *_REMOVED) if row.get("configured") else definitions
+        return (*definitions, *_REMOVED, *_OF_FMT) if row.get("configured") else definitions
     renamed = tuple(
         _NO_HALF.sub(r"\1HIP_NO_HALF", each).replace(_THRUST_ON_CUDA, "THRUST_DEVICE_SYSTEM_HIP")
         for each in definitions
@@ -154,9 +162,9 @@ def with_unopened_header(row: dict[str, Any], failure: CompileFailure) -> dict[s
     header = unopened_file(failure.diagnostic)
     if failure.reason is not Reason.MISSING_HEADER or not header:
         return None
-    known = row.get("header_packages") or []
-    further = [each.key for each in packages_of_headers([header]) if each.key not in known]
-    return {**row, "header_packages": [*known, *further]} if further else None
+    packages = row.get("header_packages") or []
+    further = [each.key for each in packages_of_headers([header]) if each.key not in packages]
+    return {**row, "header_packages": [*packages, *further]} if further else None
 
 
 def _translated(
@@ -176,17 +184,13 @@ def _translated(
             inside = str(path.relative_to(root / package.folders[0]))
             if path.suffix in _ENDINGS and path.is_file() and package.has(inside):
                 text = path.read_text("utf-8", "replace")
-                if of_cutlass:
-                    texts[str(path.relative_to(root))] = cutlass.amended(inside, text)
-                elif declared or is_of_cuda(text):
-                    texts[str(path.relative_to(root))] = with_bfloat16(text)
+                changed = for_clang(text)
+                if declared or of_cutlass or changed != text or is_of_cuda(text):
+                    texts[str(path.relative_to(root))] = changed
         paths = frozenset(str(path.relative_to(root)) for path in root.rglob("*.h"))
-        architecture = cutlass.ARCHITECTURE if of_cutlass else 0
-        context = Context(paths, declared_names(texts.values()), cuda_architecture=architecture)
+        context = Context(paths, declared_names(texts.values()))
         for inside, text in texts.items():
-            if not of_cutlass or cutlass.needs_translation(inside):
-                made = refusing.translate(text, filename=inside, context=context)
-                texts[inside] = made.source
+            texts[inside] = refusing.translate(text, filename=inside, context=context).source
         if declared:
             texts = declarations.refuse_calls(texts, package.name)
         for inside, text in texts.items():

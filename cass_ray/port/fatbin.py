@@ -81,8 +81,8 @@ def assembled(container: FatBinaryContainer, toolchain: NvidiaToolchain) -> dict
     if not toolchain.nvcc.with_name("ptxas").exists():
         return result
     for name, text in _extract(container, toolchain, "-xptx"):
-        number, made = assembled_ptx(text, toolchain, name)
-        result.setdefault(number, []).append(made)
+        number, cubin = assembled_ptx(text, toolchain, name)
+        result.setdefault(number, []).append(cubin)
     return result
 
 
@@ -125,9 +125,9 @@ def ptx_target(text: bytes, toolchain: NvidiaToolchain, name: str) -> tuple[int,
             f"'cass-ray[nvidia]', or load what `ptxas -arch=sm_{number}{suffix} x.ptx -o x.cubin` "
             "makes elsewhere"
         )
-    known = [int(each.removeprefix("sm_")) for each in toolchain.targets]
+    numbers = [int(each.removeprefix("sm_")) for each in toolchain.targets]
     if not suffix:
-        number = min((each for each in known if each >= number), default=number)
+        number = min((each for each in numbers if each >= number), default=number)
     return number, suffix
 
 
@@ -139,10 +139,12 @@ def _assemble(text: bytes, architecture: str, toolchain: NvidiaToolchain, *flags
         command: list[str | Path] = [ptxas, *flags, f"-arch={architecture}", "device.ptx"]
         command += ["-o", "device.cubin"]
         done = run(command, cwd=folder, limits=COMPILE_LIMITS, view=view)
-        made = read_written(folder / "device.cubin", COMPILE_LIMITS.file_bytes) if done.ok else None
-        if made is None:
+        cubin = (
+            read_written(folder / "device.cubin", COMPILE_LIMITS.file_bytes) if done.ok else None
+        )
+        if cubin is None:
             raise PortError(f"ptxas: {done.stderr_text.strip() or done.outcome.value}")
-        return made
+        return cubin
 
 
 def _extract(
@@ -155,6 +157,6 @@ def _extract(
         done = run(command, cwd=folder, limits=COMPILE_LIMITS, view=view)
         if not done.ok:
             raise PortError(f"cuobjdump: {done.stderr_text.strip() or done.outcome.value}")
-        made = sorted(path for path in folder.iterdir() if path.name != "device.fatbin")
-        read = ((path.name, read_written(path, COMPILE_LIMITS.file_bytes)) for path in made)
+        files = sorted(path for path in folder.iterdir() if path.name != "device.fatbin")
+        read = ((path.name, read_written(path, COMPILE_LIMITS.file_bytes)) for path in files)
         return [(name, data) for name, data in read if data is not None]

@@ -110,11 +110,13 @@ class ContainerLifter:
             by_architecture.update(assembled(container, self.nvidia))
             usable = [number for number in PREFERRED if number in by_architecture]
         if not usable:
-            found = ", ".join(f"sm_{number}" for number in sorted(by_architecture)) or "none"
+            architectures = (
+                ", ".join(f"sm_{number}" for number in sorted(by_architecture)) or "none"
+            )
             wanted = ", ".join(f"sm_{number}" for number in SUPPORTED)
             raise PortError(
                 f"no machine code that can be lifted, and no PTX that ptxas takes: the program has "
-                f"{found}, needed is one of "
+                f"{architectures}, needed is one of "
                 f"{wanted} (nvcc -gencode arch=compute_80,code=sm_80)"
             )
         attempts = [self._lift_cubins(container.key, n, by_architecture[n]) for n in usable[:1]]
@@ -197,10 +199,10 @@ def cluster_lines(clusters: Iterable[ClusterKernel]) -> str:
 
 def write_fat_binaries(lifted: Iterable[LiftedContainer], folder: Path) -> None:
     """Write fat binaries where ``libcudart.so`` looks for them, and what they were lifted from."""
-    for made in lifted:
-        lines = [f"{name} {' '.join(why.split())}\n" for name, why in made.failures.items()]
-        (folder / f"{made.key}.left_out").write_text("".join(lines))
-        if made.fat_binary:
-            (folder / f"{made.key}.hipfb").write_bytes(made.fat_binary)
-            (folder / f"{made.key}.capability").write_text(f"{made.capability}\n")
-            (folder / f"{made.key}.clusters").write_text(cluster_lines(made.clusters))
+    for image in lifted:
+        lines = [f"{name} {' '.join(why.split())}\n" for name, why in image.failures.items()]
+        (folder / f"{image.key}.left_out").write_text("".join(lines))
+        if image.fat_binary:
+            (folder / f"{image.key}.hipfb").write_bytes(image.fat_binary)
+            (folder / f"{image.key}.capability").write_text(f"{image.capability}\n")
+            (folder / f"{image.key}.clusters").write_text(cluster_lines(image.clusters))

@@ -88,11 +88,13 @@ def linked(request: bytes, toolchain: NvidiaToolchain) -> bytes:
         view = View(read_only=toolchain.visible(), writable=(folder,))
         command: list[str | Path] = [nvlink, f"-arch={target}", *names, "-o", "linked.cubin"]
         done = run(command, cwd=folder, limits=COMPILE_LIMITS, view=view)
-        made = read_written(folder / "linked.cubin", COMPILE_LIMITS.file_bytes) if done.ok else None
-        if made is None:
+        cubin = (
+            read_written(folder / "linked.cubin", COMPILE_LIMITS.file_bytes) if done.ok else None
+        )
+        if cubin is None:
             said = done.stderr_text.strip() or done.stdout_text.strip() or done.outcome.value
             raise PortError(f"nvlink: {said}")
-        return made
+        return cubin
 
 
 def _architecture(given: Input, toolchain: NvidiaToolchain) -> int:

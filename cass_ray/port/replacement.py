@@ -43,8 +43,8 @@ def read_original(path: Path, cubin: bytes, nvidia: NvidiaToolchain) -> Original
     for container in executable.containers:
         if container.is_empty:
             continue
-        found = [each for group in cubins(container, nvidia).values() for each in group]
-        if cubin in found:
+        members = [each for group in cubins(container, nvidia).values() for each in group]
+        if cubin in members:
             capability = architecture(Cubin.parse(cubin))
             return OriginalProgram(path.read_bytes(), container.key, capability)
     raise PortError("no fat binary of the executable holds this machine code")

@@ -39,12 +39,12 @@ class PortedExecutable:
 
     @property
     def kernels(self) -> int:
-        return sum(len(made.kernels) for made in self.lifted)
+        return sum(len(image.kernels) for image in self.lifted)
 
     @property
     def failures(self) -> dict[str, str]:
         """Why kernels could not be lifted, by name."""
-        return {name: text for made in self.lifted for name, text in made.failures.items()}
+        return {name: text for image in self.lifted for name, text in image.failures.items()}
 
 
 def port(executable: Executable, lifter: ContainerLifter) -> PortedExecutable:
@@ -69,7 +69,7 @@ def said_by_libraries(stderr: bytes) -> str:
 @contextmanager
 def exposed(ported: PortedExecutable, hip_runtime: Path) -> Iterator[Exposure]:
     """What the program must see for one run: both runtimes and its lifted device code."""
-    capability = max((made.capability for made in ported.lifted), default=0)
+    capability = max((image.capability for image in ported.lifted), default=0)
     folders = list(_library_folders(ported, hip_runtime))
     mounts: list[Mount] = []
     if ported.lifter is not None:

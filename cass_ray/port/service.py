@@ -103,7 +103,7 @@ def answer_for(image: bytes, lifter: ContainerLifter) -> Answer:
             return Answer(_SUCCESS)
         if image.startswith(LINK):
             return Answer(_SUCCESS, code=linked(image, lifter.nvidia))
-        made = lifter.lift_image(image)
+        lifted = lifter.lift_image(image)
     except (NoPtxAssembler, NoLinker) as error:
         return Answer(_NO_ASSEMBLER, message=str(error))
     except (PortError, LiftError) as error:
@@ -112,10 +112,10 @@ def answer_for(image: bytes, lifter: ContainerLifter) -> Answer:
     except Exception as error:  # a fault of ours must not leave the program waiting for an answer
         _log.exception("cass run-binary: lifting what the program loads")
         return Answer(_UNKNOWN, message=f"lifting failed: {type(error).__name__}: {error}")
-    left_out = [f"kernel {name} is left out: {text}" for name, text in made.failures.items()]
-    result = _SUCCESS if made.fat_binary else _NO_BINARY
-    lines = cluster_lines(made.clusters)
-    return Answer(result, made.capability, "\n".join(left_out), made.fat_binary, lines)
+    left_out = [f"kernel {name} is left out: {text}" for name, text in lifted.failures.items()]
+    result = _SUCCESS if lifted.fat_binary else _NO_BINARY
+    lines = cluster_lines(lifted.clusters)
+    return Answer(result, lifted.capability, "\n".join(left_out), lifted.fat_binary, lines)
 
 
 def _received(connection: socket.socket, size: int) -> bytes:

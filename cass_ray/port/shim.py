@@ -113,16 +113,16 @@ def _build(
         folder = Path(name)
         script = folder / "exports.map"
         script.write_text(library.exports.read_text().replace("@VERSION@", library.name))
-        made = folder / library.name
+        output = folder / library.name
         headers = shared_headers([path.read_text()] for path in library.read)
         shared = precompile(compiler[0], compiler[1:], headers, folder)
         rest = [*map(str, library.sources), *_LINK, f"-Wl,-soname,{library.name}"]
         rest += [f"-Wl,--version-script={script}", f"--ld-path={linker}", str(hip_runtime)]
-        rest += [f"-Wl,-rpath,{hip_runtime.parent}", "-o", str(made)]
+        rest += [f"-Wl,-rpath,{hip_runtime.parent}", "-o", str(output)]
         for command in ([*compiler, *shared, *rest], [*compiler, *rest]):
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode == 0:
-                made.replace(target)
+                output.replace(target)
                 return
         raise BuildFailed(f"{' '.join(command)}\n{done.stderr.strip()}")
 

@@ -43,10 +43,12 @@ def names_python(command: str) -> bool:
 
 
 def starts_python(root: Path, *commands: str) -> bool:
-    """Whether one of ``commands`` does, a recipe of a makefile at the top, or a file of CMake."""
+    """Whether one of ``commands`` does, a file of CMake, or a recipe of a makefile: one at the top
+    or in a folder there."""
     if any(_CMAKE.search(path.read_text("utf-8", "replace")) for path in cmake_files(root)):
         return True
-    files = (path for path in root.iterdir() if path.is_file() and not path.is_symlink())
+    near = (path for pattern in ("*", "*/*") for path in root.glob(pattern))
+    files = (path for path in near if path.is_file() and not path.is_symlink())
     recipes = (
         "\n".join(re.findall(r"^\t(.*)", path.read_text("utf-8", "replace"), re.MULTILINE))
         for path in files

@@ -50,17 +50,17 @@ def both_sides(
     nvidia: dict[str, KernelCode], amd: dict[str, KernelCode], captions: tuple[str, str]
 ) -> Iterator[Block]:
     """A table of the kernels of both, and those that are on both sides beside each other."""
-    found = align_names(nvidia, amd)
+    alignment = align_names(nvidia, amd)
     rows = [
         (pair.name, str(nvidia[pair.nvidia].instructions), str(amd[pair.amd].instructions))
-        for pair in found.pairs
+        for pair in alignment.pairs
     ]
-    alone = [*found.only_nvidia, *found.library_nvidia]
+    alone = [*alignment.only_nvidia, *alignment.library_nvidia]
     rows += [(demangle(name), str(nvidia[name].instructions), "—") for name in alone]
-    alone = [*found.only_amd, *found.library_amd]
+    alone = [*alignment.only_amd, *alignment.library_amd]
     rows += [(demangle(name), "—", str(amd[name].instructions)) for name in alone]
     if rows:
         yield Cells("Instructions", ("kernel", *captions), rows)
-    for pair in found.pairs:
+    for pair in alignment.pairs:
         texts = nvidia[pair.nvidia].text, amd[pair.amd].text
         yield Listings(pair.name, list(zip(captions, texts, strict=True)))

@@ -90,7 +90,7 @@ def lift(
             (lift_text(text, arch, amd=amd, partial=partial),), (text,), path.name, arch
         )
     nvidia = find_nvidia()
-    cubins = [found.data for found in best_cubins(cubins_in(path, nvidia))]
+    cubins = [each.data for each in best_cubins(cubins_in(path, nvidia))]
     try:
         listings = nvidia.disassemble(cubins)
     except CubinError as error:

@@ -51,11 +51,11 @@ class VerifyResult(Renderable, PortVerification):
         ]
         marks = [Mark.GOOD if run.numeric else Mark.BAD for run in self.runs]
         yield Cells("Runs", ("arguments", "ended", "output", "largest error", ""), runs, marks)
-        found = [("finding", finding.message) for finding in self.findings]
-        found += [("checking mode", fault) for fault in self.device_faults]
-        found += [("checking mode, warning", warning) for warning in self.warnings]
-        if found:
-            yield Cells("Found", ("by", "what"), found, [Mark.WARNING] * len(found))
+        remarks = [("finding", finding.message) for finding in self.findings]
+        remarks += [("checking mode", fault) for fault in self.device_faults]
+        remarks += [("checking mode, warning", warning) for warning in self.warnings]
+        if remarks:
+            yield Cells("Found", ("by", "what"), remarks, [Mark.WARNING] * len(remarks))
         yield Cells("Evidence", ("what", ""), list(self._evidence()))
 
     def _evidence(self) -> Iterator[tuple[str, str]]:
@@ -172,11 +172,11 @@ def compare_programs(
     inputs = [Inputs(tuple(each), how.stdin, how.folder) for each in arguments]
     mode = RunMode(how.bounds)
     how.say("compiling the original, and running it with and without changes")
-    made = measured_original(reference, theirs, inputs, mode)
+    original_runs = measured_original(reference, theirs, inputs, mode)
     generated: GeneratedRuns | str = ""
     if driven is None:
         how.say("launching the original's kernels alone")
-        generated = kernels_alone(reference, candidate, made, theirs)
+        generated = kernels_alone(reference, candidate, original_runs, theirs)
     results = {}
     named = zip(architectures or [ours[0].name], ours, strict=True)
     for name, engine in _by_both(named) if how.second_compiler else named:
@@ -192,8 +192,10 @@ def compare_programs(
         how.say(f"running the port as {name} with and without changes")
         another = translated_port(reference, candidate, engine)
         subject = JudgedPort(built, reference.files, candidate.files, another)
-        result = judge_port(subject, made, engine, policy)
-        if result.grade is Grade.DIFFERS and depends_on_card(reference, made, theirs, engine):
+        result = judge_port(subject, original_runs, engine, policy)
+        if result.grade is Grade.DIFFERS and depends_on_card(
+            reference, original_runs, theirs, engine
+        ):
             there = measured_original(reference, shown_as(theirs, engine), inputs, mode)
             result = judge_port(subject, there, engine, policy)
         results[name] = with_kernels_alone(result, reference, candidate, generated, engine, policy)

@@ -104,8 +104,8 @@ verdict on visible and hidden inputs.
 
 def _license(made: PublishedRows) -> str | list[str]:
     names = {licence for _, _, licence in made.provenance if licence}
-    found = sorted({_HUB_LICENSES.get(name, "other") for name in names})
-    return found[0] if len(found) == 1 else found or "other"
+    licenses = sorted({_HUB_LICENSES.get(name, "other") for name in names})
+    return licenses[0] if len(licenses) == 1 else licenses or "other"
 
 
 def _targets(names: set[str]) -> str:

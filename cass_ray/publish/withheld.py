@@ -25,8 +25,8 @@ class Withholding:
         """Why ``row`` must not be published; empty where it may be."""
         if names_of(row) & self._opted_out:
             return "opted out"
-        if found := license_objection(row, self._licenses):
-            return found[1]
+        if objection := license_objection(row, self._licenses):
+            return objection[1]
         return ""
 
 

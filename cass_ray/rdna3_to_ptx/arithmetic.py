@@ -122,12 +122,12 @@ def three(wave: Wave, i: Rdna3Instruction) -> None:
 
     if name == "med3":
         lower, upper = op("min", one, two), op("max", one, two)
-        made = op("max", lower, op("min", upper, third))
+        result = op("max", lower, op("min", upper, third))
     else:
         first = name[:3]
         second = {"maxmin": "min", "minmax": "max"}.get(name, first)
-        made = op(second, op(first, one, two), third)
-    write(wave, i, made, kind)
+        result = op(second, op(first, one, two), third)
+    write(wave, i, result, kind)
 
 
 @translates("v_ldexp_{f32,f64}")
@@ -195,8 +195,8 @@ def convert(wave: Wave, i: Rdna3Instruction) -> None:
     target, source = i.mnemonic.removeprefix("v_cvt_").split("_")
     value = read(wave, i[1], source)
     register = _KINDS.get(target, "b16" if target[1:] == "16" else "b32")
-    made = wave.result(register, f"{_CONVERSIONS[i.mnemonic]} {{d}}, {value}")
-    write(wave, i, made, target)
+    result = wave.result(register, f"{_CONVERSIONS[i.mnemonic]} {{d}}, {value}")
+    write(wave, i, result, target)
 
 
 @translates("v_cvt_f32_ubyte{0,1,2,3}")
@@ -222,8 +222,8 @@ def split(wave: Wave, i: Rdna3Instruction) -> None:
         return
     kept = wave.result("b32", f"lop3.b32 {{d}}, {high}, 0x800FFFFF, 0x3FE00000, 0xEA")
     half = wave.result("f64", f"mov.b64 {{d}}, {{{{{low}, {kept}}}}}")
-    made = wave.result("f32", f"cvt.rn.f32.f64 {{d}}, {half}")
-    write(wave, i, wave.result("f32", f"selp.f32 {{d}}, {made}, {value}, {is_normal}"), "f32")
+    result = wave.result("f32", f"cvt.rn.f32.f64 {{d}}, {half}")
+    write(wave, i, wave.result("f32", f"selp.f32 {{d}}, {result}, {value}, {is_normal}"), "f32")
 
 
 _ORDERS = {
@@ -240,8 +240,8 @@ def compare(wave: Wave, i: Rdna3Instruction) -> None:
     _, order, kind = i.mnemonic.removeprefix("v_").split("_")
     first = len(i.operands) - 2
     left, right = (read(wave, i[first + n], kind) for n in (0, 1))
-    made = wave.result("pred", f"setp.{_ORDERS[order]}.{kind} {{d}}, {left}, {right}")
-    write_comparison(wave, i, made)
+    predicate = wave.result("pred", f"setp.{_ORDERS[order]}.{kind} {{d}}, {left}, {right}")
+    write_comparison(wave, i, predicate)
 
 
 @translates("v_cmp{,x}_class_{f32,f64}")

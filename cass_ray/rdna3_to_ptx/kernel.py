@@ -235,9 +235,9 @@ class KernelWriter:
             n for n, text in enumerate(i.operands) if n and text.lstrip("-|").startswith("v")
         )
         plain = i.operands[first].strip("-|")
-        made, written = data_parallel(wave, i, wave.bits32(parse(plain)))
+        operand, written = data_parallel(wave, i, wave.bits32(parse(plain)))
         name = f"v{1000 + len(wave.lines)}"
-        wave.line(f"mov.b32 {wave.name(name)}, {made}")
+        wave.line(f"mov.b32 {wave.name(name)}, {operand}")
         operands = list(i.operands)
         operands[first] = operands[first].replace(plain, name)
         rest = {key: value for key, value in i.modifiers.items() if key not in DPP_MODIFIERS}

@@ -102,10 +102,10 @@ def parse(text: str) -> Rdna3Operand:
         negated, text = True, text[4:-1]
     if text.startswith("|") and text.endswith("|"):
         absolute, text = True, text[1:-1]
-    found = _plain(text)
-    if (negated or absolute) and isinstance(found, Rdna3Register | Literal):
-        return replace(found, negated=negated, absolute=absolute)
-    return found
+    operand = _plain(text)
+    if (negated or absolute) and isinstance(operand, Rdna3Register | Literal):
+        return replace(operand, negated=negated, absolute=absolute)
+    return operand
 
 
 def _plain(text: str) -> Rdna3Operand:

@@ -240,9 +240,9 @@ def bits(wave: Wave, i: Rdna3Instruction) -> None:
     else:
         if "ctz" in i.mnemonic:
             source = wave.result("b32", f"brev.b32 {{d}}, {source}")
-        found = wave.result("b32", f"clz.b32 {{d}}, {source}")
+        zeros = wave.result("b32", f"clz.b32 {{d}}, {source}")
         none = wave.result("pred", f"setp.eq.u32 {{d}}, {source}, 0")
-        value = wave.result("b32", f"selp.b32 {{d}}, -1, {found}, {none}")
+        value = wave.result("b32", f"selp.b32 {{d}}, -1, {zeros}, {none}")
     wave.write32(i[0], value)
 
 

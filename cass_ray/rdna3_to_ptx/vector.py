@@ -134,9 +134,9 @@ def count(wave: Wave, i: Rdna3Instruction) -> None:
     if "cls" in i.mnemonic:
         sign = wave.result("b32", f"shr.s32 {{d}}, {source}, 31")
         source = wave.result("b32", f"xor.b32 {{d}}, {source}, {sign}")
-    found = wave.result("b32", f"clz.b32 {{d}}, {source}")
+    zeros = wave.result("b32", f"clz.b32 {{d}}, {source}")
     none = wave.result("pred", f"setp.eq.u32 {{d}}, {source}, 0")
-    wave.write32(i[0], wave.result("b32", f"selp.b32 {{d}}, -1, {found}, {none}"))
+    wave.write32(i[0], wave.result("b32", f"selp.b32 {{d}}, -1, {zeros}, {none}"))
 
 
 @translates("v_{add,sub,subrev}_co_u32", "v_{add,sub,subrev}_co_ci_u32")
@@ -194,8 +194,8 @@ def compare(wave: Wave, i: Rdna3Instruction) -> None:
 
     first = len(i.operands) - 2
     left, right = read(i[first]), read(i[first + 1])
-    made = wave.result("pred", f"setp.{_ORDERS[order]}.{sign}{size} {{d}}, {left}, {right}")
-    write_comparison(wave, i, made)
+    predicate = wave.result("pred", f"setp.{_ORDERS[order]}.{sign}{size} {{d}}, {left}, {right}")
+    write_comparison(wave, i, predicate)
 
 
 def write_comparison(wave: Wave, i: Rdna3Instruction, made: str) -> None:
@@ -228,15 +228,15 @@ def sixteen(wave: Wave, i: Rdna3Instruction) -> None:
     kind = i.mnemonic.rpartition("_")[2].replace("i", "s")
     halves = [wave.result("b16", f"cvt.u16.u32 {{d}}, {x}") for x in sources(wave, i)]
     if name in ("and", "or", "xor"):
-        made = wave.result("b16", f"{name}.b16 {{d}}, {halves[0]}, {halves[1]}")
+        result = wave.result("b16", f"{name}.b16 {{d}}, {halves[0]}, {halves[1]}")
     elif name in ("lshlrev", "lshrrev", "ashrrev"):
         operation = {"lshlrev": "shl.b16", "lshrrev": "shr.u16", "ashrrev": "shr.s16"}[name]
         wide = wave.result("b32", f"cvt.u32.u16 {{d}}, {halves[0]}")
         amount = wave.result("b32", f"and.b32 {{d}}, {wide}, 15")
-        made = wave.result("b16", f"{operation} {{d}}, {halves[1]}, {amount}")
+        result = wave.result("b16", f"{operation} {{d}}, {halves[1]}, {amount}")
     elif name == "mad":
-        made = wave.result("b16", f"mad.lo.{kind} {{d}}, {', '.join(halves)}")
+        result = wave.result("b16", f"mad.lo.{kind} {{d}}, {', '.join(halves)}")
     else:
         operation = name.replace("mul_lo", "mul.lo")
-        made = wave.result("b16", f"{operation}.{kind} {{d}}, {halves[0]}, {halves[1]}")
-    wave.write32(i[0], wave.result("b32", f"cvt.u32.u16 {{d}}, {made}"))
+        result = wave.result("b16", f"{operation}.{kind} {{d}}, {halves[0]}, {halves[1]}")
+    wave.write32(i[0], wave.result("b32", f"cvt.u32.u16 {{d}}, {result}"))

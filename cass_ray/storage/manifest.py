@@ -197,8 +197,8 @@ def _checked(name: str) -> str:
 
 def _parse(path: str, content: bytes) -> ManifestEntry:
     try:
-        text, _, known = content.partition(b"\n")  # older versions wrote no checksum
-        if known and hashlib.sha256(text).hexdigest().encode() != known:
+        text, _, checksum = content.partition(b"\n")  # older versions wrote no checksum
+        if checksum and hashlib.sha256(text).hexdigest().encode() != checksum:
             raise StorageError(
                 f"{path}: the entry is damaged; delete it to compute its piece again"
             )

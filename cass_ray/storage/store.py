@@ -162,10 +162,10 @@ class Store:
         self._local = bool(protocols & LOCAL)
         self._reading = _ONE_REQUEST if protocols & S3 else {}
         if not self._local and not protocols & CONDITIONAL:
-            known = ", ".join(sorted(CONDITIONAL - {"memory"}))
+            names = ", ".join(sorted(CONDITIONAL - {"memory"}))
             raise StorageError(
                 f"{self.url}: this file system cannot create a file only where there is none, "
-                f"without which two workers could both write a result; use a folder or {known}"
+                f"without which two workers could both write a result; use a folder or {names}"
             )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -230,13 +230,13 @@ class Store:
     def read_all(self, paths: Iterable[str]) -> dict[str, bytes]:
         """Contents of many small files, many at a time. Raises ``FileNotFoundError``."""
         names = list(paths)
-        found = self._files.cat_ranges(
+        contents = self._files.cat_ranges(
             [self._path(name) for name in names], None, None, on_error="return", **self._reading
         )
         # One of many that failed is asked for again alone, as often as it takes.
         return {
             name: bytes(content) if isinstance(content, bytes) else self.read(name)
-            for name, content in zip(names, found, strict=True)
+            for name, content in zip(names, contents, strict=True)
         }
 
     def exists(self, path: str) -> bool:
@@ -247,10 +247,10 @@ class Store:
 
         def listing() -> list[str]:
             try:
-                found = self._files.ls(self._path(folder), detail=True, refresh=True)
+                entries = self._files.ls(self._path(folder), detail=True, refresh=True)
             except FileNotFoundError:
                 return []
-            return [str(each["name"]) for each in found if each["type"] == "file"]
+            return [str(each["name"]) for each in entries if each["type"] == "file"]
 
         names = [path.rsplit("/", 1)[-1] for path in self._retried(folder, listing)]
         return sorted(name for name in names if not name.startswith("."))

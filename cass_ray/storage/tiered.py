@@ -30,21 +30,21 @@ class TieredCache(ContentCache):
 
     def get(self, key: str) -> bytes | None:
         """The entry, from this node or else from the store; a damaged one counts as absent."""
-        found = super().get(key)
-        if found is not None:
-            return found
+        content = super().get(key)
+        if content is not None:
+            return content
         entry = self._asked(lambda store: store.read(_name(key)))
         if entry is None:
             return None
         try:
-            found = opened(key, entry)
+            content = opened(key, entry)
         except DamagedEntry:
             if is_sealed(entry):
                 warn(_name(key))
             self._asked(lambda store: store.remove(_name(key)))
             return None
-        super().put(key, found)
-        return found
+        super().put(key, content)
+        return content
 
     def remove(self, key: str) -> None:
         """Forget the entry, on this node and for the others."""

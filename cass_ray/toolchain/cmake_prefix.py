@@ -96,8 +96,8 @@ def _llvms_or_binutils(name: str, clang: Path) -> Path | None:
     beside = clang.resolve().with_name(f"llvm-{name}")
     if beside.exists():
         return beside
-    found = shutil.which(f"llvm-{name}") or shutil.which(name)
-    return Path(found) if found else None
+    program = shutil.which(f"llvm-{name}") or shutil.which(name)
+    return Path(program) if program else None
 
 
 def _link_binutils(folder: Path, clang: Path) -> None:

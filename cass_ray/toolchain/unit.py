@@ -255,8 +255,8 @@ def unopened_file(diagnostic: str) -> str:
 
 def unopened_files(log: str) -> list[str]:
     """All files that compilers say they could not open, each once."""
-    found = (match["path"] for pattern in _UNOPENED for match in pattern.finditer(log))
-    return list(dict.fromkeys(found))
+    paths = (match["path"] for pattern in _UNOPENED for match in pattern.finditer(log))
+    return list(dict.fromkeys(paths))
 
 
 def _is_forbidden(path: str, included_by: str) -> bool:

@@ -61,8 +61,8 @@ def _answered(model: ModelTranslator, pair: dict[str, Any]) -> AnsweredProgram:
     asked, wanted = pair["cuda_source"], pair["hip_source"]
     answer = model.samples(asked, Task())[0]
     code = "" if answer.code is None or answer.cut else answer.code
-    known, answer_lines = set(asked.split("\n")), set(code.split("\n"))
-    changed = [line for line in wanted.split("\n") if line not in known]
+    question_lines, answer_lines = set(asked.split("\n")), set(code.split("\n"))
+    changed = [line for line in wanted.split("\n") if line not in question_lines]
     compared = difflib.unified_diff(asked.split("\n"), code.split("\n"), lineterm="", n=0)
     return AnsweredProgram(
         program=pair.get("filename") or pair["id"][:_ID_SHOWN],

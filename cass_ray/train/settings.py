@@ -39,8 +39,7 @@ class DataSettings(StrictModel):
     tasks: list[str] = Field(default=["source"], min_length=1)
     """``source``, ``assembly``, each with ``:cuda-to-hip`` (default) or ``:hip-to-cuda``."""
     prompt: str = "ours"
-    """Instruction format: ``ours``, ``compact`` (assembly without what can be written again) or
-    ``cass`` (that of the published checkpoints)."""
+    """Instruction format: ``ours`` or ``cass`` (that of the published checkpoints)."""
     architectures: list[str] = []
     """Nvidia architectures whose SASS is used; empty: the first of each pair."""
     rdna3: Literal["compiled", "lifted"] = "compiled"
@@ -194,8 +193,8 @@ class ModelSettings(StrictModel):
     rope: RopeSettings | None = None
     precision: Literal["bf16", "fp32"] = "bf16"
     attention: Attention = "auto"
-    """``flash-attn``: the package, version 3 or 4 (``pip install --pre flash-attn-4``, which on
-    Hopper is the fastest); ``auto`` takes the fastest that runs."""
+    """``auto`` takes the first of ``cudnn``, ``flash`` and ``math`` that runs. ``flash-attn`` is
+    ``flash`` with the kernels of FlashAttention's package 4 or 3, as PyTorch takes them."""
     liger: bool = True
     """Liger's kernels, where there is a GPU."""
     memory_gib: float | None = Field(default=None, gt=0)

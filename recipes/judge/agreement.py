@@ -18,11 +18,11 @@ from pathlib import Path, PurePosixPath
 
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.execute.backends.base import unit_on_disk
-from cass_ray.execute.rewards.compiled import CompileJudge
 from cass_ray.execute.rewards.verdicts import Outcome
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.toolchain.unit import CompileFailure
+from recipes.judge.compiled import CompileJudge
 from recipes.judge.tools import toolchain_in
 from recipes.small.pairs import Row, by_rules, unpacked
 

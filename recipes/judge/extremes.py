@@ -20,11 +20,11 @@ from pathlib import Path, PurePosixPath
 
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.execute.backends.base import unit_on_disk
-from cass_ray.execute.rewards.compiled import without_origin
 from cass_ray.execute.rewards.verdicts import Outcome
 from cass_ray.toolchain.amd.precompiled import CompilationSide
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.translate.rules.tables import snippets
+from recipes.judge.compiled import without_origin
 from recipes.judge.tools import UNOPTIMIZED, make_judge
 from recipes.small.answers import read_programs
 from recipes.small.pairs import Row, by_rules

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 
 if TYPE_CHECKING:
-    from cass_ray.execute.rewards.compiled import CompileCredit, CompileJudge
+    from recipes.judge.compiled import CompileCredit, CompileJudge
 
 PART_BYTES = 21_000_000
 OPTIMIZATION, UNOPTIMIZED = "-O1", "-O0"
@@ -152,7 +152,7 @@ def make_judge(
 ) -> CompileJudge:
     """A judge with the toolchain that was unpacked into ``tools``, for a process of a pool."""
     from cass_ray.cache import ContentCache
-    from cass_ray.execute.rewards.compiled import CompileCredit, CompileJudge
+    from recipes.judge.compiled import CompileCredit, CompileJudge
 
     kept = ContentCache(tools / "verdicts")  # all processes share what is known of translations
     return CompileJudge(

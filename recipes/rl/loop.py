@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 
     import torch
 
-    from cass_ray.execute.rewards.compiled import CompileCredit
-    from cass_ray.train.rl.canonical_names import CanonicalNamesJudge
     from cass_ray.train.rl.rollouts import DecoderRollouts
     from cass_ray.train.rl.settings import RlSettings, SamplingSettings
+    from recipes.judge.compiled import CompileCredit
+    from recipes.rl.canonical_names import CanonicalNamesJudge
 
 QUESTIONS = "questions.jsonl"
 _ACCEPTED = (
@@ -119,8 +119,8 @@ def make_rollouts(
 
 def judge_of_asked(tools: Path, credit: CompileCredit, optimization: str) -> CanonicalNamesJudge:
     """The judge of a process of the pool."""
-    from cass_ray.train.rl.canonical_names import CanonicalNamesJudge
     from recipes.judge.tools import make_judge
+    from recipes.rl.canonical_names import CanonicalNamesJudge
 
     return CanonicalNamesJudge(make_judge(tools, credit, optimization))
 
@@ -138,20 +138,20 @@ def run(out: Path, options: argparse.Namespace) -> None:
     """Learn for ``seconds``; the model is in ``out/run/model_rl``."""
     import torch
 
-    from cass_ray.execute.rewards.compiled import CompileCredit
     from cass_ray.train.distributed import DistributedContext
     from cass_ray.train.rl.guidance import reference_answer
     from cass_ray.train.rl.learner import Learner, PolicyModel, policy_engine
     from cass_ray.train.rl.model_folder import save_policy
     from cass_ray.train.rl.questions import QuestionChooser
-    from cass_ray.train.rl.rollouts import SharedRollouts
     from cass_ray.train.rl.rollouts_lost import RolloutsLost
     from cass_ray.train.rl.trainer import RlTrainer
+    from recipes.judge.compiled import CompileCredit
     from recipes.rl.averaged_weights import AveragedWeights
     from recipes.rl.held_out import held_out_questions, write_answers
     from recipes.rl.questions import in_other_words, read_questions
     from recipes.rl.reward_processes import ProcessRewards
     from recipes.rl.rollout_process import RolloutProcess
+    from recipes.rl.shared_rollouts import SharedRollouts
 
     until = time.monotonic() + options.seconds
     settings = _settings(options)

@@ -20,8 +20,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from cass_ray.execute.rewards.compiled import CompileJudge
 from cass_ray.train.rl.rollouts import EditQuestion
+from recipes.judge.compiled import CompileJudge
 from recipes.small.pairs import (
     REAL,
     RESERVED,
@@ -193,7 +193,7 @@ def foresee_questions(
     questions: Iterable[EditQuestion], judge: Callable[[], CompileJudge], seconds: float
 ) -> tuple[int, int]:
     """Let the judge know the rules' translations of ``questions``, of those that answers are judged
-    in the words of (:mod:`cass_ray.train.rl.canonical_names`); how many compile, and how many are
+    in the words of (:mod:`recipes.rl.canonical_names`); how many compile, and how many are
     known when ``seconds`` have passed."""
     until = time.monotonic() + seconds
     with ProcessPoolExecutor(os.cpu_count(), get_context("fork")) as pool:

@@ -147,8 +147,10 @@ class TranslationRunner:
         if backend.language is Language.CUDA:
             return backend.problem()
         if not self.executes(request.architecture):
-            known = getattr(self.backend, "architecture", DEFAULT_ARCHITECTURE)
-            executed = ", ".join(dict.fromkeys([known, *filter(self.executes, ARCHITECTURES)]))
+            architecture = getattr(self.backend, "architecture", DEFAULT_ARCHITECTURE)
+            executed = ", ".join(
+                dict.fromkeys([architecture, *filter(self.executes, ARCHITECTURES)])
+            )
             return f"{request.architecture} code is only compiled; executed: {executed}"
         return backend.problem()
 

@@ -89,10 +89,10 @@ def _with_functions(
     functions, left, left_out = [], _INSTRUCTIONS, 0
     for name, instructions, lines in found:
         # A listing that pads what the line notes leave out has no lines, rather than wrong ones.
-        known = lines if len(lines) == len(instructions) else [0] * len(instructions)
+        numbers = lines if len(lines) == len(instructions) else [0] * len(instructions)
         left_out += max(0, len(instructions) - left)
         functions.append(
-            AssemblyFunction(name=name, instructions=instructions[:left], lines=known[:left])
+            AssemblyFunction(name=name, instructions=instructions[:left], lines=numbers[:left])
         )
         left = max(0, left - len(instructions))
     return side.model_copy(

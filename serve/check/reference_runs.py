@@ -59,7 +59,7 @@ def with_references(
     best = ReferenceRuns("given", GIVEN, (), kind="given")
     if stored is not None and earlier:
         best = stored
-    if missing and (made := original.measure(missing)) is not None:
-        best, missing, earlier = made, [], [*earlier, *made.runs]
+    if missing and (measured := original.measure(missing)) is not None:
+        best, missing, earlier = measured, [], [*earlier, *measured.runs]
     runs = (*given, *earlier)
     return ComparedInputs(replace(best, runs=runs) if runs else None, tuple(missing))

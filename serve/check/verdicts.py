@@ -86,8 +86,8 @@ def verdict_of(
     label = _label(verification, compiled, executed)
     if compiled is None or not further:
         return Verdict(verification=verification, label=label, compile=compiled, execution=executed)
-    known: dict[str, Reports] = {compiled.architecture: (compiled, executed), **further}
-    targets = [_on_target(name, reports) for name, reports in known.items()]
+    by_target: dict[str, Reports] = {compiled.architecture: (compiled, executed), **further}
+    targets = [_on_target(name, reports) for name, reports in by_target.items()]
     worst = min(targets, key=lambda each: ORDER.index(each.verification))
     return Verdict(
         verification=worst.verification,
@@ -122,12 +122,12 @@ def _label_of_all(targets: Sequence[TargetVerdict]) -> str:
 
 def _portable(targets: Sequence[TargetVerdict]) -> bool | None:
     """Whether both widths were matched; None where one of them was not compared."""
-    known: dict[int, bool] = {}
+    by_width: dict[int, bool] = {}
     for each in targets:
         if each.execution is not None and each.execution.matched is not None:
             matched = each.verification is Verification.MATCHED
-            known[each.wavefront] = known.get(each.wavefront, True) and matched
-    return all(known.values()) if len(known) > 1 else None
+            by_width[each.wavefront] = by_width.get(each.wavefront, True) and matched
+    return all(by_width.values()) if len(by_width) > 1 else None
 
 
 def enough(verification: Verification, check: Check) -> bool:

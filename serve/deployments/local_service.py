@@ -49,7 +49,7 @@ def with_key(settings: ServeSettings) -> tuple[ServeSettings, str]:
 
 def reason(message: str) -> str:
     """The message of the last exception in what Serve says of a failure, in one line."""
-    text = message[max([0, *(found.end() for found in _EXCEPTION.finditer(message))]) :]
+    text = message[max([0, *(match.end() for match in _EXCEPTION.finditer(message))]) :]
     return " ".join(text.split()) or "Ray Serve does not say why"
 
 

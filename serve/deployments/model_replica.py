@@ -15,8 +15,8 @@ from cass_ray.translate.engines.edits import formatted_question, load_form
 from cass_ray.translate.engines.model import ModelTranslator
 from cass_ray.translate.protocol import TranslatorError
 from serve.engines.base import EngineAnswer
-from serve.generation.base import Detokenizer, Produced
-from serve.generation.factory import make_generator
+from serve.generation.detokenizer import Detokenizer
+from serve.generation.generator import Produced, TextGenerator
 from serve.settings import EngineSettings
 
 _TEMPERATURE = 0.8
@@ -28,7 +28,7 @@ class ModelReplica:
 
     def __init__(self, settings: EngineSettings) -> None:
         self._translator = ModelTranslator.from_engine(settings.translator)
-        self._generator = make_generator(
+        self._generator = TextGenerator.load(
             self._translator.path, settings.generation, self._translator.options.device
         )
         formatted = self._translator.formatted_tasks
@@ -136,14 +136,7 @@ class ModelReplica:
     def _answer(
         self, request: TranslateRequest, task: Task, text: str, produced: Produced, started: float
     ) -> EngineAnswer:
-        layout, code = self._translator.format, None
-        block = extract(text, (layout.wording(task).answer_fence,))
-        failed = "" if block is not None else "the model's answer holds no code block"
-        if block is not None:
-            try:
-                code = layout.code(task, block.code)
-            except ValueError as error:
-                failed = f"no usable answer: {error}"
+        block = extract(text, (self._translator.format.wording(task).answer_fence,))
         cut = block is not None and not block.closed and not produced.ended
         findings = []
         if cut:
@@ -152,11 +145,11 @@ class ModelReplica:
                 FindingModel(line=0, column=0, name="", severity="error", message=message)
             )
         return EngineAnswer(
-            source=request.source if code is None else code,
+            source=request.source if block is None else block.code,
             version=self._translator.version,
             findings=findings,
-            counts=CountsModel(converted=int(code is not None)),
+            counts=CountsModel(converted=int(block is not None)),
             usage=Usage(prompt_tokens=produced.prompt_tokens, completion_tokens=produced.tokens),
             seconds=time.perf_counter() - started,
-            failed=failed,
+            failed="the model's answer holds no code block" if block is None else "",
         )

@@ -39,9 +39,9 @@ class LiftEngine:
         started = time.perf_counter()
         try:
             if request.cubin is not None:
-                made, host = self._lift(base64.b64decode(request.cubin), request, {}), ""
+                module, host = self._lift(base64.b64decode(request.cubin), request, {}), ""
             else:
-                made, host = self._from_source(request)
+                module, host = self._from_source(request)
         except (lift.LiftError, CubinError, DisassemblyError) as error:
             raise TranslatorError(f"not lifted: {error}") from None
         except CompileFailure as failure:
@@ -52,11 +52,11 @@ class LiftEngine:
             FindingModel(
                 line=0, column=0, name=kernel, severity="error", message=f"not lifted: {why}"
             )
-            for kernel, why in made.failures.items()
+            for kernel, why in module.failures.items()
         ]
-        counts = CountsModel(converted=len(made.kernels), unsupported=len(made.failures))
+        counts = CountsModel(converted=len(module.kernels), unsupported=len(module.failures))
         return EngineAnswer(
-            source=made.assembly,
+            source=module.assembly,
             version=self.version,
             findings=findings,
             counts=counts,

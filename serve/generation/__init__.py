@@ -1,1 +1,1 @@
-"""Continuous batching of one language model on a GPU."""
+"""Text of one language model for many requests."""

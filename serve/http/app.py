@@ -64,10 +64,10 @@ def create_app(settings: ServeSettings, services: Callable[[], IngressServices])
         assert isinstance(error, HTTPException)
         cause = error.__cause__  # FastAPI makes 400 of whatever happens while it reads a body
         if isinstance(cause, ApiError):
-            known = cause
+            problem = cause
         else:
-            known = ApiError(error.status_code, "http", str(error.detail))
-        response = problem_response(known, request.state.request_id)
+            problem = ApiError(error.status_code, "http", str(error.detail))
+        response = problem_response(problem, request.state.request_id)
         response.headers.update(error.headers or {})
         return response
 

@@ -26,8 +26,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from serve.errors import ApiError
-from serve.http.middleware import LOG, problem_response
+from serve.errors import LOG, ApiError
+from serve.http.middleware import problem_response
 from serve.settings import LIMITS_VARIABLE, RequestLimits
 
 MOST_HEADERS = 100

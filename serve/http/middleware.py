@@ -21,11 +21,9 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cass_ray.api.schema import ProblemResponse
-from serve.errors import ApiError, from_library
+from serve.errors import LOG, ApiError, as_api_error
 from serve.http.origins import check_origin
 from serve.request.ingress_services import IngressServices
-
-LOG = logging.getLogger("cass.serve")
 
 JOBS_PATH = "/v1/jobs"
 
@@ -163,15 +161,12 @@ class _Exchange:
         await self._send(message)
 
     async def _fail(self, error: Exception) -> None:
-        known = from_library(error)
-        if known is None:
-            LOG.exception("unexpected error", extra={"request_id": self.id})
-            known = ApiError(500, "internal", f"an error of the server, logged as {self.id}")
+        problem = as_api_error(error, self.id)
         if self._status:  # the answer has begun: all that is left is to end it
-            LOG.warning("answer cut", extra={"request_id": self.id, "code": known.code})
+            LOG.warning("answer cut", extra={"request_id": self.id, "code": problem.code})
             return
-        self._facts["code"] = known.code
-        await problem_response(known, self.id)(self._scope, self._receive, self._answer)
+        self._facts["code"] = problem.code
+        await problem_response(problem, self.id)(self._scope, self._receive, self._answer)
 
     def _record(self) -> None:
         seconds = time.perf_counter() - self._started

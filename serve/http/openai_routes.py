@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from cass_ray.api.schema import TranslateRequest, Usage
 from cass_ray.llm.code_blocks import extract
 from cass_ray.task import Direction, Level
-from serve.errors import ApiError, from_library
+from serve.errors import ApiError, as_api_error
 from serve.http.dependencies import (
     Admitted,
     Authenticated,
@@ -32,7 +32,6 @@ from serve.http.dependencies import (
     unless_gone,
 )
 from serve.http.json_bodies import JsonRoute
-from serve.http.middleware import LOG
 from serve.http.routes import EVENT_SCHEMA, PROBLEMS
 from serve.http.streams import within
 from serve.request.clients import EngineClient
@@ -204,8 +203,8 @@ class Ending(BaseModel):
 def _engine(services: IngressServices, name: str) -> EngineClient:
     engine = services.engines.get(name)
     if engine is None:
-        known = ", ".join(services.engines)
-        raise ApiError(404, "model_not_found", f"no model is called {name!r}: there are {known}")
+        engines = ", ".join(services.engines)
+        raise ApiError(404, "model_not_found", f"no model is called {name!r}: there are {engines}")
     return engine
 
 
@@ -299,11 +298,8 @@ def _usage(usage: Usage) -> ChatUsage:
 
 
 def _failed(error: Exception, id: str) -> str:
-    known = from_library(error)
-    if known is None:
-        LOG.error("unexpected error", exc_info=error, extra={"request_id": id})
-        known = ApiError(500, "internal", f"an error of the server, logged as {id}")
-    return f"data: {json.dumps({'error': known.problem(id).model_dump(mode='json')})}\n\n"
+    problem = as_api_error(error, id)
+    return f"data: {json.dumps({'error': problem.problem(id).model_dump(mode='json')})}\n\n"
 
 
 async def _chunks(

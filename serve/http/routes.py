@@ -25,7 +25,7 @@ from cass_ray.api.schema import (
 )
 from cass_ray.architectures import NVIDIA_ARCHITECTURES, cards_of
 from cass_ray.version import __version__
-from serve.errors import ApiError, from_library
+from serve.errors import ApiError, as_api_error
 from serve.http.dependencies import (
     Admitted,
     Authenticated,
@@ -35,7 +35,6 @@ from serve.http.dependencies import (
     unless_gone,
 )
 from serve.http.json_bodies import JsonRoute
-from serve.http.middleware import LOG
 from serve.http.streams import within
 from serve.request.pipeline import Pipeline
 from serve.ui.examples import examples
@@ -133,11 +132,8 @@ async def _events(pipeline: Pipeline, noted: dict[str, Any]) -> AsyncIterator[st
 
 
 def _failed(error: Exception, request_id: str) -> str:
-    known = from_library(error)
-    if known is None:
-        LOG.error("unexpected error", exc_info=error, extra={"request_id": request_id})
-        known = ApiError(500, "internal", f"an error of the server, logged as {request_id}")
-    return _encoded(Event(type="error", data=known.problem(request_id).model_dump(mode="json")))
+    problem = as_api_error(error, request_id)
+    return _encoded(Event(type="error", data=problem.problem(request_id).model_dump(mode="json")))
 
 
 def _encoded(event: Event) -> str:

@@ -158,8 +158,8 @@ class ArchiveJobs:
         if waiting >= self._settings.waiting + self._settings.running:
             raise overloaded(f"{waiting} jobs are waiting", 30.0)
         if order.engine not in self._translators:
-            known = ", ".join(self._translators)
-            raise ApiError(404, "unknown_engine", f"jobs are done by: {known}")
+            engines = ", ".join(self._translators)
+            raise ApiError(404, "unknown_engine", f"jobs are done by: {engines}")
         self._make_room(owner, len(data))
         now = time.time()
         job_id = uuid.uuid4().hex

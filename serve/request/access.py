@@ -102,8 +102,8 @@ class Keyring:
         key = bearer_key(authorization)
         if not key:
             raise ApiError(401, "no_key", "send `Authorization: Bearer KEY`")
-        for known, client in self._clients.items():
-            if is_key_of(key, known):
+        for digest, client in self._clients.items():
+            if is_key_of(key, digest):
                 return client
         raise ApiError(401, "unknown_key", "this key is not known here")
 

@@ -208,10 +208,10 @@ class Pipeline:
                 with _api_errors():
                     async for stage in self.services.checker.stages(check):
                         if stage.target:
-                            known = further.get(stage.target, (None, None))
+                            reports = further.get(stage.target, (None, None))
                             further[stage.target] = (
-                                stage.compile or known[0],
-                                stage.execution or known[1],
+                                stage.compile or reports[0],
+                                stage.execution or reports[1],
                             )
                         elif stage.compile is not None:
                             compiled = stage.compile
@@ -311,7 +311,7 @@ def _api_errors() -> Iterator[None]:
     except ApiError:
         raise
     except Exception as error:
-        known = from_library(error)
-        if known is None:
+        problem = from_library(error)
+        if problem is None:
             raise
-        raise known from None
+        raise problem from None

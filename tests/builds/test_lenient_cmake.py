@@ -443,3 +443,26 @@ endif()
     assert list(made.units) == ["tests/unit/a.cu"]
     assert "BY_ITS_BUILD=1" in str(made.units["tests/unit/a.cu"])
     assert not any("examples are not wanted" in entry for entry in made.log)
+
+
+def test_cmake_that_finds_the_project_by_a_variable_of_the_environment(
+    recording: BuildRecorder, tmp_path: Path
+) -> None:
+    needs("cmake")
+    lists = """\
+cmake_minimum_required(VERSION 3.18)
+project(p LANGUAGES CXX CUDA)
+if(NOT DEFINED ENV{PROJECT_HOME})
+  message(FATAL_ERROR "set PROJECT_HOME")
+endif()
+set(HOME_OF_IT $ENV{PROJECT_HOME})
+include(${HOME_OF_IT}/cmake/all.cmake)
+add_library(kernels a.cu)
+"""
+    tree = project(
+        tmp_path,
+        part__CMakeLists_dot_txt=lists,
+        part__a_dot_cu=KERNEL,
+        cmake__all_dot_cmake="add_compile_definitions(FOUND=1)\n",
+    )
+    assert "FOUND=1" in recording.record(tree, []).units["part/a.cu"].definitions

@@ -13,7 +13,7 @@ import ray
 import torch
 from typer.testing import CliRunner
 
-from cass_ray.config import load
+from cass_ray.config import SettingsError, load
 from cass_ray.execute.rewards.verdicts import Outcome, RewardVerdict
 from cass_ray.train.rl.job_settings import RlJobSettings
 from tests.folders import REPOSITORY
@@ -132,6 +132,11 @@ def test_killed_rollout_and_reward_workers_cost_their_batch_only(tmp_path, model
         for folder in (model, settings.out / "model")
     )
     assert any(not torch.equal(before[name], after[name]) for name in before)
+
+
+def test_a_judge_that_only_compiles_is_refused_with_its_successor():
+    with pytest.raises(SettingsError, match=r"judges\.kind.*recipes\.judge\.compiled"):
+        load(RlJobSettings, None, {"judges": {"kind": "compile"}, "model": "m", "out": "o"})
 
 
 def test_the_settings_that_are_shipped_are_settings():

@@ -4,10 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cass_ray.assembly.compact import compact, expand
-from cass_ray.llm.prompts import CASS, COMPACT, OURS, prompt_format
+from cass_ray.llm.prompts import CASS, OURS, prompt_format
 from cass_ray.task import TASKS, Direction, Level, Task
-from tests.assembly import samples
 
 SOURCE = Task(Level.SOURCE, Direction.CUDA_TO_HIP)
 ASSEMBLY = Task(Level.ASSEMBLY, Direction.CUDA_TO_HIP)
@@ -54,14 +52,6 @@ def test_formats_are_found_by_name_and_the_nearest_is_named():
         prompt_format("our")
 
 
-def test_compact_answers_are_made_assembly_again():
-    rdna3 = samples.read("kernels.gfx1100.s")
-    written = COMPACT.answer(ASSEMBLY, rdna3).removeprefix("```rdna3\n").removesuffix("\n```")
-    assert COMPACT.code(ASSEMBLY, written) == expand(compact(rdna3))
-    assert OURS.code(ASSEMBLY, rdna3) == rdna3
-    with pytest.raises(ValueError, match="stands before any kernel"):
-        COMPACT.code(ASSEMBLY, "s_endpgm")
-
-
-def test_compact_questions_leave_out_hints_of_reuse():
-    assert "IADD3 R1, R2, RZ, R3" in COMPACT.question(ASSEMBLY, "IADD3 R1, R2.reuse, RZ, R3")
+def test_the_format_that_is_gone_names_its_successor():
+    with pytest.raises(ValueError, match="`compact` is gone: use `ours`, or the engine `lift`"):
+        prompt_format("compact")

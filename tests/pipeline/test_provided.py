@@ -8,7 +8,7 @@ import pytest
 
 from cass_ray.dataset.row import Reason
 from cass_ray.pipeline import provided
-from cass_ray.toolchain.locate import find_amd
+from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.provided.packages_table import packages
 from cass_ray.toolchain.provided.store import AMD_HEADERS
 from cass_ray.toolchain.unit import CompileFailure, Unit
@@ -140,7 +140,7 @@ def test_bfloat16_of_pytorch_converts_on_both_sides(of_cuda: str, of_both: bool)
     condition = "#if defined(__CUDACC__) && !defined(USE_ROCM)"
     text = f"{condition}\n{of_cuda}\n#endif\n{condition} && defined(__CUDA_ARCH__)\n#endif\n"
     changed = text.replace(f"{condition}\n", "#if defined(__CUDACC__)\n")
-    assert provided.with_bfloat16(text) == (changed if of_both else text)
+    assert provided.for_clang(text) == (changed if of_both else text)
 
 
 @pytest.mark.parametrize("translated", [False, True])
@@ -170,3 +170,27 @@ def test_other_failures_ask_for_no_package(reason: Reason, header: str) -> None:
     said = f"a.cu:1:10: fatal error: {header}: No such file or directory"
     failure = CompileFailure(reason, said, "g++")
     assert provided.with_unopened_header({"path": "a.cu"}, failure) is None
+
+
+def test_an_assignment_to_constants_is_deleted() -> None:
+    head = "GenericStringRef& operator=(const GenericStringRef& rhs)"
+    written = f"struct A {{ {head} {{ s = rhs.s; }} const int s; }};\n"
+    assert provided.for_clang(written) == f"struct A {{ {head} = delete; const int s; }};\n"
+    other = written.replace("StringRef", "Other")
+    assert provided.for_clang(other) == other
+
+
+@pytest.mark.nvidia
+def test_checks_that_nvcc_cannot_evaluate_are_left_out(tmp_path: Path) -> None:
+    row = {"definitions": ["A"], "configured": "recorded"}
+    given = provided.unit_definitions(row, translated=False)
+    assert {"FMT_CONSTEVAL=", "FMT_USE_CONSTEVAL=0"} <= set(given)
+    assert provided.unit_definitions({"definitions": ["A"]}, translated=False) == ("A",)
+    assert provided.unit_definitions(row, translated=True) == ("A",)
+    # Both ways in which fmt asks.
+    text = (
+        "#ifndef FMT_CONSTEVAL\n#error older\n#endif\n#if FMT_USE_CONSTEVAL\n#error newer\n#endif\n"
+    )
+    (tmp_path / "a.cu").write_text(f"{text}__global__ void k() {{}}\n")
+    unit = Unit(tmp_path, PurePosixPath("a.cu"), definitions=given)
+    assert find_nvidia().compile(unit)

@@ -40,6 +40,14 @@ def test_recipes_start_it_too(tmp_path: Path) -> None:
     assert starts_python(tmp_path, "make", "pytest")
 
 
+def test_a_makefile_of_a_folder_starts_it_too(tmp_path: Path) -> None:
+    (tmp_path / "test/more").mkdir(parents=True)
+    (tmp_path / "test/more/Makefile").write_text("a:\n\tpython a.py\n")
+    assert not starts_python(tmp_path, "make -C test")
+    (tmp_path / "test/Makefile").write_text("a:\n\tpython a.py\n")
+    assert starts_python(tmp_path, "make -C test")
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

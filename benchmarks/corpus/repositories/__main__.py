@@ -86,8 +86,8 @@ def main() -> int:
             at_commits = _at_commits(listed, chosen.clones)
             print("\n".join(take(at_commits, results, lines, chosen.date, chosen.built_by)))
             results.write(chosen.results)
-            names = [row.repository for _, row in listed.by_list()]
-            _write_pairs(chosen.results, pairs_of(lines, names))
+            repositories = [row for _, row in listed.by_list()]
+            _write_pairs(chosen.results, pairs_of(lines, repositories))
             _write(listed, results, chosen)
             return 0
         failed = 0

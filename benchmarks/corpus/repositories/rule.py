@@ -28,7 +28,7 @@ FOLDER = Path(__file__).parent
 LIST = FOLDER / "repositories.yaml"
 LISTS = (
     "named", "by_rule", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",
-    "tenth", "eleventh", "twelfth", "thirteenth",
+    "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth",
 )  # fmt: skip
 LATER_LISTS = {"second": "by_rule", "third": "second", "fourth": "third", "fifth": "fourth"}
 """Later lists, with the one that each follows."""
@@ -56,6 +56,8 @@ class Repository(StrictModel):
     kind: str = ""
     cu_files: int = 0
     """At ``commit``; the rule's order."""
+    parts: int = Field(1, ge=1)
+    """Data sets that it is built in where another machine builds it: OWNER+NAME+1 and so on."""
     dependencies: dict[str, str] = {}
     """Name -> ``owner/name`` of what it takes from other repositories: with ``--clones``, where
     nothing is fetched, their newest commits are given in place of the pinned ones."""
@@ -90,6 +92,12 @@ class RepositoryList(StrictModel):
     """Courses, samples and people's own programs."""
     thirteenth: list[Repository] = []
     """The same of further names."""
+    fourteenth: list[Repository] = []
+    """What is left of the clones that were had."""
+    fifteenth: list[Repository] = []
+    """Clones whose README alone names a permissive licence."""
+    sixteenth: list[Repository] = []
+    """Clones that were had and have few files, or more than the rule takes."""
     not_had: list[str] = []
     """Candidates before the last one taken of which no clone could be had."""
 

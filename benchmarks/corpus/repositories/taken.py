@@ -15,6 +15,7 @@ from benchmarks.corpus.repositories.measure import (
     Measured,
     Programs,
     Results,
+    Stopped,
     of_progress,
     of_report,
     seconds_of_progress,
@@ -75,10 +76,10 @@ def take(
     older = {each.repository: each for each in results.measured}
     for name, row in listed.by_list():
         folder = row.repository.replace("/", "+")
-        line = lines.get(folder)
-        if line is None:
+        parts = [measured_of(name, row, line, date, built_by) for line in _parts(lines, row)]
+        if not parts:
             continue
-        new, old = measured_of(name, row, line, date, built_by), older.get(row.repository)
+        new, old = _whole(parts, row.parts), older.get(row.repository)
         if (run := lines.get(f"{folder}+{EXECUTED}")) is not None:
             new = new.model_copy(update={"programs": programs_of(run["rows"])})
         kept = old is not None and not new.finished and (old.finished or old.reached > new.reached)
@@ -89,6 +90,34 @@ def take(
             f"{new.with_device_code}, {new.reached} of {new.rows} rows reached"
         )
     return said
+
+
+def _parts(lines: dict[str, dict[str, Any]], row: Repository) -> list[dict[str, Any]]:
+    """The lines of ``row``: one, or those of the parts OWNER+NAME+1 … that it was built in."""
+    folder = row.repository.replace("/", "+")
+    numbered = [f"{folder}+{number + 1}" for number in range(row.parts)]
+    names = numbered if row.parts > 1 else [folder]
+    return [lines[name] for name in names if name in lines]
+
+
+def _whole(parts: list[Measured], number: int) -> Measured:
+    """The sum of ``parts``, of which there should be ``number``."""
+    if number == 1:
+        return parts[0]
+    reasons: Counter[str] = Counter()
+    for stopped in (each for part in parts for each in part.stopped):
+        reasons[stopped.what] += stopped.rows
+    counts = ("rows", "own_command", "no_device_code", "duplicates", "pairs", "seconds")
+    return parts[0].model_copy(
+        update={
+            **{name: sum(getattr(each, name) for each in parts) for name in counts},
+            "finished": len(parts) == number and all(each.finished for each in parts),
+            "error": next((each.error for each in parts if each.error), ""),
+            "stopped": tuple(
+                Stopped(what=what, rows=n) for what, n in reasons.most_common(WHY_KEPT)
+            ),
+        }
+    )
 
 
 def programs_of(rows: Iterable[dict[str, Any]]) -> Programs:
@@ -108,14 +137,16 @@ def programs_of(rows: Iterable[dict[str, Any]]) -> Programs:
     return Programs.model_validate(counts)
 
 
-def pairs_of(lines: dict[str, dict[str, Any]], names: Iterable[str]) -> dict[str, list[str]]:
-    """The first characters of the ids (digests) of the pairs of the repositories ``names``."""
+def pairs_of(
+    lines: dict[str, dict[str, Any]], listed: Iterable[Repository]
+) -> dict[str, list[str]]:
+    """The first characters of the ids (digests) of the pairs of the repositories ``listed``."""
     found = {}
-    for name in names:
-        line = lines.get(name.replace("/", "+"), {"rows": []})
-        ids = {row["id"][:ID_CHARACTERS] for row in line["rows"] if not row["reason"]}
+    for each in listed:
+        rows = [row for line in _parts(lines, each) for row in line["rows"]]
+        ids = {row["id"][:ID_CHARACTERS] for row in rows if not row["reason"]}
         if ids:
-            found[name] = sorted(ids)
+            found[each.repository] = sorted(ids)
     return found
 
 

@@ -168,16 +168,16 @@ def _named(kind: str, target: str) -> str:
 def _coverage(totals: dict[tuple[str, str], Counter[str]]) -> FigureTable:
     rows: list[list[Cell]] = []
     for (kind, target), counts in totals.items():
-        known = known_operations(kind, target)
+        operations = known_operations(kind, target)
         met = {operation(kind, name) for name in counts}
-        inside = len(met & known) if known else None
+        inside = len(met & operations) if operations else None
         rows.append(
             [
                 _named(kind, target),
                 len(counts),
                 len(met),
-                len(known) or None,
-                inside / len(known) if inside is not None and known else None,
+                len(operations) or None,
+                inside / len(operations) if inside is not None and operations else None,
             ]
         )
     return FigureTable(

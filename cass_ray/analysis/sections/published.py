@@ -26,7 +26,7 @@ class Published(StrictModel):
 def published(data: Collected) -> Section:
     """Each published figure with ours, measured in the same way."""
     text = files("cass_ray.analysis").joinpath("published.yaml").read_text("utf-8")
-    known = TypeAdapter(list[Published]).validate_python(yaml.safe_load(text))
+    entries = TypeAdapter(list[Published]).validate_python(yaml.safe_load(text))
     ours = measured(data)
     return Section(
         key="published",
@@ -44,7 +44,7 @@ def published(data: Collected) -> Section:
                     Column(name="where it is published"),
                 ],
                 rows=[
-                    [each.name, each.published, ours.get(each.key), each.source] for each in known
+                    [each.name, each.published, ours.get(each.key), each.source] for each in entries
                 ],
             )
         ],

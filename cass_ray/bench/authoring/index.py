@@ -81,8 +81,8 @@ def _stored_index() -> Mapping[str, TaskFacts]:
 
 def task_facts(task: BenchTask) -> TaskFacts | None:
     """The stored facts of ``task``; None where its text is not the one that was measured."""
-    found = _stored_index().get(task.name)
-    return found if found is not None and found.id == task.id else None
+    facts = _stored_index().get(task.name)
+    return facts if facts is not None and facts.id == task.id else None
 
 
 def stale(tasks: Sequence[BenchTask], index: BenchIndex) -> list[str]:

@@ -62,16 +62,16 @@ class Linter:
 
     def check(self, task: BenchTask) -> LintFindings:
         """All checks; later ones are left out when an earlier one makes them pointless."""
-        found = LintFindings(task.name)
-        found.problems += _text_problems(task)
-        listing = self._cuda(task, found)
-        device = self._hip(task, found)
+        findings = LintFindings(task.name)
+        findings.problems += _text_problems(task)
+        listing = self._cuda(task, findings)
+        device = self._hip(task, findings)
         if listing and device:
             alignment = align_kernels(listing, device)
             if alignment.kernels_differ:
                 only = [*alignment.only_nvidia, *alignment.only_amd]
-                found.problems.append(f"kernels on one side only: {', '.join(only)}")
-        return found
+                findings.problems.append(f"kernels on one side only: {', '.join(only)}")
+        return findings
 
     def _cuda(self, task: BenchTask, found: LintFindings) -> str:
         """The SASS; empty where there is none."""
@@ -79,13 +79,13 @@ class Linter:
             return ""
         with unit_on_disk(task.cuda) as unit:
             try:
-                made = self.nvidia.compile(unit, [SASS_ARCHITECTURE])
+                binary = self.nvidia.compile(unit, [SASS_ARCHITECTURE])
             except CompileFailure as failure:
                 found.problems.append(
                     f"CUDA: {failure.tool}: {clip_diagnostic(failure.diagnostic)}"
                 )
                 return ""
-        (listing,) = self.nvidia.disassemble([made.cubins[SASS_ARCHITECTURE]])
+        (listing,) = self.nvidia.disassemble([binary.cubins[SASS_ARCHITECTURE]])
         found.sass_lines = len(sass.normalize(listing).splitlines())
         large = "large_device_code" in task.spec.features
         if large != (found.sass_lines > LARGE_SASS_LINES):
@@ -105,21 +105,21 @@ class Linter:
             return ""
         bounds = task.spec.limits.bounds()
         inputs = [*task.visible, *task.hidden]
-        made = measure(self.backend, built, inputs, RunMode(bounds=bounds))
-        found.seconds = max(run.seconds for run in made.runs)
-        found.problems += _run_problems(made)
+        measurement = measure(self.backend, built, inputs, RunMode(bounds=bounds))
+        found.seconds = max(run.seconds for run in measurement.runs)
+        found.problems += _run_problems(measurement)
         stored = stored_reference(task, self.references)
         if stored is None:
             found.remarks.append("no outputs of an Nvidia GPU stored for this text")
         else:
-            found.problems += _disagreements(task, stored, made, "CUDA and HIP")
+            found.problems += _disagreements(task, stored, measurement, "CUDA and HIP")
             port = stored_port(task, self.references)
             if port is None:
                 found.remarks.append("the port's text did not run on an Nvidia GPU yet")
             else:
                 found.problems += _disagreements(task, stored, port, "CUDA and HIP on Nvidia")
         if task.opencl is not None:
-            found.problems += self._opencl(task, texts.host, made)
+            found.problems += self._opencl(task, texts.host, measurement)
         if found.seconds > task.spec.limits.seconds / 2:
             found.remarks.append(f"a run takes {found.seconds:.1f} s of {task.spec.limits.seconds}")
         return texts.device
@@ -136,8 +136,8 @@ class Linter:
             yield f"OpenCL: {failure.tool}: {clip_diagnostic(failure.diagnostic)}"
             return
         mode = RunMode(bounds=task.spec.limits.bounds())
-        made = measure(self.backend, built, [*task.visible, *task.hidden], mode)
-        yield from _disagreements(task, port, made, "HIP and OpenCL")
+        measurement = measure(self.backend, built, [*task.visible, *task.hidden], mode)
+        yield from _disagreements(task, port, measurement, "HIP and OpenCL")
 
 
 def _text_problems(task: BenchTask) -> Iterator[str]:
@@ -199,15 +199,17 @@ def _disagreements(
 
 def check_collection(tasks: Sequence[BenchTask]) -> LintFindings:
     """Counts over all tasks."""
-    found = LintFindings("")
+    findings = LintFindings("")
     counts = Counter(task.spec.category for task in tasks)
     for category in CATEGORIES:
         if counts[category] < PER_CATEGORY:
-            found.problems.append(f"{category}: {counts[category]} of {PER_CATEGORY} tasks")
+            findings.problems.append(f"{category}: {counts[category]} of {PER_CATEGORY} tasks")
     hard = sum(task.spec.difficulty is Difficulty.HARD for task in tasks)
     if hard < HARD_SHARE * len(tasks):
-        found.problems.append(f"{hard} of {len(tasks)} tasks are hard; at least a third should be")
+        findings.problems.append(
+            f"{hard} of {len(tasks)} tasks are hard; at least a third should be"
+        )
     programs = Counter(task.cuda.digest for task in tasks)
     if programs and max(programs.values()) > 1:
-        found.problems.append("two tasks have the same CUDA program")
-    return found
+        findings.problems.append("two tasks have the same CUDA program")
+    return findings

@@ -99,8 +99,8 @@ def by_length(runs: Sequence[SystemRun]) -> str:
         return ""
     figure, axes = _figure(8.5, 4.0)
     for number, run in enumerate(runs):
-        known = [(x, run.scores.strata["length"].get(name)) for x, name in enumerate(names)]
-        points = [(x, share) for x, share in known if share is not None]
+        places = [(x, run.scores.strata["length"].get(name)) for x, name in enumerate(names)]
+        points = [(x, share) for x, share in places if share is not None]
         shift = 0.06 * (number - (len(runs) - 1) / 2)
         values = [100 * share.share for _, share in points]
         low = [max(0.0, v - 100 * s.low) for v, (_, s) in zip(values, points, strict=True)]

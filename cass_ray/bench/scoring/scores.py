@@ -159,10 +159,10 @@ def outcomes(samples: Sequence[BenchSample], measure: str) -> dict[str, bool]:
 
 
 def _by_task(samples: Sequence[BenchSample]) -> dict[str, list[BenchSample]]:
-    found: dict[str, list[BenchSample]] = defaultdict(list)
+    by_task: dict[str, list[BenchSample]] = defaultdict(list)
     for sample in samples:
-        found[sample.task].append(sample)
-    return dict(found)
+        by_task[sample.task].append(sample)
+    return dict(by_task)
 
 
 def _undecided(sample: BenchSample) -> bool:

@@ -85,5 +85,5 @@ def pass_at_k(samples: int, right: int, k: int) -> float:
 
 def mean(values: Iterable[float]) -> float:
     """The mean; 0 of nothing."""
-    known = list(values)
-    return math.fsum(known) / len(known) if known else 0.0
+    numbers = list(values)
+    return math.fsum(numbers) / len(numbers) if numbers else 0.0

@@ -37,7 +37,7 @@ HOSTS = frozenset(
      "git.savannah.gnu.org", "gitlab.freedesktop.org", "huggingface.co"}
 )  # fmt: skip
 """Where is fetched from: a repository must not choose which machines ours talk to."""
-OF_THE_TOOLKITS = frozenset({"thrust", "cub", "cccl", "libcudacxx", "cutlass"})
+OF_THE_TOOLKITS = frozenset({"thrust", "cub", "cccl", "libcudacxx"})
 """Nvidia's libraries of headers: both sides have them from their toolkits or packages, and a copy
 in the tree would go before AMD's."""
 

@@ -18,6 +18,7 @@ from cass_ray.corpus.domains import classify
 from cass_ray.corpus.parsing.kernels import kernel_definitions
 from cass_ray.corpus.parsing.normalize import program_id, source_digest
 from cass_ray.corpus.program import Program, Provenance, ReadReject
+from cass_ray.corpus.reading import inline_extensions
 from cass_ray.corpus.reading.encoding import BinaryFileError, decode
 from cass_ray.corpus.reading.filetree import FileProblemError, FileTree, Listed
 from cass_ray.corpus.reading.fragments import (
@@ -34,6 +35,7 @@ from cass_ray.corpus.reading.includes import (
     join_inside,
     scan_includes,
 )
+from cass_ray.corpus.reading.inline_extensions import as_load_inline_compiles
 from cass_ray.corpus.reading.limits import ReadLimits
 from cass_ray.corpus.reading.overlay import OverlaidTree
 from cass_ray.corpus.reading.trees import TreeStore, combined_digest, pack
@@ -175,6 +177,11 @@ class ProgramReader:
     def _close(self, path: str, source: str, encoding: str) -> Program:
         command = self._units.command(path)
         closure = self._closure(path, source, command)
+        if command is None and self._units.compiler_decides:
+            compiled = as_load_inline_compiles(source, closure.unresolved)
+            if compiled != source:
+                source, encoding = compiled, f"{encoding}, {inline_extensions.NOTE}"
+                closure = self._closure(path, source, command)
         headers = [header for name in closure.files if (header := self._header(name))]
         tree, directories = self._store(path, source, closure)
         if command is not None:

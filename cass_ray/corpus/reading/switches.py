@@ -20,7 +20,10 @@ _BUILD_FILES = re.compile(
 )
 _BUILDS_EXTENSIONS = "torch.utils.cpp_extension"
 """In a Python file that compiles, whatever its name."""
-_NAME = r"(?:[A-Z][A-Z0-9]*_)?(?:(?:HAVE|USE|WITH|ENABLE|HAS)_?)?_?(?:CUDA|GPU)"
+_NAME = (
+    r"(?:[A-Z][A-Z0-9]*_)?(?:(?:HAVE|USE|WITH|ENABLE|HAS)_?)?_?(?:CUDA|GPU)"
+    r"(?:_(?:AVAILABLE|ENABLED|FOUND|SUPPORT))?"
+)
 _GIVEN = re.compile(rf"(?<![\w-])[-/]D[ \t]*({_NAME})(?:=(\w+))?(?![\w=])")
 _OF_CMAKE = re.compile(
     r"\b(?:add_definitions|add_compile_definitions|target_compile_definitions)\s*\(([^()]{0,2000})\)",

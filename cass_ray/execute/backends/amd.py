@@ -35,10 +35,10 @@ class AmdBackend(HipBackend):
     @cached_property
     def runtime(self) -> Path:
         """ROCm's ``libamdhip64.so``."""
-        found = self.toolchain.runtime_library
-        if found is None:
+        library = self.toolchain.runtime_library
+        if library is None:
             raise ToolMissing("ROCm's HIP runtime", "Install ROCm (hip-runtime-amd).")
-        return found
+        return library
 
     def problem(self) -> str:
         """No GPU of the architecture, no ROCm, no sandbox."""
@@ -56,9 +56,9 @@ class AmdBackend(HipBackend):
         """Indices, as ROCR_VISIBLE_DEVICES counts, of the GPUs of the architecture."""
         versions = []
         for node in sorted(_TOPOLOGY.glob("*"), key=lambda path: int(path.name)):
-            found = _TARGET_VERSION.search((node / "properties").read_text())
-            if found and found[1] != "0":  # 0 is a CPU
-                versions.append(_architecture(int(found[1])))
+            match = _TARGET_VERSION.search((node / "properties").read_text())
+            if match and match[1] != "0":  # 0 is a CPU
+                versions.append(_architecture(int(match[1])))
         return [index for index, name in enumerate(versions) if name == self.architecture]
 
     def identity(self) -> str:

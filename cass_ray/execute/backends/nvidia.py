@@ -62,11 +62,11 @@ def gpus() -> list[Gpu]:
         done = subprocess.run(_LIST, capture_output=True, text=True, check=False, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
         return []
-    found = []
+    devices = []
     for line in done.stdout.splitlines() if done.returncode == 0 else []:
         index, name, driver, capability = (part.strip() for part in line.split(","))
-        found.append(Gpu(int(index), name, driver, capability))
-    return found
+        devices.append(Gpu(int(index), name, driver, capability))
+    return devices
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,10 +113,10 @@ class NvidiaBackend(Backend):
             raise TypeError(f"{self.name} builds from source")
         tools = (self.toolchain.fingerprint, self.optimization, self.architecture)
         key = program_key(program, *tools, *self.language_options())
-        with cached_executable(self.name, key) as (place, made):
-            if made is not None:
+        with cached_executable(self.name, key) as (place, target):
+            if target is not None:
                 with unit_on_disk(program) as unit:
-                    compiled = partial(self._compile, output=made)
+                    compiled = partial(self._compile, output=target)
                     with_what_was_removed(compiled, unit, self.toolchain.cache, fetch=True)
         return BuiltProgram(place, self.name, key)
 
@@ -142,12 +142,12 @@ class NvidiaBackend(Backend):
                 read_only=(*toolchain.visible(), *self.visible(), *unit.outside_directories),
                 mounts=(Mount(unit.root, SOURCE_TREE), Mount(folder, WORK_FOLDER, writable=True)),
             )
-            made = folder / "program"
-            command += [str(unit.main), "-o", str(view.inside(made))]
+            program = folder / "program"
+            command += [str(unit.main), "-o", str(view.inside(program))]
             completed = run(command, cwd=unit.root, view=view, limits=self.limits)
             if not completed.ok:
                 raise classify(completed, unit, "nvcc")
-            output.write_bytes(result_of("nvcc", made))
+            output.write_bytes(result_of("nvcc", program))
 
     def exposure(self, mode: RunMode) -> Exposure:
         """Device nodes, the driver and the CUDA runtime."""

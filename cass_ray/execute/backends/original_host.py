@@ -69,9 +69,9 @@ class OriginalHostBackend(Backend):
         engine = self.engine
         code_object = engine.toolchain.assemble(device, engine.architecture)
         key = digest([original.executable])
-        with cached_executable(self.name, key) as (place, made):
-            if made is not None:
-                made.write_bytes(original.executable)
+        with cached_executable(self.name, key) as (place, target):
+            if target is not None:
+                target.write_bytes(original.executable)
         ported = with_device_code(place, original, code_object, engine.architecture)
         return HostedProgram(place, self.name, digest([key, device]), ported)
 

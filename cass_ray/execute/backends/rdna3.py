@@ -65,8 +65,8 @@ class HipBackend(Backend):
     @cached_property
     def toolchain(self) -> AmdToolchain:
         """The compiler. Raises :class:`ToolMissing`."""
-        found = find_amd(architectures=(self.architecture,))
-        return with_second_compiler(found) if self.second_compiler else found
+        toolchain = find_amd(architectures=(self.architecture,))
+        return with_second_compiler(toolchain) if self.second_compiler else toolchain
 
     @cached_property
     def runtime(self) -> Path:
@@ -79,9 +79,9 @@ class HipBackend(Backend):
         optimizations = (self.optimization, self.host_optimization)
         tools = (self.toolchain.fingerprint, self.architecture, *optimizations, str(runtime))
         key = program_key(program, *filter(None, tools))
-        with cached_executable(self.name, key) as (place, made):
-            if made is not None:
-                self._link(program, runtime, made)
+        with cached_executable(self.name, key) as (place, target):
+            if target is not None:
+                self._link(program, runtime, target)
         return BuiltProgram(place, self.name, key)
 
     def _link(self, program: Program, runtime: Path, output: Path) -> None:
@@ -109,14 +109,14 @@ class HipBackend(Backend):
         if isinstance(program, Assembly):
             return program
         with unit_on_disk(program) as unit:
-            made = self.toolchain.compile(
+            assembly = self.toolchain.compile(
                 unit,
                 self.architecture,
                 optimization=self.optimization,
                 limits=self.limits,
                 host_optimization=self.host_optimization,
             )
-        return Assembly(made.host_assembly, made.device_assembly)
+        return Assembly(assembly.host_assembly, assembly.device_assembly)
 
 
 @dataclass(frozen=True, eq=False)

@@ -50,8 +50,8 @@ def make_backend(name: str, architecture: str | None = None, *, threads: int = 0
         return backend
     if not isinstance(backend, HipBackend):
         raise ValueError(f"the backend {name} is not one of AMD code")
-    known = AMD_ARCHITECTURES if backend.real_gpu else emulated_architectures()
-    return replace(backend, architecture=known_architecture(architecture, known))
+    targets = AMD_ARCHITECTURES if backend.real_gpu else emulated_architectures()
+    return replace(backend, architecture=known_architecture(architecture, targets))
 
 
 def candidate_backend() -> HipBackend:

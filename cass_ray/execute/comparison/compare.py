@@ -355,15 +355,15 @@ def _match_line(expected: Expected, tokens: Line, tolerance: Tolerance, tally: _
         tokens = tokens[:length]
     if len(tokens) != length:
         raise _Difference(f"{len(tokens)} words instead of {length}")
-    for position, (wanted, found) in enumerate(zip(expected.tokens, tokens, strict=False)):
+    for position, (wanted, token) in enumerate(zip(expected.tokens, tokens, strict=False)):
         if expected.free.frees(position):
-            if found.kind is OutputTokenKind.TEXT:
-                raise _Difference(f"{found.text!r} is no number")
+            if token.kind is OutputTokenKind.TEXT:
+                raise _Difference(f"{token.text!r} is no number")
             continue
         spread = expected.spread[position] if position in expected.varying else 0.0
         if math.isinf(spread):
             continue
-        _match_token(wanted, found, expected.columns[position], tolerance, spread, tally)
+        _match_token(wanted, token, expected.columns[position], tolerance, spread, tally)
 
 
 def _match_token(

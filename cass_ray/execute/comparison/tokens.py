@@ -60,13 +60,13 @@ def lines_of(output: bytes) -> list[Line]:
 
 def tokens_of(line: str) -> Line:
     """The tokens of one line."""
-    found = []
+    tokens = []
     for match in _TOKEN.finditer(line):
         if match["number"]:
-            found.append(_number(match["number"], match["unit"]))
+            tokens.append(_number(match["number"], match["unit"]))
         else:
-            found.append(OutputToken(OutputTokenKind.TEXT, match[0]))
-    return tuple(found)
+            tokens.append(OutputToken(OutputTokenKind.TEXT, match[0]))
+    return tuple(tokens)
 
 
 def _number(text: str, unit: str) -> OutputToken:

@@ -42,8 +42,8 @@ def _tolerance_for(texts: tuple[str, ...]) -> Tolerance:
         for token in significant_tokens(text)
     )
     anywhere = {word for text in texts for word in _words_outside_main(text)}
-    found = _least_precise(kernel_words(texts), half_header)
-    return found or _least_precise(anywhere, half_header) or F32
+    least = _least_precise(kernel_words(texts), half_header)
+    return least or _least_precise(anywhere, half_header) or F32
 
 
 def _least_precise(words: Collection[str], half_header: bool) -> Tolerance | None:

@@ -82,7 +82,7 @@ def _durations(line: Line) -> frozenset[int]:
     words = {token.text.lower() for token in line if token.kind is OutputTokenKind.TEXT}
     timed = any(_TIME_WORD.match(word) for word in words)
     measured = any(_MEASURED_WORD.match(word) for word in words)
-    found = set()
+    durations = set()
     for position, token in enumerate(line):
         if token.kind is OutputTokenKind.TEXT:
             continue
@@ -92,8 +92,8 @@ def _durations(line: Line) -> frozenset[int]:
             or _RATE_UNIT.match(unit)
             or (_SECONDS.match(unit) and (timed or measured))
         ) or (not unit and measured and token.kind is OutputTokenKind.FLOAT):
-            found.add(position)
-    return frozenset(found)
+            durations.add(position)
+    return frozenset(durations)
 
 
 def _unit_after(line: Line, position: int) -> str:

@@ -49,10 +49,10 @@ def kernels_alone(
     if not (kernels := drivable(original, port)):
         return "none: no kernel of both has parameters that can be made up"
     try:
-        found = generated_runs(original, kernels, made.runs[0].launches or (), backend)
+        runs = generated_runs(original, kernels, made.runs[0].launches or (), backend)
     except CompileFailure as failure:
         return _not_built(failure)
-    return found if found.reference.runs else "none: the original takes no generated arguments"
+    return runs if runs.reference.runs else "none: the original takes no generated arguments"
 
 
 def _disputed(found: GeneratedRuns) -> str:

@@ -91,7 +91,7 @@ def drivable_kernels(source: str) -> list[DrivenKernel]:
     """The kernels of ``source`` at file scope whose every parameter can be made up."""
     read = _Tokens([t for t in significant_tokens(source) if t.kind is not TokenKind.NEWLINE])
     tokens = read.tokens
-    found: dict[str, DrivenKernel] = {}
+    kernels: dict[str, DrivenKernel] = {}
     depth = 0
     opened: list[bool] = []
     in_template = False
@@ -108,9 +108,9 @@ def drivable_kernels(source: str) -> list[DrivenKernel]:
         elif token.text == "__global__" and depth == 0 and not in_template:
             kernel = _kernel(read, index)
             if kernel is not None:
-                found.setdefault(kernel.name, kernel)
-    numbers = _numbers(tokens) if found else ()
-    return [replace(kernel, numbers=numbers) for kernel in found.values()]
+                kernels.setdefault(kernel.name, kernel)
+    numbers = _numbers(tokens) if kernels else ()
+    return [replace(kernel, numbers=numbers) for kernel in kernels.values()]
 
 
 def _numbers(tokens: Sequence[Token]) -> tuple[str, ...]:
@@ -204,8 +204,8 @@ class _Tokens:
 
 
 def _any_within(positions: list[int], start: int, end: int) -> bool:
-    found = bisect_left(positions, start)
-    return found < len(positions) and positions[found] < end
+    index = bisect_left(positions, start)
+    return index < len(positions) and positions[index] < end
 
 
 def _kernel(read: _Tokens, index: int) -> DrivenKernel | None:
@@ -228,13 +228,13 @@ def _kernel(read: _Tokens, index: int) -> DrivenKernel | None:
     if close - position > _LONGEST_PARAMETERS:
         return None
     parameters = [_parameter(part) for part in _parts(tokens[position + 2 : close])]
-    known = [parameter for parameter in parameters if parameter is not None]
-    if len(known) != len(parameters) or not any(parameter.writable for parameter in known):
+    usable = [parameter for parameter in parameters if parameter is not None]
+    if len(usable) != len(parameters) or not any(parameter.writable for parameter in usable):
         return None
     body_end = read.closing(close + 1, "{")
     return DrivenKernel(
         name=tokens[position].text,
-        parameters=tuple(known),
+        parameters=tuple(usable),
         dynamic_shared=read.has_dynamic_shared(close + 1, body_end),
         two_dimensional=read.is_two_dimensional(close + 1, body_end),
     )

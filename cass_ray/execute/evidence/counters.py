@@ -105,9 +105,9 @@ def disagreement(launches: Iterable[Launch], counters: Mapping[str, Any]) -> str
     for launch in launches:
         recorded[launch.kernel] += launch.count
     for name, kernel in coverage_of([counters]).kernels.items():
-        known = recorded[name[:_RECORDED_CHARACTERS]]
-        if kernel.launches > known:
-            return f"{kernel.launches} launches of {name} are counted, {known} are recorded"
+        record = recorded[name[:_RECORDED_CHARACTERS]]
+        if kernel.launches > record:
+            return f"{kernel.launches} launches of {name} are counted, {record} are recorded"
     return ""
 
 

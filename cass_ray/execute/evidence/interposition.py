@@ -38,11 +38,11 @@ def replaced_functions(data: bytes) -> list[str]:
     Raises :class:`~cass_ray.toolchain.elf.DamagedFile`.
     """
     sections = read_sections(data)
-    found: set[str] = set()
+    functions: set[str] = set()
     for section in sections:
         if section.kind in (_SYMBOL_TABLE, _DYNAMIC_SYMBOLS):
-            found |= _replaced(section, sections)
-    return sorted(found)
+            functions |= _replaced(section, sections)
+    return sorted(functions)
 
 
 def interposition_findings(executable: Path) -> list[ExploitFinding]:
@@ -63,7 +63,7 @@ def _replaced(table: ElfSection, sections: list[ElfSection]) -> set[str]:
         raise DamagedFile("a symbol table without names")
     names = BinaryReader(sections[table.link].data)
     exported = table.kind == _DYNAMIC_SYMBOLS
-    found = set()
+    functions = set()
     for name, info, _, section, _, _ in BinaryReader(table.data).table(_SYMBOL):
         kind = info & 0xF
         if section == _UNDEFINED or kind not in (_FUNCTION, _OBJECT, _UNTYPED, _INDIRECT):
@@ -71,5 +71,5 @@ def _replaced(table: ElfSection, sections: list[ElfSection]) -> set[str]:
         text = names.text(name)
         # CUDA's headers define static functions of their own with such names.
         if _HIP.fullmatch(text) or text in _LIBRARY or (exported and _CUDA.fullmatch(text)):
-            found.add(text)
-    return found
+            functions.add(text)
+    return functions

@@ -150,12 +150,12 @@ class _Block:
 
 def missing_waits(assembly: str) -> list[Hazard]:
     """Every use of a register, and every barrier, that comes before the wait that it needs."""
-    found: list[Hazard] = []
+    hazards: list[Hazard] = []
     kernels = set(re.findall(r"^\s*\.amdhsa_kernel\s+(\S+)", assembly, re.MULTILINE))
     counters = _counters_of(assembly)
     for name, blocks in _functions(assembly):
-        found += _analyse(name, blocks, counters, called=name not in kernels)
-    return found
+        hazards += _analyse(name, blocks, counters, called=name not in kernels)
+    return hazards
 
 
 def _functions(assembly: str) -> Iterator[tuple[str, dict[str, _Block]]]:
@@ -219,11 +219,11 @@ def _analyse(
         for following in blocks[label].following:
             if following not in blocks:
                 continue
-            known = states.get(following)
-            if known is None:
+            earlier = states.get(following)
+            if earlier is None:
                 states[following] = state.copy()
                 pending.append(following)
-            elif known.merge(state):
+            elif earlier.merge(state):
                 pending.append(following)
     for label, block in blocks.items():
         state = states.get(label, _State()).copy()
@@ -303,8 +303,8 @@ def _waits(instruction: _Instruction) -> Iterator[tuple[str, int]]:
         value = int(number[0], 0)
         if mnemonic == "s_waitcnt_vscnt":
             yield "vscnt", value
-        elif found := _SEPARATE.fullmatch(mnemonic):
-            first, _, second = found["counters"].partition("_")
+        elif match := _SEPARATE.fullmatch(mnemonic):
+            first, _, second = match["counters"].partition("_")
             if second:  # the first has six bits above those of LDS
                 yield first, value >> 8
                 yield second, value & 0x3F

@@ -61,10 +61,10 @@ class RewardClient:
 
         A server that is busy or away for a moment is asked again. Raises ``RewardServerError``.
         """
-        made: list[RewardVerdict] = []
+        verdicts: list[RewardVerdict] = []
         for first in range(0, len(items), LARGEST_BATCH):
-            made += self._batch(items[first : first + LARGEST_BATCH])
-        return made
+            verdicts += self._batch(items[first : first + LARGEST_BATCH])
+        return verdicts
 
     def _batch(self, items: Sequence[RewardItem]) -> list[RewardVerdict]:
         body = {"items": [item.model_dump(mode="json") for item in items]}

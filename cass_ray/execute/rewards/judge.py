@@ -73,21 +73,21 @@ class _Once(Generic[_Made]):
     def get(self, key: str, make: Callable[[], _Made]) -> _Made:
         """What ``make`` gives; what it raises is raised to everyone who waits, and forgotten."""
         with self._lock:
-            known = self._made.get(key)
-            mine = known is None
-            found: Future[_Made] = Future() if known is None else known
-            self._made[key] = found
+            earlier = self._made.get(key)
+            mine = earlier is None
+            future: Future[_Made] = Future() if earlier is None else earlier
+            self._made[key] = future
             self._made.move_to_end(key)
             while len(self._made) > self._most:
                 self._made.popitem(last=False)
         if mine:
             try:
-                found.set_result(make())
+                future.set_result(make())
             except BaseException as error:
                 with self._lock:
                     self._made.pop(key, None)
-                found.set_exception(error)
-        return found.result()
+                future.set_exception(error)
+        return future.result()
 
 
 @dataclass
@@ -114,10 +114,10 @@ class RewardJudge:
         """The verdict; raises for nothing that an answer is."""
         started = time.monotonic()
         try:
-            made = self._cached(item)
+            verdict = self._cached(item)
         except Starved as error:
-            made = undecided(str(error))
-        return made.model_copy(update={"seconds": time.monotonic() - started})
+            verdict = undecided(str(error))
+        return verdict.model_copy(update={"seconds": time.monotonic() - started})
 
     def _cached(self, item: RewardItem) -> RewardVerdict:
         code = code_of(item.answer, _FENCES)
@@ -127,12 +127,12 @@ class RewardJudge:
         if self.cache is None:
             return self._judged(item, code.text)[0]
         key = self._key(item, code.text)
-        if (found := self.cache.get(key)) is not None:
-            return RewardVerdict.model_validate_json(found)
-        made, lasting = self._judged(item, code.text)
+        if (entry := self.cache.get(key)) is not None:
+            return RewardVerdict.model_validate_json(entry)
+        verdict, lasting = self._judged(item, code.text)
         if lasting:
-            self.cache.put(key, made.model_dump_json().encode())
-        return made
+            self.cache.put(key, verdict.model_dump_json().encode())
+        return verdict
 
     def _key(self, item: RewardItem, code: str) -> str:
         credit = self.partial.model_dump_json() if self.partial else ""
@@ -259,13 +259,13 @@ class LocalRewards:
 
     def rewards(self, items: Sequence[RewardItem]) -> list[RewardVerdict]:
         """A verdict for each; equal items are judged once, at the same time with the others."""
-        known: dict[str, Future[RewardVerdict]] = {}
+        futures: dict[str, Future[RewardVerdict]] = {}
         waiting = []
         for item in items:
             key = item.model_dump_json()
-            if key not in known:
-                known[key] = self._pool.submit(self._one, item)
-            waiting.append(known[key])
+            if key not in futures:
+                futures[key] = self._pool.submit(self._one, item)
+            waiting.append(futures[key])
         return [each.result() for each in waiting]
 
     def _one(self, item: RewardItem) -> RewardVerdict:

@@ -35,8 +35,8 @@ class RewardSettings(StrictModel):
 
     def judge(self) -> RewardJudge:
         """The judge. Raises ``ToolMissing``, and ``ValueError`` for an unknown backend."""
-        found = candidate_backend() if self.backend == "auto" else make_backend(self.backend)
-        backend = found.single_threaded().built_soon()  # one answer is one core's work
+        candidate = candidate_backend() if self.backend == "auto" else make_backend(self.backend)
+        backend = candidate.single_threaded().built_soon()  # one answer is one core's work
         if problem := backend.problem():
             raise ToolMissing(f"The backend {backend.name}", "", problem)
         return RewardJudge(

@@ -73,23 +73,23 @@ _FLOAT = re.compile(r"(\d+\.\d*|\.\d+)([eE][+-]?\d+)?[fF]?")
 def source_mutants(source: str) -> list[Mutant]:
     """Every fault that can be planted in a HIP source; those in ``main`` concern the runtime."""
     text = splice_lines(source)
-    found = sorted(_Scan(text).edits(), key=lambda edit: edit.start)
-    mutants = [_apply(text, edit) for edit in found]
+    edits = sorted(_Scan(text).edits(), key=lambda edit: edit.start)
+    mutants = [_apply(text, edit) for edit in edits]
     return [mutant for mutant in mutants if mutant.text != text]  # a grid of one block stays one
 
 
 def assembly_mutants(assembly: str) -> list[Mutant]:
     """Faults in RDNA3 assembly: a wait or a barrier less, another source register."""
-    found = []
+    edits = []
     offset = 0
     for line in assembly.splitlines(keepends=True):
         for fault, pattern, replacement in _ASSEMBLY_RULES:
             if match := pattern.match(line):
                 new = replacement(match)
                 if new != line:
-                    found.append(_Edit(fault, offset, offset + len(line), new))
+                    edits.append(_Edit(fault, offset, offset + len(line), new))
         offset += len(line)
-    return [_apply(assembly, edit) for edit in found]
+    return [_apply(assembly, edit) for edit in edits]
 
 
 def draw(mutants: Sequence[Mutant], generator: random.Random, per_fault: int) -> list[Mutant]:
@@ -236,14 +236,14 @@ class _Scan:
     def _arguments(self, opening: int) -> list[tuple[int, int]]:
         """First and last token of each argument of the call whose bracket is at ``opening``."""
         close = self._close(opening)
-        found, start, depth = [], opening + 1, 0
+        arguments, start, depth = [], opening + 1, 0
         for position in range(opening + 1, close + 1):
             text = self._tokens[position].text
             if depth == 0 and (text == "," or position == close):
-                found.append((start, position - 1))
+                arguments.append((start, position - 1))
                 start = position + 1
             depth += (text in "([{") - (text in ")]}")
-        return found
+        return arguments
 
     def _close(self, opening: int) -> int:
         depth = 0

@@ -157,7 +157,7 @@ def summarize(
         for subject, result, _ in results
         if not result.passed or result.device_faults
     }
-    mutants = [mutant for _, _, found in results for mutant in found]
+    mutants = [mutant for _, _, outcomes in results for mutant in outcomes]
     return SelfTest(programs=len(results), false_alarms=alarms, mutants=mutants)
 
 
@@ -211,13 +211,13 @@ class _Trial:
         if subject.original is None:
             raise ValueError(f"{subject.name} has no CUDA original")
         built = originals.build(subject.original)
-        known = measure(originals, built, subject.inputs)
+        reference = measure(originals, built, subject.inputs)
         if (more := larger(subject.inputs)) is None:
-            return known
+            return reference
         mode = RunMode(Bounds(wall_seconds=_LARGER_SECONDS))
         runs = measure(originals, built, [more], mode).runs
         usable = tuple(run for run in runs if not run.problem and run.status == 0)
-        return replace(known, runs=(*known.runs, *usable))
+        return replace(reference, runs=(*reference.runs, *usable))
 
     def _generate(self, originals: Backend | None) -> GeneratedRuns | None:
         """Launches of the original's kernels with generated arguments, where there are any."""
@@ -228,12 +228,12 @@ class _Trial:
             return None
         launches = self._reference.runs[0].launches if self._reference.runs else ()
         try:
-            found = generated_runs(subject.original, kernels, launches or (), originals)
-            found = undisputed(found, subject.original, self._backend)
-            self._driven = self._backend.compile(found.driven(subject.sources))
+            runs = generated_runs(subject.original, kernels, launches or (), originals)
+            runs = undisputed(runs, subject.original, self._backend)
+            self._driven = self._backend.compile(runs.driven(subject.sources))
         except CompileFailure:
             return None
-        return found if found.reference.runs else None
+        return runs if runs.reference.runs else None
 
     @staticmethod
     def _tolerance_of(files: Mapping[str, bytes]) -> Tolerance:
@@ -304,10 +304,10 @@ class _Trial:
         else:
             lines = self._source.splitlines()
             line = lines[mutant.line - 1] if mutant.line <= len(lines) else ""
-        for known in equivalent_mutants():
-            place = (known.program, known.fault)
-            if place == (self._subject.name, mutant.fault) and known.line in line:
-                return known.because
+        for equivalent in equivalent_mutants():
+            place = (equivalent.program, equivalent.fault)
+            if place == (self._subject.name, mutant.fault) and equivalent.line in line:
+                return equivalent.because
         return ""
 
     def _fate(self, program: Sources | Assembly) -> tuple[Fate, str]:

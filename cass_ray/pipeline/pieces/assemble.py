@@ -80,8 +80,8 @@ def _counted(
             pairs = facts[f"pairs-{run}"]
             if gone := structural.get(run):
                 # A row that goes for its machine code may have gone already, for its length.
-                known = facts_of(work, piece, run)
-                pairs -= sum(not known[place]["reason"] for place in gone)
+                figures = facts_of(work, piece, run)
+                pairs -= sum(not figures[place]["reason"] for place in gone)
             rows = read[f"rows-{run}"]
             yield piece, run, live, {PAIRS: pairs, REJECTS: rows - pairs}
 
@@ -112,9 +112,9 @@ class WriteParts:
     def _rows(self, kind: str, stretch: Stretch) -> Iterator[Row]:
         rows = self._leaving(stretch)
         own = (row for row in rows if is_rejected(row) == (kind == REJECTS))
-        found = list(islice(own, stretch.skip, stretch.skip + stretch.count))
-        assert len(found) == stretch.count, f"run {stretch.run} of {stretch.piece.key} has changed"
-        yield from found
+        part = list(islice(own, stretch.skip, stretch.skip + stretch.count))
+        assert len(part) == stretch.count, f"run {stretch.run} of {stretch.piece.key} has changed"
+        yield from part
 
     def _leaving(self, stretch: Stretch) -> Iterator[Row]:
         work, piece, run = self.work, stretch.piece, stretch.run

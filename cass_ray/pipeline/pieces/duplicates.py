@@ -159,14 +159,14 @@ def _decide(decider: Decider, waiting: Sequence[_Compared]) -> Iterator[_Open]:
     if not waiting:
         return
     # Positions differ from run to run, the rest of the columns makes one table of lines.
-    found = iter(decider.offer(pa.concat_tables([each.table for each in waiting])))
-    duplicate = next(found, None)
+    decisions = iter(decider.offer(pa.concat_tables([each.table for each in waiting])))
+    duplicate = next(decisions, None)
     first = 0
     for opened, run, table in waiting:
         positions = table.column("position").to_pylist()
         while duplicate is not None and duplicate.line < first + table.num_rows:
             opened.found.append(_line(run, positions[duplicate.line - first], duplicate))
-            duplicate = next(found, None)
+            duplicate = next(decisions, None)
         first += table.num_rows
         opened.runs_left -= 1
         if not opened.runs_left:

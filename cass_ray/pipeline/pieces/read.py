@@ -150,9 +150,9 @@ def rows_of(work: BuildWork, pieces: Iterable[Deduplicated]) -> int:
 
 def scrubbed_in(work: BuildWork, pieces: Iterable[Deduplicated]) -> dict[str, int]:
     """What was scrubbed, and how often."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for piece in pieces:
         for name, count in work.read_counts.of(piece.read).items():
             if name.startswith("scrubbed-"):
-                found[name.removeprefix("scrubbed-")] += count
-    return dict(sorted(found.items()))
+                counts[name.removeprefix("scrubbed-")] += count
+    return dict(sorted(counts.items()))

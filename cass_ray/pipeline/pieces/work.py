@@ -136,13 +136,13 @@ class BuildWork:
         """
         translator = make_translator(self.settings.translator)
         relevant = self.settings.model_dump_json(include=set(OF_FINISHED_ROWS))
-        found = digest([self.reading, relevant, translator.version])[:_DIGITS]
-        if self.begun not in ("", found):
+        name = digest([self.reading, relevant, translator.version])[:_DIGITS]
+        if self.begun not in ("", name):
             raise ChangedCodeError(
                 f"the code of the translator `{self.settings.translator}`, or an evaluation list, "
                 "changed while the build ran: run the command again"
             )
-        return found
+        return name
 
     @property
     def pieces(self) -> PartManifest:

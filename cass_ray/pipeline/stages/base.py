@@ -183,12 +183,12 @@ class CachedResults:
         return value if value is not None else self._get(digest([key, self.remedy.name]))
 
     def _get(self, key: str) -> dict[str, Any] | None:
-        found = self.cache.get(key) if self.cache is not None else None
-        if found is None:
+        entry = self.cache.get(key) if self.cache is not None else None
+        if entry is None:
             if self.only:
                 raise NotCached(key)
             return None
-        value: dict[str, Any] = json.loads(found)
+        value: dict[str, Any] = json.loads(entry)
         if self.cache is not None and _is_transient(value):
             self.cache.remove(key)  # kept by an older version
             return self._get(key)

@@ -133,9 +133,9 @@ class ExecuteStage:
             return row
         hosted = OriginalHostBackend(self.backend)
         key = digest(["hosted", self.key(row), row["cuda_host"]])
-        found = self.cache.get(key) if self.cache is not None else None
-        if found is not None:
-            return with_verification(row, PortVerification.model_validate_json(found))
+        entry = self.cache.get(key) if self.cache is not None else None
+        if entry is not None:
+            return with_verification(row, PortVerification.model_validate_json(entry))
         try:
             built = hosted.join(self.original_programs(row), row["hip_device"])
         except (CompileFailure, PortError, ToolMissing):
@@ -152,9 +152,9 @@ class ExecuteStage:
         Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.
         """
         key = self.key(row, backend)
-        found = self.cache.get(key) if self.cache is not None else None
-        if found is not None:
-            return PortVerification.model_validate_json(found)
+        entry = self.cache.get(key) if self.cache is not None else None
+        if entry is not None:
+            return PortVerification.model_validate_json(entry)
         program = self._driven(row, backend) if driven else _program(row)
         result = self._verify(row, program, backend)
         if self.cache is not None:

@@ -55,18 +55,18 @@ class CubinLifter:
                 cubin["cubin"],
             ]
         )
-        found = self.cache.get(key) if self.cache is not None else None
-        if found is not None:
-            return _finished(cubin, json.loads(found))
+        entry = self.cache.get(key) if self.cache is not None else None
+        if entry is not None:
+            return _finished(cubin, json.loads(entry))
         if self.cached_only:
             raise NotCached(key)
         value = {"rdna3": "", "verified": Verified.NONE.value, "diagnostic": ""}
         try:
             parsed = Cubin.parse(cubin["cubin"])
-            made = lift.lift_listing(
+            module = lift.lift_listing(
                 parsed, cubin["listing"], self.toolchain, architecture, names=names
             )
-            value |= {"rdna3": made.assembly, "verified": Verified.COMPILED.value}
+            value |= {"rdna3": module.assembly, "verified": Verified.COMPILED.value}
         except (lift.LiftError, CubinError) as error:
             value["diagnostic"] = clip_diagnostic(str(error))
         if self.cache is not None:

@@ -87,19 +87,19 @@ class LiftedSideStage:
         first, *others = self.lifter.settings.amd_architectures
         if cubin is None:
             return _not_lifted(row, "there is no machine code")
-        made = self.lifter.lifted(cubin, first, {})
-        if not made["rdna3"]:
-            return _not_lifted(row, made["diagnostic"])
-        alignment = align_kernels(row["cuda_device"], made["rdna3"])
+        module = self.lifter.lifted(cubin, first, {})
+        if not module["rdna3"]:
+            return _not_lifted(row, module["diagnostic"])
+        alignment = align_kernels(row["cuda_device"], module["rdna3"])
         if not alignment.common or alignment.kernels_differ:
             return _not_lifted(row, f"other kernels came out: {alignment}")
         devices = [self._device(cubin, name) for name in others]
         return {
             **row,
-            "hip_device": made["rdna3"],
+            "hip_device": module["rdna3"],
             "hip_arch": first,
             "amd_toolchain": self._toolchain(cubin["arch"], first),
-            "hip_device_tokens": token_count(made["rdna3"]),
+            "hip_device_tokens": token_count(module["rdna3"]),
             "devices": devices or None,
             "kernels": list(alignment.common),
             "verified": Verified.COMPILED.value,
@@ -107,23 +107,23 @@ class LiftedSideStage:
             "lifted_side": {
                 "arch": cubin["arch"],
                 **row[NO_PORT_COLUMN],
-                "only_lifted": made["only_lifted"],
+                "only_lifted": module["only_lifted"],
             },
         }
 
     def _device(self, cubin: Mapping[str, Any], architecture: str) -> dict[str, Any]:
         """An element of ``devices``."""
-        made = self.lifter.lifted(cubin, architecture, {})
-        verified = Verified.COMPILED if made["rdna3"] else Verified.NONE
-        toolchain = self._toolchain(cubin["arch"], architecture) if made["rdna3"] else None
+        module = self.lifter.lifted(cubin, architecture, {})
+        verified = Verified.COMPILED if module["rdna3"] else Verified.NONE
+        toolchain = self._toolchain(cubin["arch"], architecture) if module["rdna3"] else None
         return {
             "vendor": AMD,
             "arch": architecture,
-            "device": made["rdna3"],
+            "device": module["rdna3"],
             "toolchain": toolchain,
             "verified": verified.value,
             "evidence": None,
-            "diagnostic": made["diagnostic"],
+            "diagnostic": module["diagnostic"],
         }
 
     def _toolchain(self, nvidia: str, amd: str) -> dict[str, str]:

@@ -69,8 +69,8 @@ def compile_repaired(unit: Unit, compile_unit: Callable[[Unit], T]) -> tuple[T, 
 def _mend(copy: Path, root: Path, errors: Iterable[CompilerDiagnostic]) -> bool:
     """Change the files of ``copy`` that ``errors`` are about; whether there was something to do."""
     by_file: dict[str, list[CompilerDiagnostic]] = {}
-    found = list(errors)
-    for item in [*found, *at_declarations(found)]:
+    all_errors = list(errors)
+    for item in [*all_errors, *at_declarations(all_errors)]:
         name = item.file
         for place in (copy, root):
             name = name.removeprefix(f"{place}/")

@@ -64,7 +64,7 @@ def more_callable(unit: Unit, stderr: str) -> Unit | None:
         places.setdefault(match["path"].removeprefix("./"), set()).add(place)
     texts = dict(unit.replaced)
     changed = False
-    for path, found in places.items():
+    for path, lines in places.items():
         if path == str(unit.main) or escapes(path):
             continue
         text = texts.get(path)
@@ -73,9 +73,9 @@ def more_callable(unit: Unit, stderr: str) -> Unit | None:
             if file.is_symlink() or not file.is_file():
                 continue
             text = file.read_text("utf-8", "surrogateescape")
-        made = made_callable(text, found)
-        if made != text:
-            texts[path], changed = made, True
+        text_for_device = made_callable(text, lines)
+        if text_for_device != text:
+            texts[path], changed = text_for_device, True
     return replace(unit, replaced=tuple(sorted(texts.items()))) if changed else None
 
 

@@ -105,7 +105,7 @@ def _link_command(
     Without clang between them there is one process less, and the linker may be a resident one.
     """
     key = (tools.clang, tools.linker, library, libraries)
-    if (known := _COMMANDS.get(key)) is None:
+    if (command := _COMMANDS.get(key)) is None:
         ask: list[str | Path] = [
             tools.clang,
             "-###",
@@ -115,8 +115,8 @@ def _link_command(
         ]
         ask += [*libraries, f"-Wl,-rpath,{library.parent}", "-pthread", "-lm", "-o", "program"]
         said = _step(tools, folder, ask, visible=(library.parent,)).stderr_text
-        known = _COMMANDS[key] = shlex.split(said.strip().splitlines()[-1])
-    return known
+        command = _COMMANDS[key] = shlex.split(said.strip().splitlines()[-1])
+    return command
 
 
 def embedding(host_assembly: str, bundle_file: str) -> str:

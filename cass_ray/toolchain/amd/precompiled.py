@@ -164,13 +164,13 @@ def standard_headers(unit: Unit) -> tuple[str, ...]:
 
     Only headers of the system come before them, so that their text is the same in each unit.
     """
-    found: set[str] = set()
+    headers: set[str] = set()
     for line in _first_directives(unit):
         match = _SYSTEM_HEADER.fullmatch(line)
         if match is None:
             break
-        found.add(match[1])
-    return tuple(sorted(filter(_COSTLY.fullmatch, found)))
+        headers.add(match[1])
+    return tuple(sorted(filter(_COSTLY.fullmatch, headers)))
 
 
 def begins_with_little(unit: Unit) -> bool:

@@ -38,8 +38,8 @@ T = TypeVar("T")
 def has_remedy(failure: CompileFailure) -> bool:
     """Whether something is done about such a failure; it need not help."""
     said = failure.diagnostic
-    known = NAMED.search(said) or any(says.search(said) for says in _OVERLOADS.values())
-    asks = bool(known) or asks_for_newer_standard(said)
+    match = NAMED.search(said) or any(says.search(said) for says in _OVERLOADS.values())
+    asks = bool(match) or asks_for_newer_standard(said)
     return failure.reason is Reason.COMPILE_ERROR and asks
 
 

@@ -50,8 +50,8 @@ class DeviceCompiler:
             bench.run(self.steps.first("cicc"), self.steps.environment)
         else:
             self._with_residents(bench, residents)
-        made = bench.output("ptx", "cicc").decode("utf-8", "replace")
-        if (ptx := with_masks(bench.unit, made)) != made:
+        output = bench.output("ptx", "cicc").decode("utf-8", "replace")
+        if (ptx := with_masks(bench.unit, output)) != output:
             bench.replace("ptx", ptx.encode())
         return ptx
 

@@ -159,12 +159,12 @@ class NvidiaToolchain:
         and Thrust may be fetched for that. ``hip_headers``: a unit that is written in HIP for both
         vendors gets HIP's headers for Nvidia; one by itself that is not CUDA does not compile.
         """
-        made = partial(
+        attempt = partial(
             self._compile, architectures=architectures, want_ptx=want_ptx,
             optimization=optimization, limits=limits,
         )  # fmt: skip
         return with_what_was_removed(
-            made, unit, self.cache, fetch=fetch_headers, hip_headers=hip_headers
+            attempt, unit, self.cache, fetch=fetch_headers, hip_headers=hip_headers
         )
 
     def _compile(
@@ -175,13 +175,13 @@ class NvidiaToolchain:
         optimization: str,
         limits: Limits,
     ) -> NvidiaOutput:
-        made = partial(self._compile_with, unit, architectures, want_ptx, optimization, limits)
+        attempt = partial(self._compile_with, unit, architectures, want_ptx, optimization, limits)
         try:
-            return made(())
+            return attempt(())
         except CompileFailure as failure:
             if not calls_other_units(failure):
                 raise
-        return made(_RELOCATABLE)
+        return attempt(_RELOCATABLE)
 
     def _compile_with(
         self,

@@ -30,7 +30,7 @@ def beginnings(text: str) -> list[Beginning]:
 
     Each is a header by itself. A ``#pragma`` ends the search: some hold to the end of their file.
     """
-    found: list[Beginning] = []
+    results: list[Beginning] = []
     directives: list[str] = []
     depth, beside = 0, False
     for last, code in _logical_lines(text):
@@ -48,12 +48,12 @@ def beginnings(text: str) -> list[Beginning]:
         elif name == "include":
             beside = beside or not code[match.end() :].lstrip().startswith("<")
             if depth == 0:
-                found.append(Beginning(last, "\n".join(directives) + "\n", beside))
+                results.append(Beginning(last, "\n".join(directives) + "\n", beside))
         elif name not in _HARMLESS:
             break
         if depth < 0:
             break
-    return found
+    return results
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:

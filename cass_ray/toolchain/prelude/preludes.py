@@ -68,14 +68,14 @@ class Preludes:
             return None
         spent = 0.0
         for beginning, key in reversed(self._keys(unit, text, command, header)):
-            found = self._known(key, unit.root)
-            if found is None and self._is_worth(key, unit):
-                found, spent = self._make(unit, beginning, key, command, header, run)
-                if found is None:
+            prelude = self._known(key, unit.root)
+            if prelude is None and self._is_worth(key, unit):
+                prelude, spent = self._make(unit, beginning, key, command, header, run)
+                if prelude is None:
                     self._keep(key, b"", "")
                     return None
-            if found is not None:
-                done = self._use(unit, text, beginning, found, command, rest, run)
+            if prelude is not None:
+                done = self._use(unit, text, beginning, prelude, command, rest, run)
                 spent += done.cpu_seconds
                 done = replace(done, cpu_seconds=spent)
                 final = (ProcessOutcome.OK, ProcessOutcome.TIME_LIMIT)
@@ -156,14 +156,14 @@ class Preludes:
         with self._shown(unit, beginning.directives) as main, private_folder() as work:
             mounts = [main, Mount(work, _WORK, writable=True)]
             done = run([*words, str(unit.main)], mounts)
-            made = read_written(work / "prelude.pch", COMPILE_LIMITS.file_bytes)
+            content = read_written(work / "prelude.pch", COMPILE_LIMITS.file_bytes)
             rule = read_written(work / "files.d", COMPILE_LIMITS.file_bytes)
-        if not done.ok or not made or not rule:
+        if not done.ok or not content or not rule:
             return None, done.cpu_seconds
         files = PreludeFiles.read(rule.decode("latin-1"), str(unit.main), unit.root, self.tree)
         if files is None:
             return None, done.cpu_seconds
-        return self._keep(key, made, files.to_json()), done.cpu_seconds
+        return self._keep(key, content, files.to_json()), done.cpu_seconds
 
     def _keep(self, key: str, made: bytes, files: str) -> Path | None:
         """The file; without ``files`` what is remembered is that there can be none."""

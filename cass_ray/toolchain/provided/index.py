@@ -48,7 +48,7 @@ def find_wheel(requirement: str) -> Wheel:
     if done.returncode != 0:
         raise HeadersError(f"pip finds no {requirement}: {done.stderr.strip()[-400:]}")
     try:
-        [found] = json.loads(done.stdout)["install"]
-        return Wheel(found["download_info"]["url"], found["metadata"]["version"])
+        [wheel] = json.loads(done.stdout)["install"]
+        return Wheel(wheel["download_info"]["url"], wheel["metadata"]["version"])
     except (ValueError, KeyError, TypeError) as error:
         raise HeadersError(f"pip's report about {requirement} is not understood") from error

@@ -121,8 +121,8 @@ def _fits(pattern: str, header: str) -> bool:
 
 def packages_of_headers(headers: Iterable[str]) -> list[HeaderPackage]:
     """Packages of all ``headers`` that are known, with what they need, each once, sorted."""
-    found = (package_of_header(header) for header in set(headers))
-    return with_needs(package.name for package in found if package is not None)
+    packages = (package_of_header(header) for header in set(headers))
+    return with_needs(package.name for package in packages if package is not None)
 
 
 def packages_of_programs(programs: Iterable[str]) -> list[HeaderPackage]:
@@ -138,10 +138,10 @@ def with_needs(names: Iterable[str]) -> list[HeaderPackage]:
 
     Raises ``KeyError`` for a name that is not in the table.
     """
-    pending, found = list(names), dict[str, HeaderPackage]()
+    pending, result = list(names), dict[str, HeaderPackage]()
     while pending:
         name = pending.pop()
-        if name not in found:
-            found[name] = packages()[name]
-            pending.extend(found[name].needs)
-    return [found[name] for name in sorted(found)]
+        if name not in result:
+            result[name] = packages()[name]
+            pending.extend(result[name].needs)
+    return [result[name] for name in sorted(result)]

@@ -24,14 +24,14 @@ _FIELD = re.compile(r"^(Version|Filename|SHA256): (\S+)", re.MULTILINE)
 
 def main(arguments: list[str]) -> int:
     """Write the table; says what could not be pinned."""
-    known: dict[str, dict[str, str]] = {}
+    pins: dict[str, dict[str, str]] = {}
     if "--renew" not in arguments and PINS.exists():
-        known = {row["name"]: row for row in read_rows(PINS)}
+        pins = {row["name"]: row for row in read_rows(PINS)}
     rows = []
     failed = 0
     for name, (kind, entry) in described().items():
         try:
-            row = known.get(name) or _pin(name, kind, entry.version)
+            row = pins.get(name) or _pin(name, kind, entry.version)
         except HeadersError as error:
             print(f"{name}: {error}", file=sys.stderr)
             failed += 1
@@ -54,11 +54,11 @@ def _pin(name: str, kind: str, version: str) -> dict[str, str]:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     entries = [dict(_FIELD.findall(text)) for text in done.stdout.split("\n\n")]
     # Security updates are in an archive of their own, until the next point release.
-    found = next((x for x in entries if x.get("Filename", "").startswith(_POOL)), {})
-    if set(found) != {"Version", "Filename", "SHA256"}:
+    entry = next((x for x in entries if x.get("Filename", "").startswith(_POOL)), {})
+    if set(entry) != {"Version", "Filename", "SHA256"}:
         raise HeadersError("not in the lists of this machine's apt")
-    plain = re.sub(r"^\d+:|[^\w.+~-]", "", found["Version"])
-    values = (name, kind, plain, found["Filename"], found["SHA256"])
+    plain = re.sub(r"^\d+:|[^\w.+~-]", "", entry["Version"])
+    values = (name, kind, plain, entry["Filename"], entry["SHA256"])
     return dict(zip(_COLUMNS, values, strict=True))
 
 

@@ -52,7 +52,7 @@ def extract_headers(file: IO[bytes] | io.BufferedIOBase, target: Path, digest: s
         record = _record(wheel)
         if hashlib.sha256(record).hexdigest() != digest:
             raise HeadersError("the wheel's RECORD is not the pinned one")
-        known = dict(_digests(record))
+        digests = dict(_digests(record))
         total = count = 0
         for info in wheel.infolist():
             place = _place(info.filename)
@@ -66,7 +66,7 @@ def extract_headers(file: IO[bytes] | io.BufferedIOBase, target: Path, digest: s
                 raise HeadersError(f"more than {MAXIMUM_FILES} headers")
             with wheel.open(info) as member:
                 content = member.read(info.file_size + 1)
-            if known.get(info.filename) != hashlib.sha256(content).digest():
+            if digests.get(info.filename) != hashlib.sha256(content).digest():
                 raise HeadersError(f"{info.filename}: not the file that RECORD names")
             path = target / place
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -82,8 +82,8 @@ def _place(name: str) -> PurePosixPath | None:
     pure = PurePosixPath(name)
     if pure.is_absolute() or ".." in pure.parts or "\\" in name or "\0" in name:
         raise HeadersError(f"{name!r}: an unsafe path in a wheel")
-    _, found, rest = f"/{name}".partition(_FOLDER)
-    if not found or not rest or rest.startswith("/"):
+    _, folder, rest = f"/{name}".partition(_FOLDER)
+    if not folder or not rest or rest.startswith("/"):
         return None
     return PurePosixPath(rest)
 

@@ -180,11 +180,11 @@ class _Pool:
     def tool(self, key: _Key, view: View) -> ResidentTool | None:
         """The process for ``key``; None while there is none."""
         with self._lock:
-            found = self._tools.get(key)
-            if found is not None and found.alive:
-                return found
-            if found is not None:
-                found.stop()
+            tool = self._tools.get(key)
+            if tool is not None and tool.alive:
+                return tool
+            if tool is not None:
+                tool.stop()
                 del self._tools[key]
                 self._failures[key] = self._failures.get(key, 0) + 1
             self._runs[key] = self._runs.get(key, 0) + 1

@@ -143,9 +143,9 @@ class CheckpointStore:
             keep |= {step for step in steps if step % policy.keep_every == 0}
         if policy.keep_best:
             losses = {step: self._held_out_loss(step) for step in steps}
-            known = {step: loss for step, loss in losses.items() if loss is not None}
-            if known:
-                keep.add(min(known, key=lambda step: known[step]))
+            step_losses = {step: loss for step, loss in losses.items() if loss is not None}
+            if step_losses:
+                keep.add(min(step_losses, key=lambda step: step_losses[step]))
         gone = [step for step in steps if step not in keep]
         for step in gone:
             self.remove(step)

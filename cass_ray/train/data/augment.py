@@ -65,8 +65,8 @@ def as_written_for_hip(cuda: Sequence[str], hip: Sequence[str]) -> Sides:
     names = dict[str, str]()
     for name in dict.fromkeys([*_DEFINED.findall(text), *_DECLARED.findall(text)]):
         other = _VENDOR.sub(lambda found: _OTHER_VENDOR[found[0]], name)
-        known = left[other] or right[other] or other in names.values()
-        if other != name and not known and left[name] == right[name] > 0:
+        in_use = left[other] or right[other] or other in names.values()
+        if other != name and not in_use and left[name] == right[name] > 0:
             names[name] = other
     return renamed(cuda, names), renamed(hip, names)
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from cass_ray.assembly import sass
-from cass_ray.assembly.compact import CompactError
 from cass_ray.dataset.row import Verified
 from cass_ray.llm.chat_format import ChatTokenizer, encode_with_answer
 from cass_ray.llm.prompts import PromptFormat, prompt_format
@@ -74,10 +73,7 @@ class ExampleGenerator:
         if not question.strip() or not answer.strip():
             return _dropped(code.why_none)
         style: PromptFormat = prompt_format(self.settings.prompt)
-        try:
-            asked, said = style.messages(task, question), style.answer(task, answer)
-        except CompactError:
-            return _dropped("assembly that has no compact form")
+        asked, said = style.messages(task, question), style.answer(task, answer)
         tokens, start = encode_with_answer(self.tokenizer, asked, said)
         if len(tokens) > self.settings.window:
             return _dropped("longer than the window")

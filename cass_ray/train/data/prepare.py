@@ -5,18 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from cass_ray.assembly.compact import CompactError
 from cass_ray.dataset.parquet import file_version, parquet_dataset, parquet_files
 from cass_ray.dataset.schema import PAIR_SCHEMA
 from cass_ray.llm.chat_format import check_tokenizer
 from cass_ray.llm.pretrained import ModelError, load_config, load_tokenizer, positions
 from cass_ray.llm.prompts import prompt_format
-from cass_ray.task import Level
 from cass_ray.train.data.examples import COLUMNS, LEVEL_COLUMNS, LIFTED, DataError, split_rows
 from cass_ray.train.data.token_store import write_examples
 from cass_ray.train.run_files import RunFiles
@@ -71,12 +68,7 @@ def make_tokenizer(settings: TrainSettings, files: list[str]) -> Any:
     from cass_ray.train.data.tokenizer import train_tokenizer
 
     assert settings.model.fresh is not None
-    levels = {task.level for task in settings.data.parsed_tasks}
-    return train_tokenizer(
-        _texts(settings, files),
-        settings.model.fresh.vocab_size,
-        assembly=levels == {Level.ASSEMBLY},
-    )
+    return train_tokenizer(_texts(settings, files), settings.model.fresh.vocab_size)
 
 
 def _texts(settings: TrainSettings, files: list[str]) -> Iterator[str]:
@@ -90,10 +82,9 @@ def _texts(settings: TrainSettings, files: list[str]) -> Iterator[str]:
             continue
         for task in settings.data.parsed_tasks:
             for code in codes(row, task, settings.data):
-                with suppress(CompactError):
-                    yield (question := style.question(task, code.question))
-                    yield (answer := style.answer(task, code.answer))
-                    left -= len(question) + len(answer)
+                yield (question := style.question(task, code.question))
+                yield (answer := style.answer(task, code.answer))
+                left -= len(question) + len(answer)
         if left < 0:
             return
 

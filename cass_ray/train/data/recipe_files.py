@@ -121,8 +121,8 @@ def _texts(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """Both sides of every pair; of the answer the lines that are new."""
     left = _TOKENIZER_CHARACTERS
     for row in rows:
-        known = set(row["cuda_source"].split("\n"))
-        changed = "\n".join(line for line in row["hip_source"].split("\n") if line not in known)
+        lines = set(row["cuda_source"].split("\n"))
+        changed = "\n".join(line for line in row["hip_source"].split("\n") if line not in lines)
         yield row["cuda_source"]
         yield changed[: len(row["cuda_source"])]
         left -= len(row["cuda_source"])

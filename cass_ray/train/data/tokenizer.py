@@ -29,22 +29,11 @@ _PREFIXES = (
 token that a model would have to know whole."""
 
 
-_ASSEMBLY_PIECES = (
-    r",?[ ]?[-!~|]*(?:cx?\[0x\p{N}\]\[)?0x"  # constants, banks of constant memory
-    r"|,?[ ]?[-!~|]*[vs]\[\p{N}+:\p{N}+\]"  # runs of registers
-    r"|,?[ ]?[-!~|]*\[?[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}\p{N}_]+)*"  # mnemonics, registers
-    r"|,?[ ]?-?\p{N}|[ \t]*[\r\n]+|[ ]?[^\s\p{L}\p{N}_]+|\s+"
-)
-"""A mnemonic with its modifiers and a register with the comma in front are pieces: SASS takes 6
-tokens an instruction and RDNA3 5, with the pieces of source code 9 and 8."""
-
-
 def train_tokenizer(
     texts: Iterable[str],
     vocabulary: int,
     *,
     prefixes: bool = False,
-    assembly: bool = False,
     special: Iterable[str] = (),
 ) -> Any:
     """A ``PreTrainedTokenizerFast`` of at most ``vocabulary`` tokens, learned from ``texts``.
@@ -53,13 +42,12 @@ def train_tokenizer(
         texts: programs.
         vocabulary: tokens in all, ``special`` ones not counted.
         prefixes: whether the prefixes of both APIs are pieces of their own.
-        assembly: whether ``texts`` are assembly: pieces are mnemonics and operands.
         special: further special tokens; they come behind the learned ones.
     """
     from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
 
-    pieces = _ASSEMBLY_PIECES if assembly else (_PREFIXES if prefixes else "") + _PIECES
+    pieces = (_PREFIXES if prefixes else "") + _PIECES
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [

@@ -8,14 +8,15 @@ made of cuDNN's kernels (:mod:`.cudnn_attention`) or of PyTorch's flash attentio
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import torch
 import torch.nn.functional as F  # noqa: N812 - the name everyone knows
+from torch.nn.attention import activate_flash_attention_impl
 from torch.utils.flop_counter import register_flop_formula
 
 from cass_ray.train.model import cudnn_attention
-from cass_ray.train.model.flash_packages import example_bounds, flash_package
 
 NAME = "cass_packed"
 """The value of ``attn_implementation``."""
@@ -35,10 +36,17 @@ def example_lengths(lengths: tuple[int, ...]) -> torch.Tensor:
 
 def _known(lengths: torch.Tensor, tokens: int) -> tuple[int, ...]:
     """Read what :func:`example_lengths` made. Raises ``ValueError`` for those of another row."""
-    known = tuple(length for length in lengths.tolist() if length)
-    if sum(known) != tokens:
-        raise ValueError(f"examples of {sum(known)} tokens in a row of {tokens}")
-    return known
+    whole = tuple(length for length in lengths.tolist() if length)
+    if sum(whole) != tokens:
+        raise ValueError(f"examples of {sum(whole)} tokens in a row of {tokens}")
+    return whole
+
+
+@lru_cache(maxsize=256)
+def _example_bounds(lengths: tuple[int, ...], device: torch.device) -> torch.Tensor:
+    """Where examples begin and the last ends: (examples + 1,), int32."""
+    ends = torch.tensor([0, *lengths], dtype=torch.int32).cumsum(0, dtype=torch.int32)
+    return ends.to(device, non_blocking=True)
 
 
 @torch.library.custom_op(
@@ -56,10 +64,10 @@ def _packed(
     backend: str,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """(tokens, heads, width) in and out, and the statistics that the backward pass needs."""
-    known = _known(lengths, q.shape[0])
+    sizes = _known(lengths, q.shape[0])
     if backend == "cudnn":
-        return cudnn_attention.forward(q, k, v, known, scale)
-    bounds, longest = example_bounds(known, q.device), max(known)
+        return cudnn_attention.forward(q, k, v, sizes, scale)
+    bounds, longest = _example_bounds(sizes, q.device), max(sizes)
     out, statistics, *_ = torch.ops.aten._flash_attention_forward(
         q, k, v, bounds, bounds, longest, longest, 0.0, True, False, scale=scale
     )
@@ -96,11 +104,11 @@ def _packed_backward(
     scale: float,
     backend: str,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    known = _known(lengths, q.shape[0])
+    sizes = _known(lengths, q.shape[0])
     if backend == "cudnn":
         dense = given.contiguous()  # that of a sum has no strides
-        return cudnn_attention.backward(dense, q, k, v, out, statistics, known, scale)
-    bounds, longest = example_bounds(known, q.device), max(known)
+        return cudnn_attention.backward(dense, q, k, v, out, statistics, sizes, scale)
+    bounds, longest = _example_bounds(sizes, q.device), max(sizes)
     unused = torch.zeros(2, dtype=torch.uint64, device=q.device)  # of dropout
     gradients: tuple[torch.Tensor, torch.Tensor, torch.Tensor] = (
         torch.ops.aten._flash_attention_backward(
@@ -171,17 +179,13 @@ def attend(
         value: see ``query``.
         lengths: tokens of each example; their sum is T.
         scale: of the logits; default ``width ** -0.5``.
-        backend: ``cudnn``, ``flash``, ``flash-attn`` or ``math`` (torch's own choice on a CPU).
+        backend: ``cudnn``, ``flash`` or ``math`` (torch's own choice on a CPU).
 
     Returns:
         (1, T, query heads, width).
     """
     if sum(lengths) != query.shape[1]:
         raise ValueError(f"examples of {sum(lengths)} tokens in a row of {query.shape[1]}")
-    if backend == "flash-attn":
-        package = flash_package()
-        assert package is not None
-        return package.attend(query, key, value, lengths, scale)
     if backend != "math":
         return _one_operation(query, key, value, example_lengths(lengths), scale, backend)
     pieces, start = [], 0
@@ -240,11 +244,11 @@ def _not_compiled(
     lengths: torch.Tensor,
     scale: float | None,
 ) -> torch.Tensor:
-    """Rows that workers share, packages, and a CPU."""
+    """Rows that workers share, and a CPU."""
     over = attend_heads if _exchange is None else _exchange
     q, k, v = (item.flatten(0, 1)[None] for item in (query, key, value))
-    known = tuple(length for length in lengths.tolist() if length)
-    output: torch.Tensor = over(q, k, v, lengths=known, scale=scale)
+    sizes = tuple(length for length in lengths.tolist() if length)
+    output: torch.Tensor = over(q, k, v, lengths=sizes, scale=scale)
     return output.reshape(query.shape)
 
 
@@ -288,9 +292,24 @@ def works(backend: str, device: torch.device, dtype: torch.dtype, width: int, gr
     try:
         for lengths in ((400, 240), (640,)):
             attend(query, key, value, lengths, backend=backend).sum().backward()
-    except Exception as error:  # packages that compile their kernels raise what they like
+    except Exception as error:  # packages raise what they like
         return str(error).strip().split("\n")[0] or type(error).__name__
     return ""
+
+
+def _activated_package() -> str:
+    """Put the kernels of FlashAttention's package 4 or 3 into torch's own flash attention.
+
+    Returns the reason why none can be, or the empty string.
+    """
+    for name in ("FA4", "FA3"):
+        try:
+            activate_flash_attention_impl(name)
+        except (ImportError, AttributeError, OSError, RuntimeError, ValueError) as error:
+            problem = str(error)
+        else:
+            return ""
+    return f"neither version 4 nor version 3 of FlashAttention can be loaded ({problem})"
 
 
 def choose(
@@ -298,24 +317,22 @@ def choose(
 ) -> tuple[str, str]:
     """The backend to use and why, and make it the one that models use.
 
-    ``auto`` takes the first that runs of the FlashAttention packages, cuDNN and torch's flash
-    attention. Raises ``AttentionUnavailable`` when the one asked for does not run.
+    ``auto`` takes the first that runs of cuDNN and torch's flash attention, ``flash-attn`` torch's
+    with the kernels of FlashAttention's package. Raises ``AttentionUnavailable`` when the one asked
+    for does not run.
     """
     global _chosen
     if device.type == "cpu":
         _chosen = "math"
         return _chosen, "the CPU's own attention"
     order = [wanted] if wanted != "auto" else ["cudnn", "flash", "math"]
-    package = flash_package()
-    if wanted == "auto" and package is not None:
-        order.insert(0, "flash-attn")
     problems: list[str] = []
+    if wanted == "flash-attn":
+        order = ["flash"]
+        if problem := _activated_package():
+            raise AttentionUnavailable(f"flash-attn: {problem}")
     for name in order:
-        problem = (
-            "the package is not installed"
-            if name == "flash-attn" and package is None
-            else works(name, device, dtype, width, groups)
-        )
+        problem = works(name, device, dtype, width, groups)
         if not problem:
             _chosen = name
             return name, "; ".join(["runs here", *problems])

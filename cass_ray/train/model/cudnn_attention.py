@@ -233,18 +233,18 @@ _plans: dict[tuple[str, _Layout], tuple[Any, int]] = {}
 
 def _forward_plan(layout: _Layout, handle: Any) -> tuple[Any, int]:
     if ("forward", layout) not in _plans:
-        made, at = _Builder(layout, handle), layout.strides
-        out, statistics = made.graph.sdpa(
-            q=made.given(_Q, layout.heads, at[0]),
-            k=made.given(_K, layout.groups, at[1]),
-            v=made.given(_V, layout.groups, at[2]),
+        builder, at = _Builder(layout, handle), layout.strides
+        out, statistics = builder.graph.sdpa(
+            q=builder.given(_Q, layout.heads, at[0]),
+            k=builder.given(_K, layout.groups, at[1]),
+            v=builder.given(_V, layout.groups, at[2]),
             is_inference=False,
             name="attention",
-            **made.mask(),
+            **builder.mask(),
         )
-        made.makes(out, _O, layout.heads)
-        made.makes_statistics(statistics)
-        _plans["forward", layout] = made.build()
+        builder.makes(out, _O, layout.heads)
+        builder.makes_statistics(statistics)
+        _plans["forward", layout] = builder.build()
     return _plans["forward", layout]
 
 
@@ -253,25 +253,25 @@ def _backward_plan(
 ) -> tuple[Any, int]:
     name = f"backward {given} {out}"
     if (name, layout) not in _plans:
-        made, at = _Builder(layout, handle), layout.strides
-        options = made.mask()
+        builder, at = _Builder(layout, handle), layout.strides
+        options = builder.mask()
         if not layout.alone:
             options |= {"max_total_seq_len_q": layout.tokens}
             options |= {"max_total_seq_len_kv": layout.tokens}
-        gradients = made.graph.sdpa_backward(
-            q=made.given(_Q, layout.heads, at[0]),
-            k=made.given(_K, layout.groups, at[1]),
-            v=made.given(_V, layout.groups, at[2]),
-            o=made.given(_O, layout.heads, out),
-            dO=made.given(_GIVEN, layout.heads, given),
-            stats=made.given_statistics(),
+        gradients = builder.graph.sdpa_backward(
+            q=builder.given(_Q, layout.heads, at[0]),
+            k=builder.given(_K, layout.groups, at[1]),
+            v=builder.given(_V, layout.groups, at[2]),
+            o=builder.given(_O, layout.heads, out),
+            dO=builder.given(_GIVEN, layout.heads, given),
+            stats=builder.given_statistics(),
             name="attention backward",
             **options,
         )
         heads = (layout.heads, layout.groups, layout.groups)
         for tensor, number, count in zip(gradients, (_DQ, _DK, _DV), heads, strict=True):
-            made.makes(tensor, number, count)
-        _plans[name, layout] = made.build()
+            builder.makes(tensor, number, count)
+        _plans[name, layout] = builder.build()
     return _plans[name, layout]
 
 

@@ -54,14 +54,14 @@ def right_answer(
 ) -> Rollout | None:
     """What takes the place of an answer of ``group``, if none of them is right: the known answer,
     where ``judge`` gives it more than them."""
-    known = {verdict.reward for verdict in verdicts if verdict.reward is not None}
-    if len(known) != 1 or max(known) >= 1:
+    rewards = {verdict.reward for verdict in verdicts if verdict.reward is not None}
+    if len(rewards) != 1 or max(rewards) >= 1:
         return None
     result = reference(group[0].question)
     if result is None:
         return None
     [verdict] = judge([result])
-    return result if verdict.reward is not None and verdict.reward > max(known) else None
+    return result if verdict.reward is not None and verdict.reward > max(rewards) else None
 
 
 def guided(
@@ -77,13 +77,13 @@ def guided(
     something to teach then.
     """
     mixed = sum(group.is_mixed for group in groups)
-    there = [number for number, made in enumerate(references) if made is not None]
+    there = [number for number, reference in enumerate(references) if reference is not None]
     number = min(len(there), math.floor(mixed * most / (1 - most) + 1e-9))
-    made, questions = list(groups), []
+    result, questions = list(groups), []
     for place in sorted(chance.sample(there, number)):
         answer = references[place]
         assert answer is not None
         rollouts, rewards = groups[place].rollouts, groups[place].rewards
-        made[place] = JudgedGroup([*rollouts[:-1], answer], [*rewards[:-1], 1.0])
+        result[place] = JudgedGroup([*rollouts[:-1], answer], [*rewards[:-1], 1.0])
         questions.append(answer.question)
-    return made, questions
+    return result, questions

@@ -27,9 +27,11 @@ class RolloutSettings(StrictModel):
 class JudgeSettings(StrictModel):
     """The workers that judge answers."""
 
-    kind: Literal["compile", "execute"] = "compile"
-    """``compile``: what compiles and leaves nothing out; ``execute``: also run beside its
-    question, in the way of ``execute``."""
+    REMOVED = {
+        "kind": "it is gone: every answer is run beside its question, in the way of `execute`; the "
+        "judge that only compiles is `recipes.judge.compiled`"
+    }
+
     number: int = Field(default=2, ge=1)
     cpus: float = Field(default=1, ge=0)
     execute: RewardSettings = RewardSettings(partial=PartialCredit())

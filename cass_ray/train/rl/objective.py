@@ -21,11 +21,11 @@ def advantages(rewards: torch.Tensor, settings: ObjectiveSettings) -> torch.Tens
     Returns:
         The shape of ``rewards``; 0 where nothing is known, and in groups that are all alike.
     """
-    known = ~rewards.isnan()
-    number = known.sum(1, keepdim=True).clamp(min=1)
+    mask = ~rewards.isnan()
+    number = mask.sum(1, keepdim=True).clamp(min=1)
     values = rewards.nan_to_num(0.0)
     mean = values.sum(1, keepdim=True) / number
-    centered = torch.where(known, values - mean, 0.0)
+    centered = torch.where(mask, values - mean, 0.0)
     if settings.kind == "dr-grpo":
         return centered
     deviation = (centered.square().sum(1, keepdim=True) / number).sqrt()

@@ -185,8 +185,8 @@ def answer_scores(
 def _impossible(batch: AnswerBatch, edits: EditMarks, end: int, vocabulary: int) -> torch.Tensor:
     """Bool (tokens, vocabulary): what could not come there."""
     device = batch.ids.device
-    known = torch.tensor([-1 if number is None else number for number in edits.lines])
-    lines = on_device(known, device)
+    line_counts = torch.tensor([-1 if number is None else number for number in edits.lines])
+    lines = on_device(line_counts, device)
     there = lines[batch.answers]
     before = _lines_before(batch, edits)
     numbers = torch.arange(vocabulary, device=device) - edits.first

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import count
 from queue import SimpleQueue
@@ -11,13 +10,21 @@ from typing import Any, Protocol
 
 import torch
 
+from cass_ray.execute.rewards.verdicts import RewardItem
 from cass_ray.llm.batch_decode import BatchDecoder, EditMarks, Sampled
 from cass_ray.llm.continuous_decode import ContinuousDecoder, GroupAsked
 from cass_ray.llm.line_edits import MARKS
 from cass_ray.llm.translation_format import TranslationFormat, UnusableAnswer
 from cass_ray.train.rl.rollouts_lost import RolloutsLost
 from cass_ray.train.rl.settings import SamplingSettings
-from cass_ray.train.rl.worker_thread import WorkerThread, merged
+from cass_ray.train.rl.worker_thread import WorkerThread
+
+
+class RenamedItem(RewardItem):
+    """An answer to a question that may have been asked in other words."""
+
+    names: dict[str, str] = {}
+    """What is written in the first question instead of which of these words."""
 
 
 @dataclass(frozen=True)
@@ -239,34 +246,6 @@ class DecoderRollouts:
 def longest_first(questions: Sequence[EditQuestion]) -> list[EditQuestion]:
     """``questions`` in the order in which they are best begun: the last answer ends sooner."""
     return sorted(questions, key=lambda question: (-question.answer_tokens, -len(question.cuda)))
-
-
-class SharedRollouts:
-    """A :class:`RolloutGenerator` of several, each of which draws answers to its share."""
-
-    def __init__(self, makers: Sequence[Any]) -> None:
-        self._makers = makers
-        self._pool = ThreadPoolExecutor(len(makers), "cass-rl-share")
-
-    def use_weights(self, weights: Mapping[str, torch.Tensor]) -> None:
-        list(self._pool.map(lambda maker: maker.use_weights(weights), self._makers))
-
-    def rollouts(self, questions: Sequence[EditQuestion]) -> Iterator[list[Rollout]]:
-        shares = zip(self._makers, dealt(questions, len(self._makers)), strict=True)
-        return merged([maker.rollouts(share) for maker, share in shares if share])
-
-    def greedy(
-        self, questions: Sequence[EditQuestion], weights: Mapping[str, torch.Tensor] | None = None
-    ) -> list[Rollout]:
-        """See :meth:`DecoderRollouts.greedy`; in the order of ``questions``."""
-        shares = dealt(questions, len(self._makers))
-        answers = self._pool.map(
-            lambda maker, share: maker.greedy(share, weights) if share else [],
-            self._makers,
-            shares,
-        )
-        result = {each.question.id: each for share in answers for each in share}
-        return [result[question.id] for question in questions]
 
 
 def dealt(questions: Sequence[EditQuestion], number: int) -> list[list[EditQuestion]]:

@@ -18,12 +18,11 @@ from typing import Protocol
 import torch
 
 from cass_ray.execute.rewards.verdicts import Outcome, Rewarder, RewardVerdict
-from cass_ray.train.rl.canonical_names import RenamedItem
 from cass_ray.train.rl.guidance import Reference, guided, right_answer
 from cass_ray.train.rl.learner import JudgedGroup
 from cass_ray.train.rl.questions import QuestionChooser
 from cass_ray.train.rl.records import RewardRecords
-from cass_ray.train.rl.rollouts import EditQuestion, Rollout, RolloutGenerator
+from cass_ray.train.rl.rollouts import EditQuestion, RenamedItem, Rollout, RolloutGenerator
 from cass_ray.train.rl.settings import RlSettings
 
 METRICS = "metrics.jsonl"
@@ -188,11 +187,11 @@ class RlTrainer:
                 self.chooser.heard(rollouts[0].question, heard, self._asked)
             self._records.keep(number, rollouts, verdicts)
         behind = self.learner.steps - judged.policy
-        known = list[EditQuestion]()
+        guided_questions = list[EditQuestion]()
         if self._is_guided():
             most = self.settings.guidance.most
-            groups, known = guided(groups, judged.references, most, self._chance)
-            self._records.keep_guided(number, known)
+            groups, guided_questions = guided(groups, judged.references, most, self._chance)
+            self._records.keep_guided(number, guided_questions)
         measured = self.learner.step(groups)
         learned = time.monotonic()
         weights = self.learner.weights()
@@ -205,7 +204,7 @@ class RlTrainer:
             "seconds_weights": time.monotonic() - learned,
         }
         values = {"step": number, "behind": behind, **measured, **_shares(judged), **seconds}
-        values["guided"] = len(known)
+        values["guided"] = len(guided_questions)
         values["mixed_known"] = self.chooser.mixed
         with (self.out / METRICS).open("a") as stream:
             stream.write(json.dumps(values) + "\n")

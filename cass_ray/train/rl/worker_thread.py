@@ -49,14 +49,14 @@ class WorkerThread:
         more = False
         while self._open:
             try:
-                made, function = self._calls.get(block=not more)
+                future, function = self._calls.get(block=not more)
             except Empty:
                 more = self._work()
                 continue
             try:
-                made.set_result(function())
+                future.set_result(function())
             except Exception as error:
-                made.set_exception(error)
+                future.set_exception(error)
             more = True  # there may be
 
 

@@ -137,11 +137,7 @@ class ChatTranslator:
         if reply.finish == "length" or found.cut:
             message = "the answer was cut at the limit of its length"
             findings = (Finding(0, 0, "", Severity.ERROR, message, "raise ?max_new_tokens=N"),)
-        try:
-            text = self._format.code(task, found.text)
-        except ValueError as error:
-            return _failed(source, f"no usable answer: {error}")
-        text = text if text.endswith("\n") else text + "\n"
+        text = found.text if found.text.endswith("\n") else found.text + "\n"
         return Translation(text, findings, Counts(converted=1), usage)
 
     def propose(self, source: str, messages: str) -> str | None:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -61,7 +61,7 @@ class ModelOptions(StrictModel):
     RENAMED = {"longest": "max_new_tokens"}
 
     format: str | None = None
-    """Prompt format: ``ours``, ``compact`` or ``cass``."""
+    """Prompt format: ``ours`` or ``cass``."""
     task: str = "source"
     temperature: float = 0.0
     """0: greedy."""
@@ -205,20 +205,9 @@ class ModelTranslator:
         answers = []
         for text, ended in texts:
             found = extract(text, (fence,))
-            answer = ModelAnswer(
-                found.code if found else None, text, not ended and not _closed(found)
-            )
-            answers.append(self._read(task, answer))
+            cut = not ended and not _closed(found)
+            answers.append(ModelAnswer(found.code if found else None, text, cut))
         return answers
-
-    def _read(self, task: Task, answer: ModelAnswer) -> ModelAnswer:
-        """``answer`` with the code that it stands for."""
-        if answer.code is None:
-            return answer
-        try:
-            return replace(answer, code=self.format.code(task, answer.code))
-        except ValueError as error:
-            return replace(answer, code=None, problem=f"no usable answer: {error}")
 
     @cached_property
     def formatted_tasks(self) -> frozenset[Task]:

@@ -12,9 +12,10 @@ import re
 
 PACKAGE = "nvidia-cutlass"
 ARCHITECTURE = 800
-RECIPE = "1"
+RECIPE = "2"
 """Part of the key of the translated headers: raise it when what is changed here changes."""
 
+_OWN = re.compile(r"(?:^|/)include/((?:cutlass|cute)/.+)")
 _NEWER = re.compile(r"_sm(?:9|1[0-9])\d")
 _TABLES = re.compile(r"sm90_gmma|copy_sm100|/mma_sm90\.")
 _ASM = re.compile(r"\basm(?=(?:\s+volatile)?\s*\((?!\"\"))")
@@ -26,23 +27,30 @@ _REFUSAL = (
     '({ __attribute__((device, error("cass-ray: CUTLASS does not implement this for sm_80"))) '
     "void cass_refused_cutlass(); cass_refused_cutlass(); })"
 )
-_VERSIONS = {
-    # Of CUDA 11.8 are `cudaTypedefs.h` and attributes of launches, which HIP lacks.
-    "cutlass/cuda_host_adapter.hpp": ("__CUDACC_VER_MINOR__", "7"),
-    "cutlass/arch/wmma.h": ("__CUDACC_VER_MAJOR__", "0"),
-}
+_MINOR_VERSION = "__CUDACC_VER_MINOR__"
+_BEFORE_LAUNCH_ATTRIBUTES = "7"
+"""CUDA 11.8 has `cudaTypedefs.h`, clusters and attributes of launches, which HIP lacks."""
+_MAJOR_VERSION = "__CUDACC_VER_MAJOR__"
+_WITHOUT_WMMA = ("cutlass/arch/wmma.h", "0")
 
 
-def needs_translation(path: str) -> bool:
-    """Whether the header at ``path`` is translated. Ten megabytes are tables of instructions of
-    newer architectures, which conditions leave out as they stand."""
-    return _TABLES.search(path) is None
+def inside(path: str) -> str:
+    """The name by which the header of CUTLASS at ``path`` is included; empty for other files."""
+    found = _OWN.search(path)
+    return found[1] if found else ""
 
 
-def amended(path: str, text: str) -> str:
-    """The header at ``path``, as it is included, before it is translated."""
-    macro, value = _VERSIONS.get(path, ("", ""))
-    text = text.replace(macro, value) if macro else text
-    if _NEWER.search(path):
+def needs_translation(name: str) -> bool:
+    """Whether the header is translated. Ten megabytes are tables of instructions of newer
+    architectures, which conditions leave out as they stand."""
+    return _TABLES.search(name) is None
+
+
+def amended(name: str, text: str) -> str:
+    """The header that is included by ``name``, before it is translated."""
+    text = text.replace(_MINOR_VERSION, _BEFORE_LAUNCH_ATTRIBUTES)
+    if name == _WITHOUT_WMMA[0]:
+        text = text.replace(_MAJOR_VERSION, _WITHOUT_WMMA[1])
+    if _NEWER.search(name):
         text = _ASM.sub(_LEFT_OUT, text)
     return _NOT_IMPLEMENTED.sub(rf"\1 {_REFUSAL}", text)

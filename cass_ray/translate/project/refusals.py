@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from cass_ray.translate.project import cutlass
 from cass_ray.translate.project.declarations import MACROS
 from cass_ray.translate.protocol import NO_CONTEXT, Context, Finding, Translation, Translator
 from cass_ray.translate.rules.text import SourceText, opaque, split_mark
@@ -75,7 +76,15 @@ class RefusingTranslator:
     def translate(
         self, source: str, *, filename: str = "", context: Context = NO_CONTEXT
     ) -> Translation:
-        """As the protocol says; findings are those of the text as it was given."""
+        """As the protocol says; findings are those of the text as it was given.
+
+        Headers of CUTLASS are translated in a way of their own.
+        """
+        if name := cutlass.inside(filename):
+            source = cutlass.amended(name, source)
+            if not cutlass.needs_translation(name):
+                return Translation(source)
+            context = replace(context, cuda_architecture=cutlass.ARCHITECTURE)
         made = self.translator.translate(source, filename=filename, context=context)
         errors = [each for each in made.errors if not self._left_out(each, source, context)]
         if not errors:

@@ -31,7 +31,7 @@ MACRO = "CASS_HIP"
 _BY_AMD = "defined(__HIP__) || defined(__HIP_PLATFORM_AMD__)"
 _OF_DEVICES = re.compile(r"__host__|__device__|\b(?:cuda|hip)_runtime")
 
-_TOKEN = re.compile(r"\w+|\\\r?\n|[^\w\s]")
+_TOKEN = re.compile(r"\w+|<<<|>>>|\\\r?\n|[^\w\s]")
 _DIRECTIVE = re.compile(r"\s*#\s*(\w+)")
 _BOUNDS = {
     **dict.fromkeys(("if", "ifdef", "ifndef"), Bound.OPENS),

@@ -1,4 +1,4 @@
-"""Classification of numbers in host code: CUDA's headers have it there without ``std::``."""
+"""Functions that CUDA's headers have for host code without ``std::``: ``isnan``, ``modf``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from cass_ray.translate.rules.edits import Edits
 from cass_ray.translate.rules.text import SourceText
 
-_NAMES = "isnan|isinf|isfinite|signbit"
+_NAMES = "isnan|isinf|isfinite|signbit|modf"
 _FOR_THE_DEVICE = re.compile(
     rf"no matching function for call to '(?:{_NAMES})'"
     rf"|reference to __device__ function '(?:{_NAMES})' in __host__"

@@ -27,11 +27,12 @@ from cass_ray.translate.repair.constants import (
     make_plain_constant,
     name_no_object,
 )
-from cass_ray.translate.repair.device_pointers import count_bytes
+from cass_ray.translate.repair.device_pointers import count_bytes, drop_const
 from cass_ray.translate.repair.half_assignments import convert_halves, name_assigned_type
 from cass_ray.translate.repair.host_math import name_standard_function
 from cass_ray.translate.repair.operators import leave_own_operator, own_operators
 from cass_ray.translate.repair.redeclared import leave_out_second, unqualify_member
+from cass_ray.translate.repair.returns import return_success
 from cass_ray.translate.repair.sides import (
     CANDIDATE,
     CONSTRUCTOR,
@@ -454,6 +455,8 @@ _RULES: tuple[Fix, ...] = (
     _by_message(convert_halves),
     _by_message(name_assigned_type),
     _by_message(count_bytes),
+    _by_message(drop_const),
+    _by_message(return_success),
     _with_notes(name_index_types),
     _with_notes(make_plain_constant),
     _with_notes(name_no_object),

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from cass_ray.translate.protocol import NO_CONTEXT, Context, Translation
 from cass_ray.translate.rules import (
+    absent_fields,
     block_reductions,
     compute_types,
     cub_warps,
     driver_files,
+    forward_declarations,
     grids,
     groups,
     guards,
@@ -164,6 +166,11 @@ PASSES: tuple[Pass, ...] = (
         "behind the calls, which know the forms that only CUDA 13 has",
     ),
     Pass(
+        "absent fields",
+        absent_fields.rewrite_absent_fields,
+        "anywhere: a member's name is no other pass's",
+    ),
+    Pass(
         "halves",
         half_operators.add_operators,
         "anywhere: asks for snippets, by words that no other pass needs",
@@ -212,6 +219,11 @@ PASSES: tuple[Pass, ...] = (
         "own enumerations",
         own_enumerations.keep_enumerators,
         "before the names and those that HIP lacks",
+    ),
+    Pass(
+        "forward declarations",
+        forward_declarations.rewrite_forward_declarations,
+        "before the names, which would rename what is declared and keep its type",
     ),
     Pass(
         "names",
@@ -272,6 +284,11 @@ PASSES: tuple[Pass, ...] = (
         "register",
         storage.drop_register,
         "anywhere: a word that no other pass takes",
+    ),
+    Pass(
+        "sizes of shared memory",
+        storage.drop_sizes,
+        "anywhere: the text between brackets of declarations, which no other pass takes",
     ),
     Pass(
         "alignments",

@@ -16,6 +16,7 @@ from cass_ray.translate.rules.rewrite import Rewrite
 RUNTIME = "hip/hip_runtime.h"
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:(<)|")', re.MULTILINE)
+_QUESTION = re.compile(r'\b__has_include(?:_next)?[ \t]*\([ \t]*(?:<|(?P<quote>"))')
 _PATH = re.compile(r"[^\">\n]*")
 _CONDITIONAL = re.compile(r"^[ \t]*#[ \t]*(if|endif)", re.MULTILINE)
 _GUARD = re.compile(
@@ -104,7 +105,24 @@ def rewrite_includes(unit: Rewrite) -> None:
             if include.depth == 0:
                 seen.add(hip)
         unit.converted(include.start)
+    _rewrite_questions(unit)
     _add_runtime(unit, includes, first_runtime)
+
+
+def _rewrite_questions(unit: Rewrite) -> None:
+    """``__has_include`` asks for the counterpart; what has none is not there, as it says."""
+    for match in _QUESTION.finditer(unit.source.code):
+        path = _PATH.match(unit.source.text, match.end())
+        if path is None or path[0].startswith("hip/"):
+            continue
+        name, quoted = path[0].strip(), match["quote"] is not None
+        found, advice = _known(unit, name, quoted=quoted), _advice(name)
+        if found is not None and found.hip != name:
+            unit.edits.replace(*path.span(), found.hip or RUNTIME)
+            unit.converted(match.start())
+        elif found is None and advice is not None and not _is_local(unit, name):
+            message = f"the header {name} has no counterpart in HIP: the condition is false"
+            unit.report(match.start(), name, Severity.WARNING, message, advice)
 
 
 def _add_vectors(unit: Rewrite, includes: list[_Include]) -> None:
@@ -184,21 +202,26 @@ def _counterpart(unit: Rewrite, include: _Include) -> str | None:
         text = tables.snippet(groups.HOST_HEADERS[path])
         unit.edits.insert(include.end, text.replace("\n", unit.source.newline))
         return ""
-    found = tables.header(path)
-    if found is not None and found.library == standard_library.LIBRARY and _advice(path):
-        found = None  # A part of libcu++ that libhipcxx lacks.
+    found = _known(unit, path, quoted=include.quoted)
     if found is None:
         if not _is_local(unit, path):
             _report_unsupported(unit, include, path)
         return None
-    if include.quoted and _is_local(unit, path):
-        return None  # A header of the project's own.
     if found.library == standard_library.LIBRARY:
         if standard_library.is_plain(unit):
             return standard_library.plain_header(path)
         if unit.standard_library is None:
             unit.standard_library = include.start
     return found.hip
+
+
+def _known(unit: Rewrite, path: str, *, quoted: bool) -> tables.Header | None:
+    """CUDA's header at ``path``; None for the project's own, and for what HIP lacks."""
+    found = tables.header(path)
+    if found is None or (quoted and _is_local(unit, path)):
+        return None
+    lacks = found.library == standard_library.LIBRARY and _advice(path) is not None
+    return None if lacks else found
 
 
 def _is_local(unit: Rewrite, path: str) -> bool:

@@ -14,6 +14,7 @@ _WMMA = re.compile(r"nvcuda\s*::\s*wmma\b")
 _CUB_ALIAS = re.compile(r"\bnamespace\s+cub\s*=\s*(?:::\s*)?(?:hipcub|(?:\w+\s*::\s*)+cub)\s*;")
 _CLASS_KEY = re.compile(r"\b(?:struct|union|enum)\s+\Z")
 _DEFINITION = re.compile(r"\s*(?:final\s*)?(?:\{|:(?!:))")
+_CLASS = re.compile(r"\b(?:struct|class)\s+\w+[^;{}()]*\Z")
 _QUALIFIED = re.compile(r"(\w+)\s*::\s*\Z")
 _QUALIFIERS = re.compile(r"(?<![\w>)])(?<![\w>)]::)(?:[A-Za-z_]\w*\s*::\s*)+\Z")
 _SCOPES = re.compile(r"(?<![\w>)])(?<![\w>)]::)(?:[A-Za-z_]\w*::\s*)+\Z")
@@ -35,7 +36,7 @@ _PRAGMA = re.compile(
 _MACRO_NAMED = re.compile(r"(?:#[ \t]*(?:define|undef|ifdef|ifndef)[ \t]+|\bdefined[ \t(]+)\Z")
 _TAGS = frozenset({"cudaError"})
 """Tags of types, which programs take for a name that is free."""
-_ARRAYS = frozenset({"hipArray", "hipMipmappedArray"})
+_STRUCTURES = frozenset({"hipArray", "hipMipmappedArray", "hipGraphNode", "hipGraphExec"})
 _GIVEN = re.compile(r"\s*=(?!=)")
 _TYPED = re.compile(
     r"(?<!\w)(?!(?:return|case|throw|new|else|typename|struct|enum|class|const|volatile|static|using"
@@ -44,6 +45,7 @@ _TYPED = re.compile(
 _DECLARED = re.compile(r"\s*(?:=(?!=)|[;,){\[])")
 _TYPE_HERE = re.compile(r"\s*[&*]*\s*\w|\s*\(|\s*[&*]+\s*[,)>]|\s*>(?!=)")
 """What stands behind a type: ``cudaError e``, ``cudaError(1)``, ``f(cudaError&)``."""
+_NO_ARGUMENTS = re.compile(r"\s*\(\s*\)")
 _PASTED = re.compile(r"\s*##")
 _PREFIXES = {
     "cuda": "hip",
@@ -102,6 +104,8 @@ def rename_names(unit: Rewrite) -> None:
 def _is_own_tag(unit: Rewrite, offset: int, word: str) -> bool:
     """Whether the tag of a type of CUDA's is a name of the program's own here, of no type."""
     code = unit.source.code
+    if _NO_ARGUMENTS.match(code, offset + len(word)):
+        return unit.is_member(offset) or unit.is_declaration(offset, word)
     if unit.is_member(offset) or _declares_variable(code, offset, word):
         return True
     before = code[max(0, offset - _LOOK_BACK) : offset].rstrip()
@@ -228,13 +232,13 @@ def _drop_class_key(unit: Rewrite, offset: int, word: str, hip: str) -> None:
     """``struct cudaGraphicsResource`` is ``hipGraphicsResource``: HIP's types are typedefs.
 
     Forward declarations keep the keyword: HIP's header has declared the type. So does a definition:
-    the type is the program's own. So do arrays, which headers name before they are declared.
+    the type is the program's own. So do handles' own, which headers name before they are declared.
     """
     code = unit.source.code
     if _DEFINITION.match(code, offset + len(word)):
         return
     key = _CLASS_KEY.search(code, max(0, offset - 24), offset)
-    if hip.startswith("ihip") or hip in _ARRAYS:
+    if hip.startswith("ihip") or hip in _STRUCTURES:
         return  # The tag of a struct itself, declared or not.
     if key and tables.types().get(word) == hip and code[offset + len(word)] not in ";":
         unit.edits.replace(key.start(), offset, "")
@@ -393,7 +397,7 @@ def rename_device_functions(unit: Rewrite) -> None:
         # functions that it defines under CUDA's name are its own altogether.
         # A name without underscores in front may be an overload of another file's, too.
         is_own = unit.declares(word) if word.startswith("__") else unit.is_own(word)
-        if is_own and found.snippet != "cache":
+        if is_own and (found.snippet != "cache" or _is_own_member(unit, word)):
             continue
         for offset in offsets:
             if word in _ALSO_OF_THE_HOST and offset not in unit.device:
@@ -414,6 +418,14 @@ def rename_device_functions(unit: Rewrite) -> None:
                 unit.rename(offset, word, found.hip)
                 if found.snippet:
                     unit.snippets.add(found.snippet)
+
+
+def _is_own_member(unit: Rewrite, word: str) -> bool:
+    """Whether a class of the file has a function of the name, which its own functions call."""
+    code = unit.source.code
+    declared = (each for each in unit.words[word] if unit.is_declaration(each, word))
+    braces = (unit.source.enclosing_braces(offset)[:1] for offset in declared)
+    return any(_CLASS.search(code, max(0, at[0] - 200), at[0]) for at in braces if at)
 
 
 def _drop_own_scope(unit: Rewrite, offset: int) -> bool:

@@ -33,7 +33,7 @@ _KNOWN = {
 }
 _TYPE = re.compile(r"(?P<type>[\w\s]*\w\b)\s*+(?P<pointer>\*?)\s*+(?:__restrict__\b\s*+)?\w*\Z")
 _TYPE_WORDS = {"int", "long", "double", "unsigned"}
-_BODY = re.compile(r"\s*(?={)")
+_BODY = re.compile(r"\s*(?=[{;])")
 _LINKAGE = re.compile(r"\bextern\s+\"[^\"]*\"\s*\Z")
 
 
@@ -50,7 +50,8 @@ def guard_own_functions(unit: Rewrite) -> None:
 
 
 def _definition(unit: Rewrite, offset: int, word: str) -> tuple[Span, int] | None:
-    """First parameter and body's brace of the definition of ``word`` at global scope."""
+    """First parameter and body's brace of the definition of ``word`` at global scope; of a
+    declaration the semicolon."""
     code = unit.source.code
     call = unit.call(offset, word)
     if call is None or not call[0] or not unit.is_declaration(offset, word):
@@ -83,11 +84,12 @@ def _is_nested(unit: Rewrite, offset: int) -> bool:
 
 def _guard(unit: Rewrite, offset: int, word: str, brace: int) -> None:
     code = unit.source.code
-    closing = unit.source.closing(brace)
+    declared = code[brace] == ";"
+    closing = brace if declared else unit.source.closing(brace)
     start = definition_start(code, offset)
     if closing < 0 or f"#ifndef {GUARD}" in code[max(0, start - 120) : start]:
         return
-    if not _KNOWN[word].search(code, brace, closing):
+    if not declared and not _KNOWN[word].search(code, brace, closing):
         message = f"HIP has a function {word} of its own for this type: a second definition"
         advice = "give this function another name"
         unit.report(offset, word, Severity.ERROR, message, advice)

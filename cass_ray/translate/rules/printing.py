@@ -26,12 +26,14 @@ def rewrite_printf(unit: Rewrite) -> None:
     for offset in unit.words.get("printf", ()):
         if offset not in unit.device:
             continue
-        call = unit.call(offset, "printf")
-        if call is not None and len(call[0]) > 1:
-            _report_format(unit, offset, unit.text(call[0][0]))
         start = offset
         if qualifier := _QUALIFIER.search(code, max(0, offset - 8), offset):
             start = qualifier.start()
+            if "std" in qualifier[0]:  # where <cstdio> came before HIP's header, the host's alone
+                unit.edits.replace(start, offset, "::")
+        call = unit.call(offset, "printf")
+        if call is not None and len(call[0]) > 1:
+            _report_format(unit, offset, unit.text(call[0][0]))
         before = code[max(0, start - _LOOK_BACK) : start]
         if call is None or not call[0] or not (_USED.search(before) or _CAST.search(before)):
             continue

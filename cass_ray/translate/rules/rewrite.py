@@ -29,6 +29,7 @@ _POINTER_RESULT = re.compile(
 _RESULT_CHARACTERS = 160
 _RESULT_OF_A_LAMBDA = re.compile(r"[\w:]+[ \t]*[*&]*\s*\{")
 _DEFINE = re.compile(r"#[ \t]*define[ \t]+\Z")
+_UNDEFINE = re.compile(r"#[ \t]*(?:undef|ifn?def)[ \t]+\Z")
 _OPENING = re.compile(r"\s*\(")
 _LABEL = re.compile(r"\s*:(?!:)")
 _NO_LABEL = re.compile(r"(?:[?+\-/%|^=<(!~]|\bcase|\breturn)\s*(?:\w+\s*::\s*)*\Z")
@@ -107,7 +108,9 @@ class Rewrite:
         """
         if word not in self._declared:
             self._declared[word] = any(
-                self.is_declaration(offset, word) and offset not in self.dead
+                self.is_declaration(offset, word)
+                and offset not in self.dead
+                and not _UNDEFINE.search(self.source.code, max(0, offset - 32), offset)
                 for offset in self.words.get(word, ())
             )
         return self._declared[word]

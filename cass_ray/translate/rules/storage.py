@@ -1,6 +1,6 @@
 """Specifiers of declarations that nvcc takes and clang does not: ``register``, which C++17 has no
-longer, and ``alignas`` and ``[[nodiscard]]`` behind words such as ``__shared__``: C++ wants them at
-the beginning."""
+longer, ``alignas`` and ``[[nodiscard]]`` behind words such as ``__shared__``: C++ wants them at the
+beginning; and a size of memory that a launch sizes, ``extern __shared__ int a[64]``."""
 
 from __future__ import annotations
 
@@ -20,6 +20,19 @@ _SPECIFIERS = re.compile(
 )
 _LIST = re.compile(r"\[\[[\w:, ]+(?:\([^()\[\]\n]*\))?\]\]")
 _LOOK_BACK = 160
+_SIZED = re.compile(
+    r"\bextern\s+__shared__\s+(?:__align__\s*\(\s*\w+\s*\)\s*)?[\w:<>, ]{0,99}?\w\s+\w+\s*"
+    r"\[(?P<size>[^\[\];]+)\]"
+)
+
+
+def drop_sizes(unit: Rewrite) -> None:
+    """``extern __shared__ int a[64]`` is ``a[]``: the launch says how much there is."""
+    if unit.is_hip:
+        return
+    for match in _SIZED.finditer(unit.source.code):
+        unit.edits.replace(*match.span("size"), "")
+        unit.converted(match.start())
 
 
 def move_attributes(unit: Rewrite) -> None:

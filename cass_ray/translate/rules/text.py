@@ -26,12 +26,18 @@ _OPAQUE = re.compile(
 """Takes time linear in the text: what begins at a quote or a comment always ends, at the latest
 with the text, and is never read twice."""
 _PP_NUMBER = re.compile(r"(?<![\w'])\.?\d(?:'?\w|\.)*'\Z")
-_SYSTEM_INCLUDE = re.compile(r"^([ \t]*#[ \t]*include[ \t]*<)([^>\n]*)", re.MULTILINE)
+_SYSTEM_INCLUDE = re.compile(
+    r"(^[ \t]*#[ \t]*include[ \t]*<|\b__has_include(?:_next)?[ \t]*\([ \t]*<)([^>\n]*)",
+    re.MULTILINE,
+)
 _LINE_END = re.compile(r"(?<!\\)(?<!\\\r)\n")
 _NOT_NEWLINE = re.compile(r"[^\n]")
 _OPEN = {"(": ")", "[": "]", "{": "}"}
 _BRACKET = re.compile(r"([()\[\]{}])")
 _ARGUMENT_MARK = re.compile(r"[()\[\]{},]")
+_WORD_CHARACTER = re.compile(r"\w")
+_WHOLE_ARGUMENTS = re.compile(r"<[\w\s,:.*+-]{1,300}>\s*[,)]")
+"""Behind a blank: of a comparison an operand would follow."""
 _ANGLE = re.compile(r"->|<<+|>>+|[<>]=|[<>]")
 
 _DEEPEST = 256
@@ -197,12 +203,19 @@ class SourceText:
                 depth = 0
             for match in _ANGLE.finditer(self.code, start, end):
                 mark = match.group()
-                if mark == "<" and re.match(r"\w", self.code[match.start() - 1]):
+                if mark == "<" and self._opens_arguments(match.start()):
                     depth += 1
                 elif mark[0] == ">" and mark[-1] == ">" and depth:
                     depth = max(0, depth - len(mark))
         # An unmatched "<" was a comparison after all: the commas did split.
         return spans if depth else joined
+
+    def _opens_arguments(self, offset: int) -> bool:
+        """Whether ``<`` at ``offset`` begins arguments of a template, ``k<4`` or ``k < 4 >,``."""
+        before = self.code[offset - 1]
+        return bool(_WORD_CHARACTER.match(before)) or (
+            before.isspace() and _WHOLE_ARGUMENTS.match(self.code, offset) is not None
+        )
 
     def _trim(self, span: Span) -> Span:
         start, end = span

@@ -299,9 +299,10 @@ def test_programs_that_were_run_and_digests_of_pairs() -> None:
     assert (seen.agreed, seen.ended, seen.differ, seen.not_run) == (2, 1, 1, 2)
     assert seen.need_nothing == 4
     plain: dict[str, dict[str, Any]] = {"a+a": {"rows": rows}, "a+a+executed": {"rows": []}}
-    assert pairs_of(plain, ["a/a", "b/b"]) == {"a/a": [x * 16 for x in "abcdn"]}
+    listed = [Repository(repository=name) for name in ("a/a", "b/b")]
+    assert pairs_of(plain, listed) == {"a/a": [x * 16 for x in "abcdn"]}
     results = Results(measured=[measured("a/a", 7, 5).model_copy(update={"programs": seen})])
-    page = table_of_all(results, pairs_of(plain, ["a/a"]))
+    page = table_of_all(results, pairs_of(plain, listed))
     counts = "| **all** | 1 | 1 | 1 | 7 | 7 | 0 | 1 | 1 | **5** | 100% of 5 | 100% of 5 (1) | 5 |"
     assert counts in page
     assert "5 distinct pairs of 1 repositories. Of 0 with 0 pairs none came back" in page
@@ -324,6 +325,27 @@ def test_an_ended_build_replaces_what_came_less_far(
     listed = RepositoryList(named=[Repository(repository="b/b")])
     take(listed, results, {"b+b": ENDED}, "")
     assert (results.measured[0].pairs == 1) is taken
+
+
+def test_a_repository_that_was_built_in_parts_is_their_sum() -> None:
+    finished = {**FINISHED, "rows": [{"id": "x" * 64, "reason": None}]}
+    ended = {**ENDED, "rows": [{**row, "id": "y" * 64} for row in ENDED["rows"]]}
+    lines = {"b+b": ended, "b+b+1": finished, "b+b+2": ended}
+    row = Repository(repository="b/b", parts=2)
+    results = Results()
+    take(RepositoryList(named=[row]), results, lines, "")
+    seen = results.measured[0]
+    assert (seen.rows, seen.pairs, seen.reached, seen.seconds) == (12, 4, 7, 107)
+    assert not seen.finished
+    assert pairs_of(lines, [row]) == {"b/b": ["x" * 16, "y" * 16]}
+
+
+@pytest.mark.parametrize(("parts", "finished"), [(2, True), (3, False)])
+def test_a_part_that_is_missing_did_not_end(parts: int, finished: bool) -> None:
+    row = Repository(repository="a/a", parts=parts)
+    results = Results()
+    take(RepositoryList(named=[row]), results, {"a+a+1": FINISHED, "a+a+2": FINISHED}, "")
+    assert (results.measured[0].finished, results.measured[0].pairs) == (finished, 6)
 
 
 def test_of_several_results_the_farthest_counts(tmp_path: Path) -> None:

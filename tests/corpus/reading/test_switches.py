@@ -18,6 +18,11 @@ from tests.corpus.reading.test_other_repositories import tree
         ("Makefile", "CXXFLAGS += -DHAVE_CUDA -O2\n", ("HAVE_CUDA",)),
         ("src__cuda_dot_mk", "F = -DHAVE_CUDA=1 -DGPU=0\n", ("HAVE_CUDA=1",)),
         ("CMakeLists_dot_txt", 'add_definitions("-DHAVE_CUDA")\n', ("HAVE_CUDA",)),
+        (
+            "a_dot_cmake",
+            'set(F "-DMY_CUDA_FOUND=1 -DGPU_FOUND=0")\n',
+            ("MY_CUDA_FOUND=1",),
+        ),
         ("CMakeLists_dot_txt", "add_definitions(\n  -DX_USE_GPU\n -DY)\n", ("X_USE_GPU",)),
         (
             "a_dot_cmake",

@@ -8,9 +8,9 @@ from functools import partial
 
 import pytest
 
-from cass_ray.train.rl.rollouts import SharedRollouts
 from cass_ray.train.rl.rollouts_lost import RolloutsLost
 from recipes.rl.rollout_process import RolloutProcess
+from recipes.rl.shared_rollouts import SharedRollouts
 from tests.train.rl.runs import QUESTIONS, SAMPLING, learner_of, make_rollouts
 
 

@@ -16,11 +16,9 @@ pytest.importorskip("transformers")
 from cass_ray.api.schema import TranslateRequest
 from serve.deployments.model_replica import ModelReplica
 from serve.engines.base import EngineAnswer
-from serve.generation.base import Produced
-from serve.settings import EngineSettings, GenerationSettings
+from serve.generation.generator import Produced
+from serve.settings import EngineSettings
 from tests.format_model import PROGRAM, right_answer, save_format_model, translated
-
-GENERATION = GenerationSettings(num_blocks=64, block_size=16, max_batch_tokens=64)
 
 
 @pytest.fixture(scope="module")
@@ -32,9 +30,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def streamed(folder: Path, cut: int | None = None) -> tuple[str, EngineAnswer]:
     """The words and the answer of a model that writes three tokens at a time."""
-    settings = EngineSettings(
-        name="small", translator=f"model:{folder}?device=cpu", generation=GENERATION
-    )
+    settings = EngineSettings(name="small", translator=f"model:{folder}?device=cpu")
 
     async def run() -> list[str | EngineAnswer]:
         replica = ModelReplica(settings)

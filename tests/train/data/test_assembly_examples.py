@@ -1,11 +1,10 @@
-"""Examples of the assembly level: what a model of SASS and RDNA3 sees, and in how many tokens."""
+"""Examples of the assembly level: which rows have one, and of which assembly."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from cass_ray.assembly.compact import compact
-from cass_ray.llm.prompts import COMPACT
+from cass_ray.llm.prompts import OURS
 from cass_ray.task import Direction, Level, Task
 from cass_ray.train.data.examples import ExampleGenerator
 from cass_ray.train.data.tokenizer import train_tokenizer
@@ -23,49 +22,15 @@ def pair(**more: Any) -> dict[str, Any]:
 
 
 def settings(**more: Any) -> DataSettings:
-    given = {"pairs": ["out"], "tasks": ["assembly"], "prompt": "compact", "window": 65536}
+    given = {"pairs": ["out"], "tasks": ["assembly"], "prompt": "ours", "window": 65536}
     return DataSettings.model_validate(given | more)
-
-
-def test_an_assembly_tokenizer_has_whole_mnemonics_and_operands() -> None:
-    text = "v_add_nc_u32_e32 v3, v1, v2\nLDG.E R7, desc[UR4][R2.64]\nv_mov_b64 v[0:1], s[12:13]\n"
-    tokenizer = train_tokenizer([text] * 50, 1000, assembly=True)
-    pieces = tokenizer.convert_ids_to_tokens(tokenizer(text)["input_ids"])
-    assert pieces[:4] == ["v_add_nc_u32_e32", "Ġv3", ",Ġv1", ",Ġv2"]
-    assert {"LDG.E", "Ġv[0:1]", ",Ġs[12:13]"} <= set(pieces)
-    assert tokenizer.decode(tokenizer(text)["input_ids"]) == text
-
-
-def test_pieces_of_assembly_take_fewer_tokens_than_those_of_source() -> None:
-    text = COMPACT.question(TASK, SASS) + COMPACT.answer(TASK, RDNA3)
-    as_source, as_assembly = (
-        len(train_tokenizer([text], 1500, assembly=assembly)(text)["input_ids"])
-        for assembly in (False, True)
-    )
-    assert as_assembly < 0.8 * as_source
-
-
-def test_an_example_holds_the_compact_form() -> None:
-    tokenizer = train_tokenizer([COMPACT.answer(TASK, RDNA3)], 1500, assembly=True)
-    (example,) = ExampleGenerator(settings(), tokenizer).examples(pair())
-    answer = tokenizer.decode(example["tokens"][example["answer_start"] :])
-    assert answer.startswith("```rdna3\n" + compact(RDNA3)[:300])
-    assert ".reuse" in SASS
-    assert ".reuse" not in tokenizer.decode(example["tokens"])
-
-
-def test_what_has_no_compact_form_is_dropped_with_the_reason() -> None:
-    tokenizer = train_tokenizer(["x"], 300, assembly=True)
-    other = pair(hip_device=RDNA3.replace("\t\t.amdhsa_wavefront_size32 1\n", ""))
-    (example,) = ExampleGenerator(settings(), tokenizer).examples(other)
-    assert example["dropped"] == "assembly that has no compact form"
 
 
 SIDE = {"arch": "sm_90", "stage": "translate", "reason": "untranslatable", "diagnostic": "x"}
 
 
 def dropped_of(row: dict[str, Any], **changes: Any) -> list[str]:
-    tokenizer = train_tokenizer([COMPACT.answer(TASK, RDNA3)], 1500, assembly=True)
+    tokenizer = train_tokenizer([OURS.answer(TASK, RDNA3)], 1500)
     examples = ExampleGenerator(settings(**changes), tokenizer).examples(row)
     return [example["dropped"] for example in examples]
 
@@ -81,5 +46,4 @@ def test_a_lifted_side_is_no_answer_of_a_compiler() -> None:
 
 def test_a_row_without_a_port_is_no_example_of_sources() -> None:
     lifted = pair(level="assembly", lifted_side=SIDE, cuda_source="__global__ void f() {}")
-    given = {"tasks": ["source"], "prompt": "ours"}
-    assert dropped_of(lifted, **given) == ["no source on both sides"]
+    assert dropped_of(lifted, tasks=["source"]) == ["no source on both sides"]

@@ -86,3 +86,36 @@ def test_several_rows_of_unknown_examples_are_refused():
     rows = torch.empty(2, 4, 10, 8)
     with pytest.raises(ValueError, match="one row"):
         attention._packed_attention(torch.nn.Identity(), rows, rows, rows, None)
+
+
+def test_the_fastest_is_tried_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[str] = []
+
+    def works(backend: str, *_: object) -> str:
+        tried.append(backend)
+        return "" if backend == "flash" else "not here"
+
+    monkeypatch.setattr(attention, "works", works)
+    monkeypatch.setattr(attention, "_chosen", "math")
+    chosen, why = attention.choose("auto", torch.device("cuda"), torch.bfloat16, 8, 2)
+    assert (chosen, tried) == ("flash", ["cudnn", "flash"])
+    assert "cudnn: not here" in why
+
+
+@pytest.mark.parametrize("installed", ["FA4", "FA3", None])
+def test_the_kernels_of_a_package_stand_for_torchs(
+    monkeypatch: pytest.MonkeyPatch, installed: str | None
+) -> None:
+    def activate(name: str) -> None:
+        if name != installed:
+            raise ModuleNotFoundError(f"no {name} here")
+
+    monkeypatch.setattr(attention, "activate_flash_attention_impl", activate)
+    monkeypatch.setattr(attention, "works", lambda *_: "")
+    monkeypatch.setattr(attention, "_chosen", "math")
+    where = torch.device("cuda"), torch.bfloat16, 8, 2
+    if installed:
+        assert attention.choose("flash-attn", *where)[0] == "flash"
+    else:
+        with pytest.raises(attention.AttentionUnavailable, match=r"flash-attn: .*no FA3 here"):
+            attention.choose("flash-attn", *where)

@@ -10,7 +10,7 @@ from cass_ray.toolchain.locate import find_amd
 from cass_ray.toolchain.unit import CompileFailure, Unit
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.project import cutlass
-from cass_ray.translate.project.refusals import left_to_the_compiler
+from cass_ray.translate.project.refusals import RefusingTranslator, left_to_the_compiler
 from cass_ray.translate.protocol import Context
 
 
@@ -23,10 +23,18 @@ def test_assembly_of_newer_architectures_is_left_out() -> None:
         assert cutlass.amended(older, text) == text
 
 
-def test_tables_of_newer_instructions_are_not_translated() -> None:
-    assert not cutlass.needs_translation("include/cute/arch/mma_sm90_gmma_ext.hpp")
-    assert cutlass.needs_translation("include/cute/arch/mma_sm80.hpp")
-    assert cutlass.needs_translation("include/cutlass/gemm/collective/sm90_mma.hpp")
+TREE = "third_party/cutlass/include/cute/arch/"
+
+
+def test_headers_of_cutlass_are_translated_for_one_architecture() -> None:
+    condition = "#if __CUDA_ARCH__ >= 900\nint a;\n#endif\nint b = __CUDACC_VER_MINOR__;\n"
+    refusing = RefusingTranslator(make_translator("rules"))
+    made = refusing.translate(condition, filename=f"{TREE}config.hpp").source
+    assert "__HIP_DEVICE_COMPILE__ * 800) >= 900" in made
+    assert "int b = 7;" in made
+    table = refusing.translate(condition, filename=f"{TREE}mma_sm90_gmma_ext.hpp").source
+    assert "__CUDA_ARCH__ >= 900" in table
+    assert "int b = 7;" not in refusing.translate(condition, filename="src/own.hpp").source
 
 
 MACROS = r"""

@@ -116,6 +116,13 @@ def test_whole_conditions_and_calls(tmp_path: Path, cuda: str, hip: str) -> None
     both(tmp_path, cuda, hip)
 
 
+def test_blanks_in_the_brackets_of_a_launch_are_a_difference() -> None:
+    cuda = "void f() {\n  k<T> << <1, 32 >> > (p);\n}\n"
+    hip = "void f() {\n  k<T> <<<1, 32 >>> (p);\n}\n"
+    shared = share_file(cuda, hip, {}, INCLUDED)
+    assert "#ifdef CASS_HIP\n  k<T> <<<1, 32 >>> (p);\n#else\n" in shared
+
+
 def test_the_runtime_is_included_once_for_all_files_of_cuda(tmp_path: Path) -> None:
     cuda, hip, shared = (tmp_path / name for name in ("cuda", "hip", "shared"))
     cuda.mkdir()

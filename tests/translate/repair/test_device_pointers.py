@@ -1,4 +1,4 @@
-"""The driver's device pointers count bytes, as CUDA's numbers do."""
+"""The driver's device pointers count bytes and point to anything, as CUDA's numbers do."""
 
 from __future__ import annotations
 
@@ -25,10 +25,14 @@ SOURCE += "__global__ void k(int* p) { *p = 1; }\n"
         ("m.base += n;", "reinterpret_cast<char*&>(m.base) += n;"),
         ("q->base = q->base - n;", "q->base = static_cast<char*>(q->base) - n;"),
         ("hipMemcpyHtoD(f() + n, q, n);", "hipMemcpyHtoD(static_cast<char*>(f()) + n, q, n);"),
+        ("hipDeviceptr_t p = reinterpret_cast<hipDeviceptr_t>(static_cast<const int*>(c));",
+         "hipDeviceptr_t p = ((hipDeviceptr_t)(static_cast<const int*>(c)));"),
+        ("auto p = reinterpret_cast < address_t > (c);", "auto p = ((address_t)(c));"),
     ],
 )  # fmt: skip
 def test_bytes_are_counted(statement: str, mended: str, tmp_path: Path) -> None:
-    text = f"{SOURCE}hipDeviceptr_t f();\nvoid g(M m, M* q, size_t n) {{ {statement} }}\n"
+    declared = "hipDeviceptr_t f();\nusing address_t = hipDeviceptr_t;\n"
+    text = f"{SOURCE}{declared}void g(M m, M* q, size_t n, const void* c) {{ {statement} }}\n"
     (tmp_path / "a.hip").write_text(text)
     unit = Unit(tmp_path, PurePosixPath("a.hip"))
     _, source = compile_repaired(unit, find_amd().compile)

@@ -18,6 +18,7 @@ OTHER_SIDE = "reference to __device__ function '{}' in __host__ function"
         ("return !isfinite (x);", "isfinite", "return !std::isfinite (x);"),
         ("bool b = isinf(x);", "isinf", "bool b = std::isinf(x);"),
         ("int s = signbit(x);", "signbit", "int s = std::signbit(x);"),
+        ("modf(r, &whole);", "modf", "std::modf(r, &whole);"),
         ("return x.isnan(y);", "isnan", "return x.isnan(y);"),
         ("return own::isnan(y);", "isnan", "return own::isnan(y);"),
         ("return isnans(y);", "isnans", "return isnans(y);"),

@@ -228,6 +228,15 @@ int prefetch(void* p) {
   CubDebugExit(CubDebug(cudaMemPrefetchAsync(p, 4, place, 0)));
   return cudaMemAdvise(p, 4, cudaMemAdviseSetReadMostly, {cudaMemLocationTypeDevice, 0});
 }
+int wait_outside(cudaStream_t s, cudaEvent_t e) {
+  return cudaEventRecordWithFlags(e, s, cudaEventRecordExternal)
+    + cudaStreamWaitEvent(s, e, cudaEventWaitExternal);
+}
+bool is_on_device(const void* p) {
+  cudaPointerAttributes attributes;
+  cudaPointerGetAttributes(&attributes, p);
+  return attributes.memoryType == cudaMemoryTypeDevice;
+}
 namespace {
 __device__ float of_both(const float *f, const half *h) {
   return __ldg(f) + __half2float(__ldg(h));
@@ -464,6 +473,18 @@ cublasStatus_t product(cublasHandle_t handle, const __half* a, half* c) {
 }
 """
 
+ABSENT = """
+#include <cuda_runtime.h>
+bool f(cudaStream_t s, cudaEvent_t e, cudaTextureDesc d, const cudaPointerAttributes& a, bool is) {
+  cudaStreamAttrValue hint = {};
+  d.seamlessCubemap = is;
+  d.disableTrilinearOptimization = is;
+  return cudaStreamSetAttribute(s, cudaStreamAttributeAccessPolicyWindow, &hint) == cudaSuccess &&
+         cudaEventRecordWithFlags(e, s, is ? cudaEventRecordExternal : 0) == cudaSuccess &&
+         cudaStreamWaitEvent(s, e, is ? cudaEventWaitExternal : 0) == cudaSuccess &&
+         cudaCtxResetPersistingL2Cache() == cudaSuccess && a.memoryType == cudaMemoryTypeDevice;
+}
+"""
 SOURCES = {
     "half products": HALF_PRODUCTS,
     "nvtx ranges": NVTX_RANGES,
@@ -490,6 +511,7 @@ SOURCES = {
     "grids": GRIDS,
     "managed": MANAGED,
     "launches": LAUNCHES,
+    "absent": ABSENT,
 }
 
 
@@ -539,6 +561,7 @@ typedef __nv_bfloat162 __hip_bfloat162;
 """
 NOT_FOR_NVIDIA = {
     "launches",
+    "absent",  # hipPointerAttribute_t of HIP 6
     "mixed_products",
     "ptx",
     "halves",

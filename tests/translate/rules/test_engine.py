@@ -935,6 +935,29 @@ def test_hipblas_is_told_to_declare_what_cublas_does() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ("<cublas_v2.h>", "<hipblas/hipblas.h>"),
+        ('"cuda_bf16.h"', '"hip/hip_bf16.h"'),
+        ("<device_launch_parameters.h>", "<hip/hip_runtime.h>"),
+        ("<optional>", "<optional>"),
+        ("<cupti_profiler_host.h>", "<cupti_profiler_host.h>"),
+    ],
+)
+def test_a_condition_asks_for_the_header_that_is_included(asked: str, expected: str) -> None:
+    source = "#if __has_include({0})\n#define FOUND\n#endif\n"
+    made = RulesTranslator().translate(source.format(asked), filename="a.h")
+    assert made.source == source.format(expected)
+    assert made.counts.unsupported == 0
+
+
+def test_a_condition_on_a_header_that_hip_lacks_is_said_to_be_false() -> None:
+    made = RulesTranslator().translate("#if __has_include(<cudnn.h>)\n#endif\n", filename="a.h")
+    assert [each.severity for each in made.findings] == [Severity.WARNING]
+    assert "the condition is false" in made.findings[0].message
+
+
 def test_the_include_guard_of_a_header_keeps_its_name() -> None:
     source = "#ifndef CUBLAS_COMMON_H\n#define CUBLAS_COMMON_H\ncublasHandle_t h;\n#endif\n"
     made = RulesTranslator().translate(source, filename="cublas_common.h").source
@@ -959,7 +982,7 @@ def test_math_modes_that_rocblas_refuses_are_its_default(mode: str) -> None:
     ("call", "hip"),
     [
         ('r = printf("a\\n");', 'r = (printf("a\\n"), 0);'),
-        ('r = std::printf("%d", f(1, 2));', 'r = (std::printf("%d", f(1, 2)), 1);'),
+        ('r = std::printf("%d", f(1, 2));', 'r = (::printf("%d", f(1, 2)), 1);'),
         ('return printf("%d%d", a, b);', 'return (printf("%d%d", a, b), 2);'),
         ('if (printf("%s", s) > 0) r = 1;', 'if ((printf("%s", s), 1) > 0) r = 1;'),
         ('r = (int)printf("%d", a);', 'r = (int)(printf("%d", a), 1);'),

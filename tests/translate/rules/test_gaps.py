@@ -189,6 +189,7 @@ LOOP = "{ int old = *(int*)a; old = atomicCAS((int*)a, old, f(v)); return old; }
         (f"__device__ static double atomicMax(double *a, double v) {LOOP}\n", Severity.NOTE),
         (f"__device__ static double atomicAdd(double *a, double v) {LOOP}\n", Severity.NOTE),
         (f"__device__ static float2 atomicAdd(float2 *a, float2 v) {LOOP}\n", None),
+        ("__device__ static float atomicMin(float* a, float v);\n", Severity.NOTE),
         ("__device__ double __shfl_down(double v, unsigned d) { return g(v, d); }", Severity.ERROR),
         ("__device__ float atomicMin(float* a, float v) { *a = v; return v; }\n", Severity.ERROR),
         (f"__device__ long atomicMin(long* a, long v) {LOOP}\n", None),
@@ -297,6 +298,20 @@ def test_events_of_nvtx_keep_their_message() -> None:
     assert "cass::nvtx_range_push(&e);\n  roctxRangePop();" in text
     assert "e.size = sizeof(cass::nvtx_attributes);" in text
     assert not ENGINE.translate(source).errors
+
+
+def test_cached_loads_that_a_class_has_itself_are_its_own() -> None:
+    member = (
+        "template <class T> struct Span {\n  T* data;\n"
+        "  __device__ T& operator[](int i) { return __ldca(&data[i]); }\n"
+        "  __device__ T& __ldca(T* p) { return *p; }\n};\n"
+    )
+    assert hip(member) == member
+    overload = (
+        "struct Pair { int a, b; };\n__device__ Pair __ldca(const Pair* p) { return *p; }\n"
+        "__device__ int f(const int* p, const Pair* q) { return __ldca(p) + __ldca(q).a; }\n"
+    )
+    assert "cass::ldca(p)" in hip(overload)
 
 
 def test_a_constant_that_is_called_as_a_type_of_cudas_is_the_programs() -> None:

@@ -57,3 +57,20 @@ def test_names_without_a_counterpart_are_the_programs_own(header: str) -> None:
     assert not RulesTranslator().translate(use, context=context).findings
     others = "enum E { X = CUDNN_STATUS_SUCCESS, Y = f(CUDNN_STATUS_NOT_INITIALIZED) };\n"
     assert len(cass_ray.translate(others).findings) == 2
+
+
+@pytest.mark.parametrize(
+    ("cuda", "hip"),
+    [
+        # cutlass/util/exceptions.h
+        (
+            "cudaError_t cudaError() const { return e; }",
+            "hipError_t cudaError() const { return e; }",
+        ),
+        ("return x.cudaError();", "return x.cudaError();"),
+        ("cudaError e = cudaError();", "hipError_t e = hipError_t();"),
+        ("cudaError f(cudaError e);", "hipError_t f(hipError_t e);"),
+    ],
+)
+def test_a_function_with_a_types_name(cuda: str, hip: str) -> None:
+    assert hip in RulesTranslator().translate(cuda).source

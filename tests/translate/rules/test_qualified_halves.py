@@ -1,4 +1,4 @@
-"""Functions of halves that are called by ``::``, and vectors of one number, compiled for AMD."""
+"""Functions that are called by a namespace, and vectors of one number, compiled for AMD."""
 
 from __future__ import annotations
 
@@ -31,6 +31,20 @@ __global__ void k(__half* h, __half2* p, __nv_bfloat16* b) {
 def test_calls_from_the_global_namespace_find_both_kinds(tmp_path: Path) -> None:
     made = make_translator("rules").translate(SOURCE, filename="a.cu")
     assert not made.errors
+    (tmp_path / "a.hip").write_text(made.source)
+    assert find_amd().compile(Unit(tmp_path, PurePosixPath("a.hip"))).device_assembly
+
+
+PRINTS = """
+#include <cstdio>
+#define KERNEL __global__
+KERNEL void k(int* p) { std::printf("%d\\n", *p); }
+"""
+
+
+@pytest.mark.amd
+def test_printf_of_the_standard_library_is_the_devices(tmp_path: Path) -> None:
+    made = make_translator("rules").translate(PRINTS, filename="a.cu")
     (tmp_path / "a.hip").write_text(made.source)
     assert find_amd().compile(Unit(tmp_path, PurePosixPath("a.hip"))).device_assembly
 

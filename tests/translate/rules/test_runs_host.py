@@ -57,6 +57,16 @@ int main() {
   cudaMemcpy(host, device, sizeof(host), cudaMemcpyDeviceToHost);
   printf("graph: %d\n", host[9]);
 
+  cudaPointerAttributes of;
+  cudaPointerAttributes* at = &of;
+  int *both, *pinned, where[3] = {-1, -1, -1};
+  cudaMallocManaged(&both, 4);
+  cudaMallocHost(&pinned, 4);
+  if (!cudaPointerGetAttributes(&of, device)) where[0] = of.memoryType == cudaMemoryTypeDevice;
+  if (!cudaPointerGetAttributes(&of, both)) where[1] = at->memoryType == cudaMemoryTypeDevice;
+  if (!cudaPointerGetAttributes(at, pinned)) where[2] = (*at).type == cudaMemoryTypeHost;
+  printf("memory: %d %d %d\n", where[0], where[1], where[2]);
+
   say<<<1, 2>>>(12); cudaDeviceSynchronize();
   int blocks = 0;
   cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, scale, 64, 0);
@@ -82,6 +92,7 @@ def output() -> dict[str, str]:
         # values[i] = 3 i + 5 below 60 and i from there, then backwards: 63, 59 * 3 + 5, 0 * 3 + 5.
         ("stream", "63 182 5 77 1"),
         # 0, 5, 15, 35: each launch doubles and adds 5.
+        ("memory", "1 1 1"),
         ("graph", "35"),
         ("device", "12 said"),
         ("occupancy", "1"),

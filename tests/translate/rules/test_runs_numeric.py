@@ -21,6 +21,8 @@ _FLOATS = (
     " selp.u32 %0, 1, 0, p; }}"
 )
 
+_TESTP = "{{ .reg .pred p; testp.{}.f32 p, %1; selp.u32 %0, 1, 0, p; }}"
+
 # PTX of one result; its 32-bit inputs as bits; the result as bits.
 CASES: dict[str, tuple[str, list[int], int]] = {
     # ffffffff_00000001 and 00000001_ffffffff: true is all ones, or 1.0.
@@ -58,6 +60,15 @@ CASES: dict[str, tuple[str, list[int], int]] = {
     "setp.geu": (_FLOATS.format("geu"), [0, BIG], 0),
     "setp.num": (_FLOATS.format("num"), [BIG, INFINITY], 1),
     "setp.nan": (_FLOATS.format("nan"), [BIG, NAN], 1),
+    "testp.finite": (_TESTP.format("finite"), [BIG], 1),
+    "testp.finite infinity": (_TESTP.format("finite"), [INFINITY], 0),
+    "testp.infinite": (_TESTP.format("infinite"), [INFINITY | 1 << 31], 1),
+    "testp.number": (_TESTP.format("number"), [INFINITY], 1),
+    "testp.notanumber": (_TESTP.format("notanumber"), [NAN], 1),
+    # Zeros are normal there.
+    "testp.normal": (_TESTP.format("normal"), [1 << 31], 1),
+    "testp.normal of a subnormal": (_TESTP.format("normal"), [1], 0),
+    "testp.subnormal": (_TESTP.format("subnormal"), [1], 1),
     # INT_MAX + 1 and INT_MIN - 1 stay at the ends.
     "add.sat": ("add.sat.s32 %0, %1, %2;", [0x7FFFFFFF, 1], 0x7FFFFFFF),
     "sub.sat": ("sub.sat.s32 %0, %1, %2;", [0x80000000, 1], 0x80000000),

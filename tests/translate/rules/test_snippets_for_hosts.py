@@ -26,6 +26,9 @@ pytestmark = pytest.mark.amd
         "#ifdef __CUDACC__\n#include <cuda_fp16.h>\n"
         "__device__ void f(half* a) { atomicAdd(a, __float2half(1)); }\n#endif",
         "#define lane() (threadIdx.x % warpSize)",
+        "inline void f(cudaTextureDesc d, cudaTextureDesc* p, bool way) {\n"
+        "d.disableTrilinearOptimization = way ? 1 : 0;\np->seamlessCubemap = way; }",
+        "#if CUDART_VERSION < 11010\n#undef cudaEventWaitExternal\n#endif\n"
         "inline void f(cudaStream_t s, cudaEvent_t e, cudaStreamAttrValue v, bool captures) {\n"
         "(void)cudaStreamSetAttribute(s, cudaStreamAttributeAccessPolicyWindow, &v);\n"
         "(void)cudaStreamWaitEvent(s, e, captures ? cudaEventWaitExternal : 0);\n"
@@ -34,6 +37,32 @@ pytestmark = pytest.mark.amd
 )
 def test_a_header_for_both(tmp_path: Path, body: str) -> None:
     _compile(tmp_path, f"#pragma once\n#include <cuda_runtime.h>\n{body}\n")
+
+
+FORWARD = """
+struct cudaDeviceProp;
+typedef struct cudaArray* cudaArray_t;
+typedef struct CUevent_st* cudaEvent_t;
+typedef struct CUgraph_st* cudaGraph_t;
+typedef struct CUstream_st* cudaStream_t;
+typedef struct CUgraphNode_st* cudaGraphNode_t;
+typedef struct CUgraphExec_st* cudaGraphExec_t;
+typedef struct cudaMipmappedArray* cudaMipmappedArray_t;
+typedef unsigned long long cudaTextureObject_t;
+using cudaSurfaceObject_t = unsigned long long;
+struct Device { Device(int, const cudaDeviceProp&); };
+cudaTextureObject_t first(cudaSurfaceObject_t);
+"""
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_declarations_without_cudas_headers_are_hips(
+    tmp_path: Path, order: tuple[int, int]
+) -> None:
+    both = (FORWARD, "#include <cuda_runtime_api.h>\n")
+    defined = "Device::Device(int, const cudaDeviceProp& all) { (void)all.warpSize; }\n"
+    _compile(tmp_path, "".join(both[number] for number in order) + defined)
+    _compile(tmp_path, FORWARD)
 
 
 @pytest.mark.parametrize(

@@ -42,3 +42,18 @@ def test_register(filename: str, source: str, expected: str) -> None:
 )
 def test_lists_of_attributes_go_before_the_words_of_sides(written: str, moved: str) -> None:
     assert moved in RulesTranslator().translate(written, filename="a.cuh").source
+
+
+@pytest.mark.parametrize(
+    ("written", "made"),
+    [
+        ("extern __shared__ float a[N * 2];", "extern __shared__ float a[];"),
+        ("extern __shared__ unsigned char a[64];", "extern __shared__ unsigned char a[];"),
+        ("extern __shared__ __align__(16) T a[4][8];", "extern __shared__ __align__(16) T a[][8];"),
+        ("extern __shared__ int a[];", "extern __shared__ int a[];"),
+        ("__shared__ int a[64];", "__shared__ int a[64];"),
+    ],
+)
+def test_memory_that_a_launch_sizes_has_no_size(written: str, made: str) -> None:
+    source = f"template <class T> __global__ void k(T* p) {{ {written} }}\n"
+    assert made in RulesTranslator().translate(source, filename="a.cu").source

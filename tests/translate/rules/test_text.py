@@ -48,6 +48,8 @@ def test_code_has_the_lines_and_length_of_the_text(text: str) -> None:
         ("f()", []),
         ("f(g(a, b), {c, d}, e[1, 2])", ["g(a, b)", "{c, d}", "e[1, 2]"]),
         ("f(k<int, 4>, x)", ["k<int, 4>", "x"]),
+        ("f(k < 4, 32, false >, x)", ["k < 4, 32, false >", "x"]),
+        ("f(a < 4, 32 > b, x)", ["a < 4", "32 > b", "x"]),
         ("f(a < b, c > d)", ["a < b", "c > d"]),
         ("f(a<b, c)", ["a<b", "c"]),
         ("f(p->q, v<w<int, 2>>, z)", ["p->q", "v<w<int, 2>>", "z"]),

@@ -37,6 +37,15 @@ _OF_FLOATS = {
     "num": "!__builtin_isunordered({a}, {b})",
     "nan": "__builtin_isunordered({a}, {b})",
 }
+_CLASSES = {
+    "finite": 0x1F8,
+    "infinite": 0x204,
+    "number": 0x3FC,
+    "notanumber": 0x003,
+    "normal": 0x168,
+    "subnormal": 0x090,
+}
+"""Of clang's ``__builtin_isfpclass``. PTX counts zeros among normal numbers (9.7.3.1)."""
 _JOINED = {"and": "&&", "or": "||", "xor": "!="}
 _RESULTS = {"u32": ("0xffffffffu", "0u"), "s32": ("-1", "0"), "f32": ("1.0f", "0.0f")}
 
@@ -85,4 +94,10 @@ def _select(state: RegisterState, modifiers: list[str], operands: list[str]) -> 
     return state.write(operands[0], kind, f"({state.read(operands[3], 'pred')} ? {a} : {b})")
 
 
-HANDLERS: dict[str, Handler] = {"set": _set, "setp": _compare, "selp": _select}
+def _test(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
+    asked, kind = modifiers
+    value = state.read(operands[1], kind)
+    return state.write(operands[0], "pred", f"__builtin_isfpclass({value}, {_CLASSES[asked]})")
+
+
+HANDLERS: dict[str, Handler] = {"set": _set, "setp": _compare, "selp": _select, "testp": _test}

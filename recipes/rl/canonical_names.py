@@ -14,17 +14,11 @@ from dataclasses import dataclass
 
 from cass_ray.execute.rewards.verdicts import ItemJudge, RewardItem, RewardVerdict
 from cass_ray.train.data.augment import renamed
+from cass_ray.train.rl.rollouts import RenamedItem
 
 _WORDS = re.compile(r"\w+")
 _READ_BY_NAME = re.compile(r"(?:__)?(?:hip|HIP|roc|thrust|cuda|CUDA)\w*")
 """Names that the judge takes for the runtime's, whoever declares them."""
-
-
-class RenamedItem(RewardItem):
-    """An answer to a question that may have been asked in other words."""
-
-    names: dict[str, str] = {}
-    """What is written in the first question instead of which of these words."""
 
 
 @dataclass

@@ -2,8 +2,8 @@
 
 import pytest
 
-from cass_ray.execute.rewards.faithful import left_out
 from cass_ray.translate.rules import RulesTranslator
+from recipes.judge.faithful import left_out
 
 QUESTION = """#include <cuda_runtime.h>
 #include <cstdio>

@@ -3,10 +3,10 @@
 import pytest
 
 from cass_ray.cache import ContentCache
-from cass_ray.execute.rewards.compiled import OTHERWISE_SPELLED, CompileJudge
 from cass_ray.execute.rewards.verdicts import Outcome
 from cass_ray.translate.rules import RulesTranslator
 from cass_ray.translate.rules.tables import snippet
+from recipes.judge.compiled import OTHERWISE_SPELLED, CompileJudge
 
 HELPER, OF_HOST = snippet("extremes"), snippet("host_extremes")
 INCLUDED = "#include <hip/hip_runtime.h>\n"

@@ -1,7 +1,7 @@
 """A judge that runs nothing: whether an answer compiles for AMD and is the program asked for.
 
 For where no AMD GPU, no emulator and no reference is, and a verdict must cost about a second. What
-compiles is not yet right. So :mod:`cass_ray.execute.rewards.faithful` keeps answers from compiling
+compiles is not yet right. So :mod:`recipes.judge.faithful` keeps answers from compiling
 by leaving code out; and where the rules' translation compiles, an answer is worth all only if the
 compiler makes the same code of both. Without that a policy learned to write ``min`` where only the
 translation's own helper has CUDA's overloads: it compiled (benchmarks/results/rl.md).
@@ -27,9 +27,6 @@ from cass_ray.corpus.parsing.lexer import splice_lines
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.dataset.row import Reason, clip_diagnostic
 from cass_ray.execute.backends.base import unit_on_disk
-from cass_ray.execute.rewards.faithful import left_out
-from cass_ray.execute.rewards.min_max import spelled_apart
-from cass_ray.execute.rewards.uncompiled_code import all_emitted, headers_of_hip, never_emitted
 from cass_ray.execute.rewards.verdicts import Outcome, RewardItem, RewardVerdict, undecided
 from cass_ray.llm.code_blocks import code_of
 from cass_ray.toolchain.amd.precompiled import CompilationSide
@@ -37,6 +34,9 @@ from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.sandbox.process import Starved
 from cass_ray.toolchain.unit import CompileFailure
 from cass_ray.translate.rules import RulesTranslator
+from recipes.judge.faithful import left_out
+from recipes.judge.min_max import spelled_apart
+from recipes.judge.uncompiled_code import all_emitted, headers_of_hip, never_emitted
 
 _FORMAT, _CODE_FORMAT = "9", "7"
 """Of verdicts and of code, as they are kept."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from cass_ray.execute.rewards.verdicts import Outcome, RewardItem, RewardVerdict
-from cass_ray.train.rl.canonical_names import CanonicalNamesJudge, RenamedItem, with_canonical_names
+from cass_ray.train.rl.rollouts import RenamedItem
 from cass_ray.train.rl.trainer import fenced
+from recipes.rl.canonical_names import CanonicalNamesJudge, with_canonical_names
 
 CUDA = "__global__ void ovu(float *kela) { kela[0] = other; }\ncudaFree(kela);\n"
 HIP = "__global__ void ovu(float *kela) { kela[0] = other; }\nhipFree(kela);\n"

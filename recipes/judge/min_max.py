@@ -21,8 +21,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from cass_ray.corpus.parsing.lexer import Token, TokenKind, significant_tokens, splice_lines
-from cass_ray.execute.rewards.uncompiled_code import never_emitted
 from cass_ray.translate.rules.tables import snippets
+from recipes.judge.uncompiled_code import never_emitted
 
 _OF_DEVICE, _OF_HOST = "extremes", "host_extremes"
 _FREE = frozenset({_OF_DEVICE, _OF_HOST})

@@ -3,9 +3,9 @@
 import pytest
 
 from cass_ray.cache import ContentCache
-from cass_ray.execute.rewards.compiled import CompileCredit, CompileJudge, without_origin
 from cass_ray.execute.rewards.verdicts import Outcome, RewardItem
 from cass_ray.translate.rules import RulesTranslator
+from recipes.judge.compiled import CompileCredit, CompileJudge, without_origin
 from tests.execute.conftest import HONEST
 from tests.execute.rewards.test_judge import BROKEN, QUESTION
 

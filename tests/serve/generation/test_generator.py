@@ -12,13 +12,12 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
+from cass_ray.config import SettingsError, validate  # noqa: E402
 from cass_ray.llm.batch_decode import EditMarks  # noqa: E402
 from cass_ray.translate.engines.model import Generator, ModelOptions  # noqa: E402
 from cass_ray.translate.protocol import TranslatorError  # noqa: E402
-from serve.generation.base import Detokenizer, Produced, TextGenerator  # noqa: E402
-from serve.generation.continuous import ContinuousGenerator  # noqa: E402
-from serve.generation.factory import make_generator  # noqa: E402
-from serve.generation.round_robin import RoundRobinGenerator  # noqa: E402
+from serve.generation.detokenizer import Detokenizer  # noqa: E402
+from serve.generation.generator import Produced, TextGenerator  # noqa: E402
 from serve.settings import GenerationSettings  # noqa: E402
 
 QUESTIONS = ("int main() {}", "__global__ void k(int* p) { p[threadIdx.x] = 1; }", "x", "a b c d")
@@ -48,7 +47,7 @@ def save_model(folder: Path) -> None:
     tokenizer.save_pretrained(folder)
 
 
-SETTINGS = GenerationSettings(num_blocks=64, block_size=16, max_batch_tokens=64)
+SETTINGS = GenerationSettings()
 
 
 @pytest.fixture(scope="module")
@@ -58,10 +57,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-@pytest.fixture(scope="module", params=[ContinuousGenerator, RoundRobinGenerator])
+@pytest.fixture(scope="module", params=["our decoder", "transformers"])
 def generator(request: pytest.FixtureRequest, folder: Path) -> Iterator[TextGenerator]:
     loaded = Generator.load(str(folder), ModelOptions(device="cpu"))
-    made: TextGenerator = request.param(loaded, SETTINGS)
+    made = TextGenerator(loaded, SETTINGS)
+    assert made._decoder is not None
+    if request.param == "transformers":  # as a model of another family has it
+        made._decoder = None
     yield made
     made.close()
 
@@ -116,14 +118,21 @@ def test_a_question_that_does_not_fit_names_the_setting(generator: TextGenerator
         asyncio.run(answer(generator, [5] * generator.positions))
 
 
-def test_a_small_model_on_a_cpu_takes_turns(folder: Path) -> None:
-    made = make_generator(str(folder), SETTINGS, "cpu")
+def test_a_longer_context_is_extended(folder: Path) -> None:
+    made = TextGenerator.load(str(folder), GenerationSettings(rope="yarn:2"), "cpu")
+    ids = made.encode([{"role": "user", "content": QUESTIONS[0]}])
+    _, end = asyncio.run(answer(made, ids, max_new_tokens=8))
     made.close()
-    assert isinstance(made, RoundRobinGenerator)
+    assert (made.positions, end.tokens) == (512, 8)
+
+
+def test_what_was_set_for_batches_names_vllm() -> None:
+    with pytest.raises(SettingsError, match=r"`num_blocks`; it is gone: .*serve_vllm\.yaml"):
+        validate(GenerationSettings, {"num_blocks": 64}, "here")
 
 
 def test_edits_are_of_lines_that_there_are(folder: Path) -> None:
-    made = make_generator(str(folder), SETTINGS, "cpu")
+    made = TextGenerator.load(str(folder), SETTINGS, "cpu")
     first, marks, lines = 100, 50, 3
 
     async def run() -> list[int]:
