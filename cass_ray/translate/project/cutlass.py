@@ -32,7 +32,7 @@ _BEFORE_LAUNCH_ATTRIBUTES = "7"
 """CUDA 11.8 has `cudaTypedefs.h`, clusters and attributes of launches, which HIP lacks."""
 _MAJOR_VERSION = "__CUDACC_VER_MAJOR__"
 _MISSPELT = ("set_slice3x3", "set_slice_3x3")
-"""Of releases before 3: nvcc does not look into a template that nobody uses."""
+"""Up to release 3.5: nvcc does not look into a template that nobody uses."""
 _WITHOUT_WMMA = ("cutlass/arch/wmma.h", "0")
 
 

@@ -185,7 +185,7 @@ def _counterpart(unit: Rewrite, include: _Include) -> str | None:
         unit.edits.insert(include.end, text.replace("\n", unit.source.newline))
         return ""
     found = tables.header(path)
-    if found is not None and found.library == standard_library.LIBRARY and _advice(path):
+    if found is not None and found.library == standard_library.LIBRARY and advice_on(path):
         found = None  # A part of libcu++ that libhipcxx lacks.
     if found is None:
         if not _is_local(unit, path):
@@ -223,7 +223,7 @@ def _unsupported_headers() -> tuple[tuple[str, str], ...]:
 
 
 @lru_cache(1 << 12)
-def _advice(path: str) -> str | None:
+def advice_on(path: str) -> str | None:
     """What to do about a header that HIP has no counterpart of; None for all others."""
     for pattern, advice in _unsupported_headers():
         if path.startswith(pattern[:-1]) if pattern.endswith("*") else path == pattern:
@@ -232,7 +232,7 @@ def _advice(path: str) -> str | None:
 
 
 def _report_unsupported(unit: Rewrite, include: _Include, path: str) -> None:
-    advice = _advice(path)
+    advice = advice_on(path)
     if advice is not None:
         message = f"the header {path} has no counterpart in HIP"
         unit.report(include.start, path, Severity.ERROR, message, advice)
