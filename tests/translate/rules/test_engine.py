@@ -959,7 +959,7 @@ def test_math_modes_that_rocblas_refuses_are_its_default(mode: str) -> None:
     ("call", "hip"),
     [
         ('r = printf("a\\n");', 'r = (printf("a\\n"), 0);'),
-        ('r = std::printf("%d", f(1, 2));', 'r = (std::printf("%d", f(1, 2)), 1);'),
+        ('r = std::printf("%d", f(1, 2));', 'r = (::printf("%d", f(1, 2)), 1);'),
         ('return printf("%d%d", a, b);', 'return (printf("%d%d", a, b), 2);'),
         ('if (printf("%s", s) > 0) r = 1;', 'if ((printf("%s", s), 1) > 0) r = 1;'),
         ('r = (int)printf("%d", a);', 'r = (int)(printf("%d", a), 1);'),
@@ -973,7 +973,7 @@ def test_printf_of_a_kernel_returns_the_number_of_arguments(call: str, hip: str)
     code = "__device__ int f(int r) {{ {} }}\n"
     assert translate(code.format(call)).source == code.format(hip)
     host = f"int f(int r) {{ {call} }}\n"
-    assert translate(host).source == host
+    assert translate(host).source == host.replace("std::", "::")
 
 
 @pytest.mark.parametrize(
