@@ -56,7 +56,7 @@ class Repository(StrictModel):
     kind: str = ""
     cu_files: int = 0
     """At ``commit``; the rule's order."""
-    parts: int = Field(1, ge=1)
+    parts: int = Field(default=1, ge=1)
     """Data sets that it is built in where another machine builds it: OWNER+NAME+1 and so on."""
     dependencies: dict[str, str] = {}
     """Name -> ``owner/name`` of what it takes from other repositories: with ``--clones``, where
