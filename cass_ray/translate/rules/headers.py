@@ -116,7 +116,7 @@ def _rewrite_questions(unit: Rewrite) -> None:
         if path is None or path[0].startswith("hip/"):
             continue
         name, quoted = path[0].strip(), match["quote"] is not None
-        found, advice = _known(unit, name, quoted=quoted), _advice(name)
+        found, advice = _known(unit, name, quoted=quoted), advice_on(name)
         if found is not None and found.hip != name:
             unit.edits.replace(*path.span(), found.hip or RUNTIME)
             unit.converted(match.start())
@@ -220,7 +220,7 @@ def _known(unit: Rewrite, path: str, *, quoted: bool) -> tables.Header | None:
     found = tables.header(path)
     if found is None or (quoted and _is_local(unit, path)):
         return None
-    lacks = found.library == standard_library.LIBRARY and bool(advice_on(path))
+    lacks = found.library == standard_library.LIBRARY and advice_on(path) is not None
     return None if lacks else found
 
 
