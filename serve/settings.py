@@ -48,7 +48,16 @@ class GenerationSettings(StrictModel):
 
     RENAMED = {"max_context": "max_model_len"}
     REMOVED = dict.fromkeys(
-        ("num_blocks", "block_size", "max_batch_tokens", "prefix_caching"),
+        [
+            "num_blocks",
+            "block_size",
+            "max_batch_tokens",
+            "prefix_caching",
+            "cache_blocks",
+            "page_tokens",
+            "batch_tokens",
+            "prefix_sharing",
+        ],
         "it is gone: for many requests on a GPU take vLLM (cluster/kuberay/serve_vllm.yaml)",
     )
 

@@ -30,9 +30,9 @@ from cass_ray.translate.repair.constants import (
 from cass_ray.translate.repair.device_pointers import count_bytes, drop_const
 from cass_ray.translate.repair.half_assignments import convert_halves, name_assigned_type
 from cass_ray.translate.repair.host_math import name_standard_function
+from cass_ray.translate.repair.main_status import return_success
 from cass_ray.translate.repair.operators import leave_own_operator, own_operators
 from cass_ray.translate.repair.redeclared import leave_out_second, unqualify_member
-from cass_ray.translate.repair.returns import return_success
 from cass_ray.translate.repair.sides import (
     CANDIDATE,
     CONSTRUCTOR,

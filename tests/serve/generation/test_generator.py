@@ -126,9 +126,10 @@ def test_a_longer_context_is_extended(folder: Path) -> None:
     assert (made.positions, end.tokens) == (512, 8)
 
 
-def test_what_was_set_for_batches_names_vllm() -> None:
-    with pytest.raises(SettingsError, match=r"`num_blocks`; it is gone: .*serve_vllm\.yaml"):
-        validate(GenerationSettings, {"num_blocks": 64}, "here")
+@pytest.mark.parametrize("key", ["num_blocks", "cache_blocks", "page_tokens"])
+def test_what_was_set_for_batches_names_vllm(key: str) -> None:
+    with pytest.raises(SettingsError, match=rf"`{key}`; it is gone: .*serve_vllm\.yaml"):
+        validate(GenerationSettings, {key: 64}, "here")
 
 
 def test_edits_are_of_lines_that_there_are(folder: Path) -> None:

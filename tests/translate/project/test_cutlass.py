@@ -23,6 +23,13 @@ def test_assembly_of_newer_architectures_is_left_out() -> None:
         assert cutlass.amended(older, text) == text
 
 
+def test_a_misspelt_member_is_mended_in_cutlass_alone() -> None:
+    text = "m.set_slice3x3({x});"
+    assert cutlass.amended("cutlass/matrix.h", text) == "m.set_slice_3x3({x});"
+    made = RefusingTranslator(make_translator("rules")).translate(text, filename="own/matrix.h")
+    assert made.source == text
+
+
 TREE = "third_party/cutlass/include/cute/arch/"
 
 

@@ -17,6 +17,8 @@ def _names(text: str) -> set[str]:
         "# if !defined( CUSPARSE_ENABLED )\n#endif\n",
         "#if 0\n#elif CUFFT_STATIC\n#endif\n",
         "#ifndef NVTX_OFF\n#endif\n",
+        "#if __has_include(<cupti_profiler_host.h>)\n#endif\n",  # nvbench's; ROCm has none
+        "#if defined(A) && __has_include( <cudnn_v9.h> )\n#endif\n",
     ],
 )
 def test_options_of_the_build_are_no_names_of_cuda(text: str) -> None:
@@ -31,6 +33,8 @@ def test_options_of_the_build_are_no_names_of_cuda(text: str) -> None:
         ("#if defined(CUDNN_DIM_MAX)\n#endif\n", "CUDNN_DIM_MAX"),  # cudnn_graph.h
         ("int x = CUDNN_HALF;\n", "CUDNN_HALF"),
         ("#if defined(CUDNN_HALF)\nint x = CUDNN_HALF;\n#endif\n", "CUDNN_HALF"),
+        ("#if __has_include(<cufft_own.h>)\n#endif\n", "cufft_own"),  # HIP may have it
+        ("#if __has_include(<cupti.h>)\nint x = cupti_foo;\n#endif\n", "cupti_foo"),
         ("// #ifdef\nint x = CUDNN_FOO;\n", "CUDNN_FOO"),
     ],
 )
