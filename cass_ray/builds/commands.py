@@ -190,7 +190,10 @@ def _words(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 def _option(word: str, words: Iterator[str]) -> tuple[str, str]:
     if word in (*_INCLUDES, *_DEFINES, *_UNDEFINES, *_FORCED, *_STANDARD):
-        return word, next(words, "")
+        value = next(words, "")
+        if word in _INCLUDES and value.startswith("-"):  # `-I$(UNSET) -I$(SET)`
+            return _option(value, words)
+        return word, value
     for option in (*_INCLUDES, *_DEFINES, *_UNDEFINES, *_STANDARD):
         if word.startswith(option) and not (option == "-I" and word == "-I-"):
             return option, word[len(option) :].removeprefix("=" if len(option) > 2 else "")

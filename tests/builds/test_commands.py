@@ -37,6 +37,10 @@ def unit(*arguments: str, directory: str = ROOT, source: str = "a.cu") -> UnitCo
         (["-Xcompiler", "-Ione,-Itwo"], ("one", "two")),
         (["--compiler-options=-Ione -Itwo"], ("one", "two")),
         (["-Ione", "-Itwo", "-Ione"], ("one", "two")),
+        (
+            ["-I", "-I", "-Ione", "-I", "-DA", "-Itwo"],
+            ("one", "two"),
+        ),  # empty variables
     ],
 )
 def test_include_folders_are_of_the_tree_and_in_order(

@@ -12,7 +12,7 @@ import re
 
 PACKAGE = "nvidia-cutlass"
 ARCHITECTURE = 800
-RECIPE = "3"
+RECIPE = "4"
 """Part of the key of the translated headers: raise it when what is changed here changes."""
 
 _OWN = re.compile(r"(?:^|/)include/((?:cutlass|cute)/.+)")
@@ -31,6 +31,12 @@ _MINOR_VERSION = "__CUDACC_VER_MINOR__"
 _BEFORE_LAUNCH_ATTRIBUTES = "7"
 """CUDA 11.8 has `cudaTypedefs.h`, clusters and attributes of launches, which HIP lacks."""
 _MAJOR_VERSION = "__CUDACC_VER_MAJOR__"
+_HINTED = re.compile(
+    r"^[ \t]*#[ \t]*if CUTLASS_ENABLE_L2_PREFETCH[^\n]*\n[^#]*"
+    r"#[ \t]*else[^\n]*\n([^#]*)#[ \t]*endif[^\n]*\n",
+    re.MULTILINE,
+)
+"""Conditions inside of an ``asm`` statement; what they choose is a hint to Nvidia's caches."""
 _MISSPELT = ("set_slice3x3", "set_slice_3x3")
 """Up to release 3.5: nvcc does not look into a template that nobody uses."""
 _WITHOUT_WMMA = ("cutlass/arch/wmma.h", "0")
@@ -51,6 +57,7 @@ def needs_translation(name: str) -> bool:
 def amended(name: str, text: str) -> str:
     """The header that is included by ``name``, before it is translated."""
     text = text.replace(_MINOR_VERSION, _BEFORE_LAUNCH_ATTRIBUTES).replace(*_MISSPELT)
+    text = _HINTED.sub(r"\1", text)
     if name == _WITHOUT_WMMA[0]:
         text = text.replace(_MAJOR_VERSION, _WITHOUT_WMMA[1])
     if _NEWER.search(name):

@@ -30,6 +30,27 @@ def test_a_misspelt_member_is_mended_in_cutlass_alone() -> None:
     assert made.source == text
 
 
+COPY = r"""
+__device__ void copy(unsigned to, const void* from) {
+  asm volatile(
+#if CUTLASS_ENABLE_L2_PREFETCH
+    "cp.async.ca.shared.global.L2::128B [%0], [%1], %2;\n" ::"r"(to),
+#else
+    "cp.async.ca.shared.global [%0], [%1], %2;\n" ::"r"(to),
+#endif
+    "l"(from), "n"(16));
+}
+"""
+
+
+def test_hints_that_conditions_choose_inside_of_assembly_are_left_out() -> None:
+    refusing = RefusingTranslator(make_translator("rules"))
+    made = refusing.translate(COPY, filename="include/cutlass/arch/memory_sm80.h")
+    assert not made.errors
+    assert "cass_refused" not in made.source
+    assert refusing.translate(COPY, filename="own/memory.h").errors
+
+
 TREE = "third_party/cutlass/include/cute/arch/"
 
 
