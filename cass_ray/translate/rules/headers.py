@@ -116,7 +116,7 @@ def _rewrite_questions(unit: Rewrite) -> None:
         if path is None or path[0].startswith("hip/"):
             continue
         name, quoted = path[0].strip(), match["quote"] is not None
-        found, advice = _known(unit, name, quoted=quoted), advice_on(name)
+        found, advice = _known(unit, name, quoted=quoted), _advice(name)
         if found is not None and found.hip != name:
             unit.edits.replace(*path.span(), found.hip or RUNTIME)
             unit.converted(match.start())
@@ -220,7 +220,7 @@ def _known(unit: Rewrite, path: str, *, quoted: bool) -> tables.Header | None:
     found = tables.header(path)
     if found is None or (quoted and _is_local(unit, path)):
         return None
-    lacks = found.library == standard_library.LIBRARY and advice_on(path) is not None
+    lacks = found.library == standard_library.LIBRARY and _advice(path) is not None
     return None if lacks else found
 
 
@@ -246,7 +246,7 @@ def _unsupported_headers() -> tuple[tuple[str, str], ...]:
 
 
 @lru_cache(1 << 12)
-def advice_on(path: str) -> str | None:
+def _advice(path: str) -> str | None:
     """What to do about a header that HIP has no counterpart of; None for all others."""
     for pattern, advice in _unsupported_headers():
         if path.startswith(pattern[:-1]) if pattern.endswith("*") else path == pattern:
@@ -255,7 +255,7 @@ def advice_on(path: str) -> str | None:
 
 
 def _report_unsupported(unit: Rewrite, include: _Include, path: str) -> None:
-    advice = advice_on(path)
+    advice = _advice(path)
     if advice is not None:
         message = f"the header {path} has no counterpart in HIP"
         unit.report(include.start, path, Severity.ERROR, message, advice)

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from cass_ray.translate.protocol import Severity
-from cass_ray.translate.rules import headers, tables
+from cass_ray.translate.rules import tables
 from cass_ray.translate.rules.rewrite import Rewrite
 
 _LIBRARY_NAME = re.compile(
@@ -39,8 +39,6 @@ _INTRINSICS = {
 
 
 _CONDITION = re.compile(r"[ \t]*#[ \t]*(?:el)?if")
-_ASKED_FOR = re.compile(r"__has_include\s*\(\s*[<\"]([\w./]+)")
-_LONGEST_HEADER = 80
 _VERSION_OR_GUARD = re.compile(r"VER|MAJOR|MINOR|PATCH|DEPRECATED|_MAX|_H_*\Z")
 
 _OF_AN_ORDER = ("jn", "jnf", "yn", "ynf")
@@ -136,19 +134,14 @@ def _is_macro_of_the_program(unit: Rewrite, offset: int, word: str) -> bool:
 
 
 def _is_option(unit: Rewrite, offset: int, word: str) -> bool:
-    """Whether a condition asks for an option of the project's own build (``#ifdef CUDNN_HALF``), or
-    whether there is a header that HIP has no counterpart of: there is not.
+    """Whether a condition asks for an option of the project's own build (``#ifdef CUDNN_HALF``).
 
     Of the macros that Nvidia's headers define, conditions ask for versions and guards: the other
     names there are those of functions, types and enumerators, which no condition sees.
     """
-    code, line = unit.source.code, unit.source.logical_line(offset)
-    for asked in _ASKED_FOR.finditer(code, line, offset + _LONGEST_HEADER):
-        if asked.start(1) <= offset < asked.end(1):
-            return headers.advice_on(asked[1]) is not None
     if not word.isupper() or _VERSION_OR_GUARD.search(word):
         return False
-    return bool(_CONDITION.match(code, line))
+    return bool(_CONDITION.match(unit.source.code, unit.source.logical_line(offset)))
 
 
 def _report_namespaces(unit: Rewrite) -> None:
