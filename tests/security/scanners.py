@@ -51,6 +51,7 @@ TEXTS = {
     "architectures on joined lines": "__CUDA_ARCH__\\\n",
     "versions on joined lines": "#ifdef CUDART_VERSION\\\n",
     "conditions on one line": "#if __CUDA_ARCH__ < 700 ",
+    "a type's name among operands": "cudaError + ",
     "kernels without an end": "__global__ ",
     "kernels inside parameters": "__global__ void f(",
     "attributes that never end": "__global__ __launch_bounds__(",

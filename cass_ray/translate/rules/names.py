@@ -44,7 +44,7 @@ _TYPED = re.compile(
 )
 _DECLARED = re.compile(r"\s*(?:=(?!=)|[;,){\[])")
 _TYPE_HERE = re.compile(r"\s*[&*]*\s*\w|\s*\(|\s*[&*]+\s*[,)>]|\s*>(?!=)")
-"""What stands behind a type: ``cudaError e``, ``cudaError(1)``, ``f(cudaError&)``."""
+"""It matches what follows a type's name: ``cudaError e``, ``cudaError(1)``, ``f(cudaError&)``."""
 _NO_ARGUMENTS = re.compile(r"\s*\(\s*\)")
 _PASTED = re.compile(r"\s*##")
 _PREFIXES = {
@@ -86,13 +86,14 @@ def rename_names(unit: Rewrite) -> None:
         hip = table.get(word)
         if hip is None or (word in _ALIGNMENTS and any(map(unit.is_definition_of_macro, offsets))):
             continue
+        own = word in _TAGS and any(_declares_variable(unit, each, word) for each in offsets)
         for offset in offsets:
             if offset in unit.handled:
                 continue
             if hip == word:
                 unit.unchanged(offset)
                 continue
-            if word in _TAGS and _is_own_tag(unit, offset, word):
+            if word in _TAGS and _is_own_tag(unit, offset, word, declared=own):
                 unit.handled.add(offset)
                 continue
             if word in casts:
@@ -101,22 +102,24 @@ def rename_names(unit: Rewrite) -> None:
             unit.rename(offset, word, hip)
 
 
-def _is_own_tag(unit: Rewrite, offset: int, word: str) -> bool:
-    """Whether the tag of a type of CUDA's is a name of the program's own here, of no type."""
+def _is_own_tag(unit: Rewrite, offset: int, word: str, *, declared: bool) -> bool:
+    """Whether the tag of a type of CUDA's is a name of the program's own here, of no type.
+
+    ``declared``: the program has a variable of that name somewhere.
+    """
     code = unit.source.code
     if _NO_ARGUMENTS.match(code, offset + len(word)):
         return unit.is_member(offset) or unit.is_declaration(offset, word)
-    if unit.is_member(offset) or _declares_variable(code, offset, word):
+    if unit.is_member(offset) or _declares_variable(unit, offset, word):
         return True
     before = code[max(0, offset - _LOOK_BACK) : offset].rstrip()
     if before.endswith((";", "{", "}", ",")) and _GIVEN.match(code, offset + len(word)):
         return True
-    return _TYPE_HERE.match(code, offset + len(word)) is None and any(
-        _declares_variable(code, other, word) for other in unit.words[word]
-    )
+    return declared and _TYPE_HERE.match(code, offset + len(word)) is None
 
 
-def _declares_variable(code: str, offset: int, word: str) -> bool:
+def _declares_variable(unit: Rewrite, offset: int, word: str) -> bool:
+    code = unit.source.code
     before = code[max(0, offset - _LOOK_BACK) : offset]
     return (
         _TYPED.search(before) is not None and _DECLARED.match(code, offset + len(word)) is not None
