@@ -66,7 +66,7 @@ def overloaded(what: str, retry_after: float = 1.0) -> ApiError:
 
 
 def as_api_error(error: Exception, request_id: str) -> ApiError:
-    """What a client is told of ``error``; one that is a bug is logged."""
+    """Return what a client is told of ``error``; one that is a bug is logged."""
     known = from_library(error)
     if known is None:
         LOG.error("unexpected error", exc_info=error, extra={"request_id": request_id})

@@ -56,7 +56,7 @@ class PromptFormat:
         return self.wordings[task]
 
     def question(self, task: Task, code: str) -> str:
-        """What the user says. Raises ``ValueError`` where the format has no such task."""
+        """Return what the user says. Raises ``ValueError`` where the format has no such task."""
         wording = self.wording(task)
         written = self._fenced(wording.question_fence, code)
         return f"{wording.instruction}{self.gap}{written}"

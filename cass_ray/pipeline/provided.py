@@ -118,17 +118,15 @@ def provided_folders(keys: Iterable[str], translator: Translator | None) -> tupl
             folders += [libcudacxx_for_hip(each, store.cache) for each in of_package]
             continue
         if translator is not None:
-            if package.name in _WHOLE:
+            if package.name in _WHOLE or package.name in _TRANSLATED:
                 result = _translated(store, package, root, translator)
                 folders += [result / folder for folder in package.folders]
-                continue
-            if package.name.startswith(_NVIDIA) and package.kind == WHEEL:
+                if package.name in _WHOLE:
+                    continue
+                folders.append(AMD_HEADERS)
+            elif package.name.startswith(_NVIDIA) and package.kind == WHEEL:
                 folders += [AMD_HEADERS] if package.name == _BLAS else []
                 continue
-            if package.name in _TRANSLATED:
-                result = _translated(store, package, root, translator)
-                folders += [result / folder for folder in package.folders]
-                folders.append(AMD_HEADERS)
         folders += store.include_folders(package)
     return tuple(folder for folder in dict.fromkeys(folders) if folder.is_dir())
 

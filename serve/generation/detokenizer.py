@@ -32,7 +32,7 @@ class Detokenizer:
         return after[len(before) :]
 
     def rest(self) -> str:
-        """What is left at the end, complete or not."""
+        """Return the text that is left at the end, be its last character complete or not."""
         before = self._decode(self._ids[self._start : self._shown])
         return self._decode(self._ids[self._start :])[len(before) :]
 

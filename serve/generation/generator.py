@@ -94,7 +94,7 @@ class TextGenerator:
         max_new_tokens: int | None = None,
         edits: EditMarks | None = None,
     ) -> AsyncGenerator[list[int] | Produced, None]:
-        """As :meth:`generate`, with token ids in place of text.
+        """Do what :meth:`generate` does, with token ids in place of text.
 
         ``edits``: what an answer that is a list of edits may name; a Qwen2 or Qwen3 whose context
         is not extended holds to it.

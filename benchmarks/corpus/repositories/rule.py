@@ -93,7 +93,7 @@ class RepositoryList(StrictModel):
     thirteenth: list[Repository] = []
     """The same of further names."""
     fourteenth: list[Repository] = []
-    """What is left of the clones that were had."""
+    """These are the clones that earlier lists left over."""
     fifteenth: list[Repository] = []
     """Clones whose README alone names a permissive licence."""
     sixteenth: list[Repository] = []

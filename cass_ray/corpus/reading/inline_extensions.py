@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 NOTE = "with the header that load_inline adds"
-"""What a row's ``encoding`` says of such a source."""
+"""The field ``encoding`` of a row says this of such a source."""
 
 _HEADER = "#include <torch/types.h>\n"
 _USES = re.compile(r"\b(?:torch|at)::(?:Tensor|empty|zeros|kCUDA|kFloat)\b|\bTORCH_CHECK\b")

@@ -24,7 +24,7 @@ class RenamedItem(RewardItem):
     """An answer to a question that may have been asked in other words."""
 
     names: dict[str, str] = {}
-    """What is written in the first question instead of which of these words."""
+    """Each key is a name of this question; its value stands in the first question instead."""
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ class RefusingTranslator:
     def translate(
         self, source: str, *, filename: str = "", context: Context = NO_CONTEXT
     ) -> Translation:
-        """As the protocol says; findings are those of the text as it was given.
+        """Translate as the protocol says; findings are those of the text as it was given.
 
         Headers of CUTLASS are translated in a way of their own.
         """

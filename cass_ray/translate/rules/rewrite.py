@@ -33,7 +33,7 @@ _UNDEFINE = re.compile(r"#[ \t]*(?:undef|ifn?def)[ \t]+\Z")
 _OPENING = re.compile(r"\s*\(")
 _LABEL = re.compile(r"\s*:(?!:)")
 _NO_LABEL = re.compile(r"(?:[?+\-/%|^=<(!~]|\bcase|\breturn)\s*(?:\w+\s*::\s*)*\Z")
-"""What stands before a value: ``captures ? NAME : 0``, ``case NAME:``."""
+"""It matches what precedes a value: ``captures ? NAME : 0``, ``case NAME:``."""
 _MEMBER = re.compile(r"(?:\.|->|::)\s*\Z")
 _CHOOSES_VENDOR = re.compile(
     r"^[ \t]*#[ \t]*(?:if|ifn?def|elif)\b[^\n]*(?:HIP|ROCM|AMD|CUDA|NVCC)", re.MULTILINE

@@ -44,7 +44,7 @@ def test_other_names_are_reported(text: str, name: str) -> None:
     ["__has_include(<cupti_profiler_host.h>)", "defined(A) && __has_include( <cudnn_v9.h> )"],
 )
 def test_a_header_that_hip_lacks_makes_the_condition_false(condition: str) -> None:
-    """As nvbench asks for CUPTI's; what stands below the condition is reported as elsewhere."""
+    """nvbench asks for CUPTI in this way; what stands below the condition is reported, too."""
     text = f"#if {condition}\nint x = cupti_foo;\n#endif\n"
     asked, used = cass_ray.translate(text).findings
     assert asked.severity is Severity.WARNING

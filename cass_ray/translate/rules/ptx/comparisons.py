@@ -45,7 +45,7 @@ _CLASSES = {
     "normal": 0x168,
     "subnormal": 0x090,
 }
-"""Of clang's ``__builtin_isfpclass``. PTX counts zeros among normal numbers (9.7.3.1)."""
+"""These are masks of clang's ``__builtin_isfpclass``; PTX counts zeros as normal (9.7.3.1)."""
 _JOINED = {"and": "&&", "or": "||", "xor": "!="}
 _RESULTS = {"u32": ("0xffffffffu", "0u"), "s32": ("-1", "0"), "f32": ("1.0f", "0.0f")}
 
