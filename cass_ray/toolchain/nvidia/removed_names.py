@@ -35,6 +35,8 @@ _HEADERS_OF_THRUST = (
     r"|detail/cstdint|detail/type_traits/has_trivial_assign)\.h"
 )
 
+_HEADERS_OF_TORCH = r"TH/TH\.h|THC/THC(?:General)?\.h"
+
 _NEEDED = {
     "cass_removed_thrust.h": re.compile(
         rf"error: (?:namespace \"thrust\" has no member(?: class)? \"(?:{_OF_THRUST})\""
@@ -68,6 +70,12 @@ _NEEDED = {
         r"fatal error: nvToolsExt\w{0,6}\.h: No such file"
         r"|could not open source file \"nvToolsExt\w{0,6}\.h\""
         r"|cannot open source file \"nvToolsExt\w{0,6}\.h\""
+    ),
+    "cass_removed_torch.h": re.compile(
+        rf"(?:fatal error: (?:{_HEADERS_OF_TORCH}): No such"
+        rf"|cannot open source file \"(?:{_HEADERS_OF_TORCH})\")"
+        r"|error: no suitable conversion function from \"const at::DeprecatedTypeProperties\""
+        r"|error: identifier \"(?:AT_CHECK|THC(?:udaCheck|CeilDiv|udaMalloc|udaFree|State\w*))\""
     ),
     "cass_removed_thrust_headers.h": re.compile(
         rf"(?:fatal error: (?:{_HEADERS_OF_THRUST}): No such"

@@ -15,7 +15,9 @@ from collections.abc import Iterator
 from cass_ray.translate.rules.rewrite import Rewrite
 from cass_ray.translate.rules.vectors import GUARD, definition_start
 
-_LEAD = re.compile(r"(?<!\w)(?P<name>\w+)\s*\(\s*(?:const\s+)?(?:enum\s+)?\Z")
+_LEAD = re.compile(
+    r"(?<!\w)(?P<name>\w+)\s*\((?P<before>[^(){};]*?)(?<![\w:])(?:const\s+)?(?:enum\s+)?\Z"
+)
 _BODY = re.compile(r"\s*(?=[{;])")
 
 _LERP = re.compile(
@@ -33,13 +35,13 @@ def guard_overloads(unit: Rewrite) -> None:
         return
     code = unit.source.code
     twins = {
-        (name, parameters)
+        signature
         for word in ("cudaError_t", "cudaError")
-        for name, parameters, _, _ in _with_first_parameter(unit, word)
+        for signature, _, _ in _with_parameter(unit, word)
     }
-    for name, parameters, name_start, closing in _with_first_parameter(unit, "CUresult"):
+    for signature, name_start, closing in _with_parameter(unit, "CUresult"):
         body = _BODY.match(code, closing + 1)
-        if body is None or (name, parameters) not in twins:
+        if body is None or signature not in twins:
             continue
         end = unit.source.closing(body.end()) if code[body.end()] == "{" else body.end()
         if end < 0:
@@ -63,14 +65,16 @@ def _guard_lerp(unit: Rewrite) -> None:
             unit.guard(start, end + 1, _LIBRARYS)
 
 
-def _with_first_parameter(unit: Rewrite, word: str) -> Iterator[tuple[str, int, int, int]]:
-    """Functions whose parameters begin with the type ``word``.
+def _with_parameter(unit: Rewrite, word: str) -> Iterator[tuple[tuple[str, str, int], int, int]]:
+    """Functions with a parameter of the type ``word``.
 
-    Their name, number of parameters, offset of the name and of the closing parenthesis.
+    Their name, what stands before that parameter and the number of parameters; then the offsets of
+    the name and of the closing parenthesis.
     """
     code = unit.source.code
     for offset in unit.words.get(word, ()):
         match = _LEAD.search(code, max(0, offset - 200), offset)
         parsed = unit.source.arguments(code.index("(", match.end("name"))) if match else None
         if match and parsed:
-            yield match["name"], len(parsed[0]), match.start("name"), parsed[1]
+            signature = (match["name"], " ".join(match["before"].split()), len(parsed[0]))
+            yield signature, match.start("name"), parsed[1]

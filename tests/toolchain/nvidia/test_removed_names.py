@@ -419,3 +419,49 @@ def test_words_of_windows_compilers(nvidia: NvidiaToolchain, tmp_path: Path) -> 
 def test_clang_knows_words_of_windows_compilers(tmp_path: Path) -> None:
     (tmp_path / "a.hip").write_text(WINDOWS + KERNEL)
     assert find_amd().compile(Unit(tmp_path, PurePosixPath("a.hip"))).host_assembly
+
+PYTORCH = {
+    "ATen/ceil_div.h": "namespace at { template <class T> constexpr T ceil_div(T a, T b)"
+    " { return (a + b - 1) / b; } }",
+    "ATen/core/DeprecatedTypeProperties.h": "namespace at { enum class ScalarType { Float = 6 };"
+    " struct DeprecatedTypeProperties { ScalarType scalarType() const { return {}; } }; }",
+    "ATen/cuda/CUDAContext.h": "namespace at::cuda { cudaStream_t getCurrentCUDAStream(); }",
+    "c10/cuda/CUDACachingAllocator.h": "namespace c10::cuda::CUDACachingAllocator"
+    " { void* raw_alloc(size_t); void raw_delete(void*); }",
+    "c10/cuda/CUDAException.h": "#define C10_CUDA_CHECK(call) checked(call)\nvoid checked(int);",
+    "c10/util/Exception.h": "#define TORCH_CHECK(...) checked(__VA_ARGS__)",
+}
+
+
+@pytest.mark.parametrize(
+    ("source", "called"),
+    [
+        ("#include <THC/THC.h>\ncudaStream_t f(THCState* s) { return"
+         " THCState_getCurrentStream(s); }", "getCurrentCUDAStream"),
+        ("#include <c10/util/Exception.h>\nvoid checked(bool, const char*);"
+         'void f(bool b) { AT_CHECK(b, "text"); }', "checked"),
+        ("#include <ATen/core/DeprecatedTypeProperties.h>\nnamespace detail {"
+         " inline at::ScalarType scalar_type(at::ScalarType s) { return s; } }\n"
+         "void done(at::ScalarType);"
+         "void f(const at::DeprecatedTypeProperties& t) { done(t); }", None),
+        ("#include <ATen/core/DeprecatedTypeProperties.h>\nnamespace detail {"
+         " inline at::ScalarType scalar_type(at::ScalarType s) { return s; } }\n"
+         "void done(at::ScalarType);"
+         "void f(const at::DeprecatedTypeProperties& t) { done(::detail::scalar_type(t)); }",
+         "done"),
+    ],
+)  # fmt: skip
+def test_what_extensions_of_old_pytorch_name(
+    nvidia: NvidiaToolchain, tmp_path: Path, source: str, called: str | None
+) -> None:
+    for path, text in PYTORCH.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(f"#pragma once\n{text}\n")
+    given = replace(unit(tmp_path, f"{source}\n{KERNEL}"), system_directories=(tmp_path,))
+    if called is None:
+        with pytest.raises(CompileFailure):
+            nvidia.compile(given)
+        return
+    made = nvidia.compile(given)
+    assert called in made.host_assembly
+    assert made.flags.endswith("-include cass_removed_torch.h")

@@ -604,6 +604,12 @@ def test_two_error_types_become_one() -> None:
     assert result.count("#endif") == 1
 
 
+@pytest.mark.parametrize(("before", "guarded"), [("const char* f, ", True), ("int l, ", False)])
+def test_two_error_types_become_one_behind_equal_parameters(before: str, guarded: bool) -> None:
+    source = f"void check(const char* f, cudaError_t e) {{ }}\nvoid check({before}CUresult e) {{ }}"
+    assert ("#ifndef __HIP_PLATFORM_AMD__" in translate(source).source) == guarded
+
+
 def test_votes_of_a_tile_become_functions() -> None:
     source = "namespace cg = cooperative_groups; bool f(T t) { return t.any(x > 0); }"
     result = translate(source).source

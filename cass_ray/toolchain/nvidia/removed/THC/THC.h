@@ -1,0 +1,2 @@
+#pragma once
+#include <cass_removed_torch.h>
