@@ -23,6 +23,7 @@ _PROGRAM = re.compile(
 _CMAKE_VERSION = re.compile(
     r"CMake (?P<wanted>[\d.]+) or higher is required\.\s+You are running version (?P<here>[\d.]+\d)"
 )
+_UNKNOWN_DIALECT = re.compile(r"requires the language dialect\s+\"CUDA\d+\"")
 _CMAKE_PACKAGE = re.compile(
     r"Could not find a package configuration file provided by\s+\"(?P<configured>[\w+.-]+)\""
     r"|^  Could NOT find (?P<found>[\w+.-]+) ",
@@ -106,6 +107,11 @@ def _missing_for_cmake(log: str) -> list[str]:
         f"{sys.executable} -m pip install 'cmake>={match['wanted']}', which cass project takes then"
         for match in _CMAKE_VERSION.finditer(log)
     ]
+    if _UNKNOWN_DIALECT.search(log):
+        lines.append(
+            "this CMake does not know nvcc's newer C++ dialects:"
+            f" {sys.executable} -m pip install cmake, which cass project takes then"
+        )
     for match in _CMAKE_PACKAGE.finditer(log):
         name = match["configured"] or match["found"]
         known = library_remedy(_CMAKE_NAMES.get(name, name))
