@@ -123,6 +123,7 @@ def _missing_for_cmake(log: str) -> list[str]:
 _CUDA_LIBRARY = re.compile(
     r"\bCUDA_(?P<variable>\w+?)_LIBRARY\b|\bCUDA::(?P<target>\w+)"
     r"|(?:cannot find -l|unable to find library -l)(?P<linked>\w+)"
+    r"|fatal error: '?(?P<included>cublasLt|cu(?:blas|fft|solver|sparse|dnn)|nccl|npp)\w*\.h\b"
 )
 _CUDA_LIBRARIES = re.compile(
     r"(?:cu(?:blas(?:lt)?|fft|rand|solver|sparse|dnn|tensor)|nccl|npp\w*|nvjpeg|nvgraph)$"
@@ -130,8 +131,8 @@ _CUDA_LIBRARIES = re.compile(
 
 
 def cuda_libraries(log: str) -> tuple[str, ...]:
-    """Nvidia's libraries that a build did not find, as FindCUDA, FindCUDAToolkit and linkers say
-    it; the runtime is none of them."""
+    """Nvidia's libraries that a build did not find, as FindCUDA, FindCUDAToolkit, compilers and
+    linkers say it; the runtime is none of them."""
     names = (match[match.lastgroup or 0] for match in _CUDA_LIBRARY.finditer(log))
     return tuple(dict.fromkeys(each for each in names if _CUDA_LIBRARIES.match(each.lower())))
 
