@@ -42,7 +42,8 @@ from cass_ray.translate.protocol import TranslatorError
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
-_LOG_LINES = 25
+_TOLD = 2500
+"""Characters of the log of a step that failed."""
 
 
 @app.command()
@@ -200,7 +201,7 @@ def _summary(made: ProjectResult, source: str, folder: Path) -> None:
     if made.cuda is not None:
         typer.echo(f"CUDA: build {made.cuda.outcome.value} (nvcc, without the switch)")
         if not made.cuda.passed:
-            typer.echo("\n".join(made.cuda.log.splitlines()[-_LOG_LINES:]), err=True)
+            typer.echo(made.cuda.told(_TOLD), err=True)
     typer.echo(f"{folder / 'port.patch'}, {folder / 'report.html'}")
     where = shlex.quote(source if Path(source).is_dir() else "CLONE")
     patch = shlex.quote(str((folder / "port.patch").resolve()))
@@ -221,4 +222,4 @@ def _compared(target: TargetResult) -> None:
 def _log(target: TargetResult) -> None:
     step = target.test if target.built else target.build
     if not step.passed and step.log:
-        typer.echo("\n".join(step.log.splitlines()[-_LOG_LINES:]), err=True)
+        typer.echo(step.told(_TOLD), err=True)

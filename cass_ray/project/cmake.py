@@ -15,11 +15,17 @@ Version = tuple[int, ...]
 _WANTED = re.compile(
     r"^[^#\n]*\bcmake_minimum_required\s*\(\s*VERSION\s+([\d.]+)", re.IGNORECASE | re.MULTILINE
 )
+_NEWEST_DIALECT = re.compile(
+    r"^[^#\n]*(?:CUDA_STANDARD\s+|\bcuda_std_)2\d\b", re.IGNORECASE | re.MULTILINE
+)
+_KNOWS_NEWEST_DIALECT = (3, 25, 2)
+"""The first CMake that compiles C++20 by nvcc; Debian 12 has the one before."""
 _VERSION = re.compile(r"cmake version (\d+(?:\.\d+)*)")
 
 
-def newer_cmake(root: Path) -> Path | None:
-    """The folder of the package ``cmake``'s programs, if the project at ``root`` needs them.
+def newer_cmake(root: Path, *, for_nvcc: bool = False) -> Path | None:
+    """The folder of the package ``cmake``'s programs, if the project at ``root`` needs them, which
+    nvcc compiles or hipcc.
 
     None if the system's CMake is new enough for all that the project's first file asks for, some of
     it for one option alone, and where the package (``pip install cmake``) is not installed.
@@ -27,6 +33,8 @@ def newer_cmake(root: Path) -> Path | None:
     file = root / "CMakeLists.txt"
     text = file.read_text("utf-8", "replace") if file.is_file() else ""
     wanted = max(map(_numbers, _WANTED.findall(text)), default=())
+    if for_nvcc and _NEWEST_DIALECT.search(text):
+        wanted = max(wanted, _KNOWS_NEWEST_DIALECT)
     return packaged() if wanted > system_version() else None
 
 

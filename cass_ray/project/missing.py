@@ -23,6 +23,7 @@ _PROGRAM = re.compile(
 _CMAKE_VERSION = re.compile(
     r"CMake (?P<wanted>[\d.]+) or higher is required\.\s+You are running version (?P<here>[\d.]+\d)"
 )
+_UNKNOWN_DIALECT = re.compile(r"requires the language dialect\s+\"CUDA\d+\"")
 _CMAKE_PACKAGE = re.compile(
     r"Could not find a package configuration file provided by\s+\"(?P<configured>[\w+.-]+)\""
     r"|^  Could NOT find (?P<found>[\w+.-]+) ",
@@ -106,6 +107,11 @@ def _missing_for_cmake(log: str) -> list[str]:
         f"{sys.executable} -m pip install 'cmake>={match['wanted']}', which cass project takes then"
         for match in _CMAKE_VERSION.finditer(log)
     ]
+    if _UNKNOWN_DIALECT.search(log):
+        lines.append(
+            "this CMake does not know nvcc's newer C++ dialects:"
+            f" {sys.executable} -m pip install cmake, which cass project takes then"
+        )
     for match in _CMAKE_PACKAGE.finditer(log):
         name = match["configured"] or match["found"]
         known = library_remedy(_CMAKE_NAMES.get(name, name))
@@ -117,6 +123,7 @@ def _missing_for_cmake(log: str) -> list[str]:
 _CUDA_LIBRARY = re.compile(
     r"\bCUDA_(?P<variable>\w+?)_LIBRARY\b|\bCUDA::(?P<target>\w+)"
     r"|(?:cannot find -l|unable to find library -l)(?P<linked>\w+)"
+    r"|fatal error: '?(?P<included>cublasLt|cu(?:blas|fft|solver|sparse|dnn)|nccl|npp)\w*\.h\b"
 )
 _CUDA_LIBRARIES = re.compile(
     r"(?:cu(?:blas(?:lt)?|fft|rand|solver|sparse|dnn|tensor)|nccl|npp\w*|nvjpeg|nvgraph)$"
@@ -124,8 +131,8 @@ _CUDA_LIBRARIES = re.compile(
 
 
 def cuda_libraries(log: str) -> tuple[str, ...]:
-    """Nvidia's libraries that a build did not find, as FindCUDA, FindCUDAToolkit and linkers say
-    it; the runtime is none of them."""
+    """Nvidia's libraries that a build did not find, as FindCUDA, FindCUDAToolkit, compilers and
+    linkers say it; the runtime is none of them."""
     names = (match[match.lastgroup or 0] for match in _CUDA_LIBRARY.finditer(log))
     return tuple(dict.fromkeys(each for each in names if _CUDA_LIBRARIES.match(each.lower())))
 

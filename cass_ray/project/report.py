@@ -24,7 +24,7 @@ table { border-collapse: collapse; width: 100% } td, th { text-align: left; padd
 tr + tr { border-top: 1px solid #ccc } pre { background: #f4f4f4; padding: 1rem; overflow: auto }
 .error, .failed, .differs { color: #a00 } .passed, .exact, .numeric { color: #060 }
 """
-_LOG_LINES = 120
+_TOLD = 12_000
 _MOST_LEFT_OUT = 8
 
 
@@ -286,20 +286,20 @@ def places(tree: TreeResult) -> str:
 
 
 def _log(target: TargetResult) -> str:
-    return _end_of(target.architecture, target.test if target.built else target.build)
+    return _failed(target.architecture, target.test if target.built else target.build)
 
 
 def _cuda_log(result: ProjectResult) -> str:
-    return _end_of("CUDA", result.cuda) if result.cuda is not None else ""
+    return _failed("CUDA", result.cuda) if result.cuda is not None else ""
 
 
-def _end_of(name: str, step: Step) -> str:
-    """What a step that did not pass wrote last."""
+def _failed(name: str, step: Step) -> str:
+    """The errors of a step that did not pass, and what it wrote last."""
     if step.passed or not step.log:
         return ""
-    tail = "\n".join(step.log.splitlines()[-_LOG_LINES:])
     name = html.escape(name)
-    return f"<h2>{name}: {html.escape(step.command)}</h2><pre>{html.escape(tail)}</pre>"
+    told = html.escape(step.told(_TOLD))
+    return f"<h2>{name}: {html.escape(step.command)}</h2><pre>{told}</pre>"
 
 
 def html_table(heads: list[str], rows: list[list[str]]) -> str:

@@ -31,7 +31,9 @@ RECORD_VARIABLE = "CASS_RECORD"
 
 _TAIL = 200_000
 _MOST_OUTPUT = 64 << 20
-_DIAGNOSTIC = re.compile(r"[^:\n]+:\d+:\d+: (fatal error|error|warning|note|remark): ")
+_DIAGNOSTIC = re.compile(
+    r"[^:\n]+(?::\d+:\d+|\(\d+\)): (fatal error|error|warning|note|remark)\b"  # clang's, nvcc's
+)
 _AS_ON_A_CARD = DeviceMode(as_on_a_card=True)
 
 
@@ -59,6 +61,10 @@ class Step:
     @property
     def passed(self) -> bool:
         return self.outcome is StepOutcome.PASSED
+
+    def told(self, most: int) -> str:
+        """The errors in its log and the log's end, in some ``most`` characters."""
+        return shortened(self.log.rstrip(), most)
 
 
 @dataclass(frozen=True)
@@ -240,9 +246,9 @@ def shortened(text: str, most: int) -> str:
     """
     if len(text) <= most:
         return text
-    end = most // 2
-    kept, room, inside = list[str](), most - end, False
-    for line in text[:-end].splitlines(keepends=True):
+    begin = text.find("\n", len(text) - most // 2) + 1 or len(text) - most // 2
+    kept, room, inside = list[str](), most - most // 2, False
+    for line in text[:begin].splitlines(keepends=True):
         if found := _DIAGNOSTIC.match(line):
             inside = "error" in found[1] or (inside and found[1] == "note")
         if inside and len(line) > room:
@@ -250,4 +256,4 @@ def shortened(text: str, most: int) -> str:
         if inside:
             kept.append(line)
             room -= len(line)
-    return "".join(kept) + text[-end:]
+    return "".join(kept) + text[begin:]

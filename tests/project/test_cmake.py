@@ -40,6 +40,25 @@ def test_the_packages_cmake_is_for_projects_that_want_a_newer_one(
     assert (cmake.newer_cmake(tmp_path) is not None) == taken
 
 
+@pytest.mark.parametrize(
+    ("text", "taken"),
+    [
+        ("set(CMAKE_CUDA_STANDARD 20)", True),
+        ("target_compile_features(x PUBLIC cuda_std_23)", True),
+        ("set_target_properties(x PROPERTIES CUDA_STANDARD 17 CXX_STANDARD 20)", False),
+        ("# set(CMAKE_CUDA_STANDARD 20)", False),
+    ],
+)
+def test_nvcc_compiles_newer_dialects_by_a_newer_cmake(
+    text: str, taken: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "CMakeLists.txt").write_text(f"cmake_minimum_required(VERSION 3.24)\n{text}\n")
+    monkeypatch.setattr(cmake, "system_version", lambda: (3, 25, 1))
+    monkeypatch.setattr(cmake, "packaged", lambda: Path("/packages/cmake/data/bin"))
+    assert (cmake.newer_cmake(tmp_path, for_nvcc=True) is not None) == taken
+    assert cmake.newer_cmake(tmp_path) is None
+
+
 def test_a_project_without_cmake_needs_none(tmp_path: Path) -> None:
     assert cmake.newer_cmake(tmp_path) is None
 

@@ -36,6 +36,8 @@ from cass_ray.project.missing import calls_nvcc, cuda_libraries, what_is_missing
         ("CMake Error at CMakeLists.txt:1 (cmake_minimum_required):\n"
          "  CMake 3.26 or higher is required.  You are running version 3.25.1\n",
          f"CMake 3.26 is wanted, 3.25.1 is here: {sys.executable} -m pip install 'cmake>=3.26'"),
+        ("  Target \"x\" requires the language dialect \"CUDA20\" (with compiler\n",
+         "this CMake does not know nvcc's newer C++ dialects: "),
         ("  Could not find a package configuration file provided by \"hipblas\" with any\n",
          "missing CMake package hipblas: it is in AMD's libraries: cass setup libraries"),
         ("  Could not find a package configuration file provided by\n  \"strf\" with any of\n",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cass_ray.project.steps import StepOutcome, limits_of, run_step, shortened
+from cass_ray.project.steps import Step, StepOutcome, limits_of, run_step, shortened
 from cass_ray.toolchain.sandbox.isolation import View
 from cass_ray.translate.repair.loop import diagnostics
 
@@ -24,9 +24,20 @@ def test_errors_before_the_end_stay() -> None:
     short = shortened(text, 5000)
     assert short.startswith(ERROR)
     assert short.endswith("make: *** Error 1\n")
-    assert len(short) == len(ERROR) + 2500
+    assert len(ERROR) + 2500 - len(WARNING) < len(short) <= len(ERROR) + 2500
+    assert short.removeprefix(ERROR).startswith(("a.cu", "    9"))  # whole lines
     (error,) = diagnostics(short)
     assert (error.line, error.message) == (3, "no member named 'x'")
+
+
+def test_what_is_told_of_a_step_begins_with_its_errors() -> None:
+    error = 'kernel.cu(7): error: identifier "x" is undefined\n    x = 1;\n    ^\n'
+    warned = 'kernel.cu(9): warning #177-D: variable "b" was declared but never referenced\n'
+    step = Step("make", StepOutcome.FAILED, log=warned * 9 + error + warned * 90 + "gave up\n")
+    told = step.told(1000)
+    assert told.startswith(error)
+    assert told.endswith("gave up")
+    assert len(told) <= len(error) + 500
 
 
 def test_short_output_stays_and_errors_leave_room() -> None:

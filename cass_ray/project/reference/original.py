@@ -30,7 +30,8 @@ from cass_ray.port.executable import DRIVER_LIBRARY, Executable, read_executable
 from cass_ray.port.lifting import ContainerLifter, write_fat_binaries
 from cass_ray.port.shim import shim_library
 from cass_ray.project.build_system import BuildPlan
-from cass_ray.project.missing import cuda_libraries
+from cass_ray.project.cmake import newer_cmake
+from cass_ray.project.missing import cuda_libraries, what_is_missing
 from cass_ray.project.reference.comparing import NO_REFERENCE, OriginalRuns
 from cass_ray.project.reference.recording import (
     BuiltFile,
@@ -66,7 +67,7 @@ PROGRAM_SECONDS = 120
 _MEMORY_BYTES = 12 << 30
 _LOG_LINES = 3
 _ERROR = re.compile(r"(?i)\berror\b|\bfatal\b|cannot find|undefined reference")
-_SUMMED_UP = re.compile(r"g?make(?:\[\d+\])?:|collect2:|ninja:|.*\bWerror\b")
+_SUMMED_UP = re.compile(r"-- |g?make(?:\[\d+\])?:|collect2:|ninja:|.*\bWerror\b")
 _MISSING_TOOL = ": command not found"
 """What a shell says; the project is not to blame."""
 _FORM = "2"
@@ -150,11 +151,21 @@ class _Session:
         self._say = say
         self._limits = limits_of(original.seconds, _MEMORY_BYTES)
         devices = (presented(DEFAULT_ARCHITECTURE, RunMode(), original.card),)
-        variables = {**CLEAN_ENVIRONMENT, **environment(devices, None)}
-        path = ":".join([*(str(folder) for folder in original.tools), variables["PATH"]])
+        variables = {
+            **CLEAN_ENVIRONMENT,
+            **environment(devices, None),
+            "CMAKE_POLICY_VERSION_MINIMUM": "3.5",  # CMake 4 refuses files that ask for less
+        }
+        cmake = newer_cmake(original.source, for_nvcc=True)
+        tools = (cmake, *original.tools) if cmake else original.tools
+        path = ":".join([*map(str, tools), variables["PATH"]])
         self._variables = {**variables, **toolkit.variables(path)}
         self._view = View(
-            read_only=(*toolkit.visible(), *original.also_visible),
+            read_only=(
+                *toolkit.visible(),
+                *original.also_visible,
+                *((cmake.parents[1],) if cmake else ()),
+            ),
             writable=(original.tree,),
             process_filesystem=True,
             refuses_sockets=True,
@@ -177,7 +188,7 @@ class _Session:
         tree, build = self._original.tree, self.build()
         if not build.passed:
             said = f"the original does not build with nvcc: {_said(build)}"
-            return no_reference(said + _without_libraries(build.log), unbuilt=True)
+            return no_reference(said + _to_do(build.log), unbuilt=True)
         files = built_files(tree)
         programs = gpu_programs(files)
         if not programs:
@@ -300,10 +311,10 @@ def _without_launch(runs: Sequence[ProgramRun], problems: Mapping[str, str], ste
     return f"no kernel of the original ran, lifted{because}"
 
 
-def _without_libraries(log: str) -> str:
-    """The message about Nvidia's libraries in a failed build's log, and what a person can do."""
+def _to_do(log: str) -> str:
+    """What a person can do about the original's failed build."""
     if not (names := ", ".join(cuda_libraries(log))):
-        return ""
+        return "".join(f"; {each}" for each in what_is_missing(log))
     return (
         f"; it links {names}, which lifted programs do not have: installing it does not help."
         " Compare what does without, file by file: cass verify FILE.cu PORT.hip"
@@ -328,6 +339,7 @@ def _key(original: OriginalProject, toolkit: Toolkit) -> str:
     parts: list[str | bytes] = [_FORM, plan.build, plan.test, tree, str(original.runtime.resolve())]
     parts += [toolkit.toolchain.fingerprint, original.amd.fingerprint, lift.fingerprint()]
     parts += [str(original.seconds), launcher().parent.name, original.card]
+    parts.append(str(newer_cmake(original.source, for_nvcc=True)))
     for root in (original.source, *original.also_visible):
         for path in source_files(root):
             parts += [path.relative_to(root).as_posix(), path.read_bytes()]
