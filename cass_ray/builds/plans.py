@@ -235,9 +235,10 @@ def _make(place: Path, folder: str) -> Iterator[BuildCommands]:
         wanted = example.with_suffix("")
         if wanted.name in text and not wanted.exists():
             commands.append(shlex.join(["cp", example.name, wanted.name]))
+    make = "make" if "include" not in text else "python3 /cass/python/run_make.py"
     switches = " ".join(f"{match[1]}=1" for match in _SWITCH.finditer(text))
     home = "CUDA_DIR=/cass/cuda CUDA_HOME=/cass/cuda CUDA_PATH=/cass/cuda"
-    yield BuildCommands("make", folder, (*commands, f"make -k -i -j2 {switches} {home}".strip()))
+    yield BuildCommands("make", folder, (*commands, f"{make} -k -i -j2 {switches} {home}".strip()))
 
 
 def _text(path: Path) -> str:

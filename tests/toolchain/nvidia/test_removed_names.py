@@ -420,6 +420,7 @@ def test_clang_knows_words_of_windows_compilers(tmp_path: Path) -> None:
     (tmp_path / "a.hip").write_text(WINDOWS + KERNEL)
     assert find_amd().compile(Unit(tmp_path, PurePosixPath("a.hip"))).host_assembly
 
+
 PYTORCH = {
     "ATen/ceil_div.h": "namespace at { template <class T> constexpr T ceil_div(T a, T b)"
     " { return (a + b - 1) / b; } }",
