@@ -10,8 +10,10 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 
+from cass_ray.project.leaving_headers import copied_headers, installed_headers
 from cass_ray.translate.project.build_files import configures
 from cass_ray.translate.project.templates import is_for_programs
 from cass_ray.translate.project.tree import COMPILED, SUFFIXES, is_source, source_files
@@ -20,21 +22,6 @@ from cass_ray.translate.rules.tables import snippets
 _FEWEST_FILES = 2
 _READ_AS_TEXT = re.compile(r"\b(?:(?:hip|nv)rtcCreateProgram|load_inline|RawModule|RawKernel)\b")
 """What compiles text while it runs, which finds no header beside it."""
-_HEADER = r"(?:\.(?:h|hh|hpp|hxx|cuh|inl)(?![\w.])|\$[{(]\w*(?:HEADER|HDR|INC|FILES|_H)\w*[)}])"
-_COPIED = re.compile(
-    rf"\binstall\s*\([^()]*\bFILES\b[^()]*{_HEADER}|\bPUBLIC_HEADER\b"
-    rf"|\bfile\s*\(\s*(?:COPY|INSTALL)\b[^()]*{_HEADER}|\bconfigure_file\s*\(\s*[^\s()]*{_HEADER}"
-    rf"|^\t[^\n]*(?<![\w.-])(?:cp|install)\s[^\n]*{_HEADER}",
-    re.IGNORECASE | re.MULTILINE,
-)
-_INSTALLED = re.compile(
-    r"\binstall\s*\(\s*DIRECTORY\b|\bcopy_?(?:tree|directory)\b|\bcp\s+-\w*[rRa]", re.IGNORECASE
-)
-"""What copies a folder of headers, so that one finds nothing above it."""
-_FOLDERS = re.compile(
-    r"\binstall\s*\(\s*DIRECTORY((?:\s+\"?[^\s()\"]*[^\s()\"A-Z_][^\s()\"]*\"?)+)"
-)
-_HERE = re.compile(r"^\$\{(?:CMAKE_CURRENT_(?:SOURCE|LIST)|(?:CMAKE|PROJECT)_SOURCE)_DIR\}/?")
 
 
 def share_snippets(root: Path) -> list[Path]:
@@ -47,21 +34,21 @@ def share_snippets(root: Path) -> list[Path]:
     texts = _texts(root)
     if _compiles_text(texts):
         return []
-    wanted = COMPILED if _copies_headers(texts) else SUFFIXES
-    installed = _installs_folders(texts)
-    folders = _installed_folders(root, texts)
+    copied, installed = copied_headers(texts), installed_headers(root, texts)
     made: list[Path] = []
     # A long one may hold a short one.
     for name, snippet in sorted(snippets().items(), key=lambda item: -len(item[1])):
         holders: defaultdict[tuple[Path, str], list[Path]] = defaultdict(list)
         inside: list[Path] = []
         for path, text in texts.items():
-            if path.suffix not in wanted or snippet not in text:
+            is_compiled = path.suffix in COMPILED
+            stays = path.suffix not in SUFFIXES or (path in copied and not is_compiled)
+            if stays or snippet not in text:
                 continue
-            if not installed or path.suffix in COMPILED:
+            if is_compiled or path not in installed:
                 inside.append(path)
                 continue
-            within = [folder for folder in folders if folder in path.parents]
+            within = [folder for folder in installed.folders if folder in path.parents]
             alone = max(within, key=lambda folder: len(folder.parts), default=path.parent)
             # A pattern that finds these files finds their header.
             holders[alone, path.suffix].append(path)
@@ -96,32 +83,11 @@ def _include(header: Path, paths: list[Path], snippet: str, texts: dict[Path, st
         path.write_text(texts[path], "utf-8", newline="")
 
 
-def headers_leave(root: Path) -> bool:
-    """Whether a build below ``root`` copies or installs headers, which find nothing above them."""
+def headers_leave(root: Path) -> Callable[[str], bool]:
+    """Whether a header below ``root`` is one that a build copies or installs, by its name there."""
     texts = _texts(root)
-    return _copies_headers(texts) or _installs_folders(texts)
-
-
-def _copies_headers(texts: dict[Path, str]) -> bool:
-    return any(_COPIED.search(text) for path, text in texts.items() if configures(path.name))
-
-
-def _installs_folders(texts: dict[Path, str]) -> bool:
-    builds = (text for path, text in texts.items() if configures(path.name) or path.suffix == ".py")
-    return any(map(_INSTALLED.search, builds))
-
-
-def _installed_folders(root: Path, texts: dict[Path, str]) -> list[Path]:
-    """Folders below ``root`` that its files of CMake install whole."""
-    named = (
-        place / _HERE.sub("", word.strip('"'))
-        for path, text in texts.items()
-        if configures(path.name)
-        for match in _FOLDERS.finditer(text)
-        for word in match[1].split()
-        for place in (path.parent, root)
-    )
-    return [folder for folder in named if folder.is_dir() and folder != root]
+    copied, installed = copied_headers(texts), installed_headers(root, texts)
+    return lambda name: root / name in copied or root / name in installed
 
 
 def compiles_its_text(root: Path) -> bool:

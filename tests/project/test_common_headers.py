@@ -48,9 +48,9 @@ def test_installed_headers_find_theirs_in_their_own_folder(
     names = ("inc/p/a.h", "inc/p/b.h", "inc/q/c.h", "src/a.cu", "app/b.cu")
     files = dict.fromkeys(names, LONG + AFTER)
     root = tree(tmp_path, files)
-    assert not headers_leave(root)
+    assert not headers_leave(root)("inc/p/a.h")
     (root / name).write_text(text)
-    assert headers_leave(root)
+    assert headers_leave(root)("inc/p/a.h")
     assert share_snippets(root) == [root / "inc/p/cass_vectors.h"]
     assert (root / "inc/q/c.h").read_text() == LONG + AFTER
     expected = f'#include "../inc/p/cass_vectors.h"\n{AFTER}'  # sources stay where they are
@@ -98,23 +98,36 @@ def test_what_is_read_as_text_keeps_its_own(name: str, text: str, tmp_path: Path
     assert {path: (root / path).read_text() for path in files} == files
 
 
+COPIED = "install(FILES ${MY_HEADERS} DESTINATION include)\n"
+
+
 @pytest.mark.parametrize(
-    ("name", "text"),
+    ("name", "text", "copied"),
     [
-        ("CMakeLists.txt", "install(FILES a.h b.h DESTINATION include)\n"),
-        ("CMakeLists.txt", "install(FILES ${MY_HEADERS} DESTINATION include)\n"),
-        ("CMakeLists.txt", "set_target_properties(x PROPERTIES PUBLIC_HEADER a.h)\n"),
-        ("CMakeLists.txt", "configure_file(a.h ${CMAKE_BINARY_DIR}/a.h COPYONLY)\n"),
-        ("CMakeLists.txt", "file(COPY a.h DESTINATION x)\n"),
-        ("Makefile", "install:\n\tcp a.h $(PREFIX)/include\n"),
+        ("CMakeLists.txt", "install(FILES a.h b.h DESTINATION include)\n", "a.h b.h"),
+        ("CMakeLists.txt", COPIED, "a.h b.h v/c.h v/d.h"),  # whatever it is
+        ("CMakeLists.txt", f"set(MY_HEADERS a.h ${{V}})\nset(V v/c.h)\n{COPIED}", "a.h v/c.h"),
+        ("v/CMakeLists.txt", f"file(GLOB MY_HEADERS *.h)\n{COPIED}", "v/c.h v/d.h"),
+        ("v/CMakeLists.txt", f"file(GLOB MY_HEADERS ../*.h)\n{COPIED}", "a.h b.h v/c.h v/d.h"),
+        ("v/CMakeLists.txt", "install(FILES ${HERE}/c.h DESTINATION ${INCLUDE})\n", "v/c.h"),
+        ("v/CMakeLists.txt", "install(FILES about.txt DESTINATION include)\n", ""),
+        ("CMakeLists.txt", "set_target_properties(x PROPERTIES PUBLIC_HEADER a.h)\n", "a.h"),
+        ("CMakeLists.txt", "configure_file(a.h ${CMAKE_BINARY_DIR}/a.h COPYONLY)\n", "a.h"),
+        ("CMakeLists.txt", "file(COPY a.h DESTINATION x)\n", "a.h"),
+        ("Makefile", "install:\n\tcp a.h $(PREFIX)/include\n", "a.h"),
+        ("Makefile", "HDRS = a.h b.h\ninstall:\n\tcp $(HDRS) $(HDRDIR)\n", "a.h b.h"),
     ],
-)
-def test_headers_that_a_build_copies_keep_their_own(name: str, text: str, tmp_path: Path) -> None:
+)  # fmt: skip
+def test_headers_that_a_build_copies_keep_their_own(
+    name: str, text: str, copied: str, tmp_path: Path
+) -> None:
     sources = dict.fromkeys(("a.cu", "b.cu"), LONG + AFTER)
-    headers = dict.fromkeys(("a.h", "b.h"), LONG + AFTER)
+    headers = dict.fromkeys(("a.h", "b.h", "v/c.h", "v/d.h"), LONG + AFTER)
     root = tree(tmp_path, {**sources, **headers, name: text})
+    leaves = headers_leave(root)
     assert share_snippets(root) == [root / "cass_vectors.h"]
-    assert {each: (root / each).read_text() for each in headers} == headers
+    kept = {each for each in headers if LONG in (root / each).read_text()}
+    assert kept == set(copied.split()) == {each for each in headers if leaves(each)}
     assert all(LONG not in (root / each).read_text() for each in sources)
 
 

@@ -17,7 +17,7 @@ SIZES = (1000, 4000, 16_000)
 """Characters of the texts."""
 
 _RULES = RulesTranslator()
-_LONGEST = 100_000
+_LONGEST = 30_000
 _SASS = ".target sm_90\nFunction : f\n"
 _KERNEL = """\
 .amdgcn_target "amdgcn-amd-amdhsa--gfx1100"

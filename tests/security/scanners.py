@@ -15,7 +15,7 @@ from cass_ray.translate.repair.loop import repair
 from cass_ray.translate.rules.engine import RulesTranslator
 from cass_ray.translate.rules.reverse import HipToCudaTranslator
 
-SIZES = (1500, 6000, 24_000)
+SIZES = (1000, 4000, 16_000)
 """Characters of the texts."""
 
 _RULES = RulesTranslator()

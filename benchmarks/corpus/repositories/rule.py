@@ -29,6 +29,7 @@ LIST = FOLDER / "repositories.yaml"
 LISTS = (
     "named", "by_rule", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",
     "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth",
+    "seventeenth",
 )  # fmt: skip
 LATER_LISTS = {"second": "by_rule", "third": "second", "fourth": "third", "fifth": "fourth"}
 """Later lists, with the one that each follows."""
@@ -98,6 +99,8 @@ class RepositoryList(StrictModel):
     """Clones whose README alone names a permissive licence."""
     sixteenth: list[Repository] = []
     """Clones that were had and have few files, or more than the rule takes."""
+    seventeenth: list[Repository] = []
+    """Courses, samples, own programs and small libraries of further names, and of known ones."""
     not_had: list[str] = []
     """Candidates before the last one taken of which no clone could be had."""
 

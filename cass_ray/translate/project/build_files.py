@@ -38,6 +38,7 @@ from cass_ray.translate.project.cmake_findcuda import (
 )
 from cass_ray.translate.project.cmake_ipo import is_checked, plain_module, without_gcc
 from cass_ray.translate.project.cmake_lists import (
+    chosen_sources,
     find_by_file,
     link_listed,
     parameters,
@@ -212,7 +213,7 @@ def translate_cmake(text: str) -> Translation:
             whole + without_gcc(name.lower(), whole[whole.index("(") + 1 : -1], checked)
         )
     )
-    given = parameters(text)
+    given = parameters(text) | chosen_sources(text)
     file.replace_commands(
         lambda name, whole: _command(name, whole, targets, headers, asked, own, given, file.words)
     )
@@ -418,7 +419,8 @@ def _language(
 ) -> str:
     """CMake takes ``.cu`` for CUDA: say that the files are HIP.
 
-    ``known`` are the parameters of the file's functions and macros.
+    ``known`` are the parameters of the file's functions and macros, and variables whose files are
+    chosen when CMake runs.
     """
     if command == "file":
         if not words or not words[0].startswith("GLOB") or not _CUDA_GLOB.search(body):

@@ -34,6 +34,10 @@ _PARSED = re.compile(
     r"\bcmake_parse_arguments\s*\(\s*(?:PARSE_ARGV\s+\d+\s+)?\"?(?P<prefix>\w+)\"?(?P<options>[^()]*)\)",
     re.IGNORECASE,
 )
+_SET = re.compile(r"\bset\s*\(\s*(\w+)\s+([^()#]*)\)", re.IGNORECASE)
+_CHOSEN = re.compile(r"[.]cu\b.*\bCACHE\b", re.DOTALL)
+_ENDS = re.compile(r"\$\{(\w+)\}(?=[\s\";]|$)").findall
+_JOINED = re.compile(r"(?<=/)\$\{(\w+)\}(?=[\s\";]|$)")
 _BOUNDS = {"PARENT_SCOPE", ""}
 
 
@@ -141,6 +145,20 @@ def parameters(text: str) -> frozenset[str]:
         prefix = match["prefix"]
         words += [f"{prefix}_{name}" for name in (*names, "UNPARSED_ARGUMENTS") if name]
     return frozenset(words)
+
+
+def chosen_sources(text: str) -> frozenset[str]:
+    """Variables of a CMake file that hold a ``.cu`` file whose name the user of the build chooses,
+    or one that is put together from other variables, and those that are made of them."""
+    values = [(match[1], match[2]) for match in _SET.finditer(text)]
+    named = {name for name, value in values if ".cu" in value}
+    found = {name for name, value in values if _CHOSEN.search(value)}
+    found |= {name for name, value in values if named.intersection(_JOINED.findall(value))}
+    while more := {
+        name for name, value in values if name not in found and found.intersection(_ENDS(value))
+    }:
+        found |= more
+    return frozenset(found)
 
 
 def set_parameters(names: list[str]) -> str:

@@ -62,13 +62,17 @@ _RUNTIME = f"#ifdef {MACRO}\n#include <hip/hip_runtime.h>\n#endif\n"
 
 
 def share_tree(
-    original: Path, translated: Path, output: Path, *, headers_leave: bool = False
+    original: Path,
+    translated: Path,
+    output: Path,
+    *,
+    headers_leave: Callable[[str], bool] = lambda name: False,
 ) -> tuple[VendorSwitch, tuple[str, ...]]:
     """Write to ``output`` one tree for both vendors; what lay there goes.
 
     ``translated`` is the translation of ``original``. Files that are neither C, C++ or CUDA source
-    nor build files of CMake or make are as in ``translated``. If ``headers_leave`` their places,
-    each has the names that it uses, since it finds no header of the tree there.
+    nor build files of CMake or make are as in ``translated``. Each that ``headers_leave`` says
+    leaves its place has the names that it uses, since it finds no header of the tree there.
     Returns what makes the build one for AMD, and which files of the original are in HIP's form
     alone.
 
@@ -102,7 +106,7 @@ def share_tree(
             if name in builds:
                 text = share_build_file(name, cuda, hip, switch)
             else:
-                leaves = headers_leave and Path(name).suffix not in COMPILED
+                leaves = Path(name).suffix not in COMPILED and headers_leave(name)
                 if leaves or is_template(name):  # what is made of one may lie anywhere
                     used = {token: names[token] for token in _tokens(cuda) if token in names}
                     opening = _names_text(used)

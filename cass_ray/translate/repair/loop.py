@@ -27,6 +27,7 @@ from cass_ray.translate.repair.constants import (
     make_plain_constant,
     name_no_object,
 )
+from cass_ray.translate.repair.declared_later import declare_before
 from cass_ray.translate.repair.device_pointers import count_bytes, drop_const
 from cass_ray.translate.repair.half_assignments import convert_halves, name_assigned_type
 from cass_ray.translate.repair.host_math import name_standard_function
@@ -458,6 +459,7 @@ _RULES: tuple[Fix, ...] = (
     _by_message(drop_const),
     _by_message(return_success),
     _with_notes(name_index_types),
+    _with_notes(declare_before),
     _with_notes(make_plain_constant),
     _with_notes(name_no_object),
     _by_message(assign_where_nothing_does),

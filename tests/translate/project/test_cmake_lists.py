@@ -81,3 +81,19 @@ def test_cublas_lt_alone_is_a_library_of_its_own() -> None:
 def test_lists_of_languages(lists: str, takes: str, expected: str) -> None:
     made = translate_cmake(f"{lists}\n{takes}\n").source
     assert made.startswith(f"{expected}\n")
+
+
+@pytest.mark.parametrize(
+    ("before", "chosen"),
+    [
+        ('set(K src/a.cu CACHE FILEPATH "which")\n', True),
+        ('set(P src/a.cu CACHE STRING "which")\nset(K "${PROJECT_SOURCE_DIR}/${P}")\n', True),
+        ("set(N a.cu)\nset(F ${SRC}/${N})\nset(K ${F} main.cpp)\n", True),
+        ("set(K a.cu b.cu)\n", False),  # is known where it is set
+        ("set(A a.cu)\nset(K ${A} c.cpp)\n", False),
+        ('set(O fast CACHE STRING "which")\nset(K ${O})\n', False),
+    ],
+)
+def test_a_source_that_the_user_of_a_build_chooses_is_hip(before: str, chosen: bool) -> None:
+    made = translate_cmake(f"{before}add_executable(x main.cpp ${{K}})\n").source
+    assert ("foreach(source ${K})" in made) == chosen
