@@ -6,6 +6,7 @@ registered in ``pyproject.toml`` under ``cass_ray.commands``; nothing here names
 
 from __future__ import annotations
 
+import functools
 import platform
 import sys
 from importlib.metadata import EntryPoint, entry_points
@@ -144,6 +145,7 @@ class LazyGroup(TyperGroup):
                     formatter.write_dl([(n.ljust(width), line) for n, line in commands.items()])
 
 
+@functools.cache
 def _registered() -> dict[str, EntryPoint]:
     return {each.name: each for each in entry_points(group=GROUP)}
 

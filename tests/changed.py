@@ -49,10 +49,10 @@ def packages_of(module: str) -> list[str]:
 
 def strings(source: str) -> set[str]:
     """Strings of a module without its docstrings, the constant parts of f-strings too."""
-    tree = ast.parse(source)
-    texts = {n.value.value for n in ast.walk(tree) if isinstance(n, ast.Expr)
+    nodes = list(ast.walk(ast.parse(source)))
+    texts = {n.value.value for n in nodes if isinstance(n, ast.Expr)
              and isinstance(n.value, ast.Constant) and isinstance(n.value.value, str)}  # fmt: skip
-    constants = (n.value for n in ast.walk(tree) if isinstance(n, ast.Constant))
+    constants = (n.value for n in nodes if isinstance(n, ast.Constant))
     return {text for text in constants if isinstance(text, str) and text not in texts}
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -52,21 +51,12 @@ _ASSEMBLY_SUFFIX = ".s"
 _SOURCE_SUFFIXES = frozenset({".cu", ".hip", ".cpp"})
 
 
-class RunBackend(StrEnum):
-    """Where the program's kernels run."""
-
-    RDNA3 = "rdna3"
-
-
 @app.command()
 def run(
     file: Annotated[Path, typer.Argument(help="A .cu or .hip file, or AMD assembly (.s).")],
     arguments: Annotated[
         list[str] | None, typer.Argument(help="Arguments of the program, after --.")
     ] = None,
-    backend: Annotated[
-        RunBackend, typer.Option(help="rdna3: AMD machine code, executed on the CPU.")
-    ] = RunBackend.RDNA3,
     arch: Annotated[
         list[str] | None,
         typer.Option(

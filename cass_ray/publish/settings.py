@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from cass_ray.config import StrictModel
 from cass_ray.corpus.screening.licenses import PERMISSIVE, LicenseSettings
@@ -17,6 +18,17 @@ class PublishSettings(StrictModel):
     """Folder of a data set, of an exported model, or of benchmark results."""
     out: Path
     """Folder that the files for publication are written to."""
+
+    @field_validator("source", "out")
+    @classmethod
+    def _is_local(cls, folder: Path) -> Path:
+        """A path of a URL has one slash left."""
+        if re.match(r"\w+:/", str(folder)) and not folder.exists():
+            raise ValueError(
+                f"{folder} is a URL: give a folder of this machine (copy it there first)"
+            )
+        return folder
+
     name: str = Field(default="cass-ray", pattern=r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}")
     licenses: LicenseSettings = LicenseSettings(allow=list(PERMISSIVE), unknown=False)
     """Rows of other licenses are withheld. Unlike a build, publication takes no unknown ones."""

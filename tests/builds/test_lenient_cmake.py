@@ -24,7 +24,10 @@ def test_cmake_goes_on_past_packages_and_submodules_that_are_missing(
     lists = """\
 cmake_minimum_required(VERSION 3.18)
 project(p LANGUAGES CXX CUDA)
-find_package(NoSuchPackageAnywhere REQUIRED)
+find_package(NoSuchPackageAnywhere REQUIRED COMPONENTS part)
+if(NoSuchPackageAnywhere_CXX_FOUND AND NoSuchPackageAnywhere_part_FOUND)
+  add_compile_definitions(HAVE_ALL)
+endif()
 add_subdirectory(third_party/absent)
 if(NOT EXISTS /opt/nothing)
   message(FATAL_ERROR "install something")
@@ -39,6 +42,7 @@ install(TARGETS kernels DESTINATION lib)
     made = recording.record(tree, [])
 
     assert list(made.units) == ["a.cu"]
+    assert made.units["a.cu"].definitions == ("HAVE_ALL",)
     assert any("install something" in entry for entry in made.log)
 
 

@@ -177,6 +177,13 @@ def test_a_model_is_copied_without_pickles(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize("option", ["source", "out"])
+def test_a_url_is_no_folder(option: str, tmp_path: Path) -> None:
+    given = {"source": tmp_path, "out": tmp_path / "out", option: "s3://bucket/data"}
+    with pytest.raises(ValueError, match="give a folder of this machine"):
+        PublishSettings.model_validate(given)
+
+
 def test_nothing_to_publish_says_what_could_be(tmp_path: Path) -> None:
     with pytest.raises(NothingToPublishError, match="pairs/"):
         prepare(PublishSettings(source=tmp_path, out=tmp_path / "out"))

@@ -23,7 +23,7 @@ pytestmark = [
 
 MIB = 1 << 20
 LIMITS = Limits(
-    cpu_seconds=1.5,
+    cpu_seconds=1,
     wall_seconds=10,
     memory_bytes=600 * MIB,
     address_space_bytes=2048 * MIB,

@@ -38,6 +38,9 @@ macro(find_package _cass_name)
     string(TOUPPER ${_cass_name} _cass_upper)
     set(${_cass_name}_FOUND TRUE)
     set(${_cass_upper}_FOUND TRUE)
+    foreach(_cass_word C CXX ${_cass_words})  # languages and components: MPI_CXX_FOUND
+      set(${_cass_name}_${_cass_word}_FOUND TRUE)
+    endforeach()
   endif()
 endmacro()
 

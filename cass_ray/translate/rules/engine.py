@@ -18,6 +18,7 @@ from cass_ray.translate.rules import (
     guards,
     half_operators,
     headers,
+    host_constants,
     image_kinds,
     launch_bounds,
     launches,
@@ -284,6 +285,11 @@ PASSES: tuple[Pass, ...] = (
         "register",
         storage.drop_register,
         "anywhere: a word that no other pass takes",
+    ),
+    Pass(
+        "constants of the host",
+        host_constants.give_host_constants,
+        "anywhere: words that no other pass takes",
     ),
     Pass(
         "sizes of shared memory",

@@ -9,7 +9,7 @@ from cass_ray.translate.rules import tables
 from cass_ray.translate.rules.rewrite import Rewrite
 from cass_ray.translate.rules.text import Span
 
-_CAST_ALREADY = re.compile(r"\(\s*(?:const\s+)?void\b|(?:reinterpret|static)_cast\b")
+_CAST_ALREADY = re.compile(r"(?:\(|(?:reinterpret|static)_cast\s*<)\s*(?:const\s+)?void\b")
 _WMMA = re.compile(r"nvcuda\s*::\s*wmma\b")
 _CUB_ALIAS = re.compile(r"\bnamespace\s+cub\s*=\s*(?:::\s*)?(?:hipcub|(?:\w+\s*::\s*)+cub)\s*;")
 _CLASS_KEY = re.compile(r"\b(?:struct|union|enum)\s+\Z")
@@ -255,9 +255,10 @@ def _cast_argument(unit: Rewrite, offset: int, word: str) -> None:
     span = call[0][cast.argument]
     if _CAST_ALREADY.match(unit.source.code, span[0]):
         return
-    # No cast of C++ makes of any pointer one that is not const.
-    c_style = cast.type == "void*"
-    unit.edits.insert(span[0], "(void*)(" if c_style else f"reinterpret_cast<{cast.type}>(")
+    # No cast of C++ makes of any pointer one that is neither const nor volatile.
+    c_style = not cast.type.startswith("const")
+    opening = f"({cast.type})(" if c_style else f"reinterpret_cast<{cast.type}>("
+    unit.edits.insert(span[0], opening)
     unit.edits.insert(span[1], ")")
 
 

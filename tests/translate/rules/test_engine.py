@@ -462,8 +462,16 @@ def test_an_architecture_in_a_macro_is_none_for_the_host() -> None:
         ),
         ("cudaFuncSetAttribute((void*)k, a, v);", "hipFuncSetAttribute((void*)k, a, v);"),
         (
+            "cudaFuncSetAttribute(static_cast<const void*>(k), a, v);",
+            "hipFuncSetAttribute(static_cast<const void*>(k), a, v);",
+        ),
+        (
+            "cudaFuncSetAttribute(reinterpret_cast<type>(k), a, v);",
+            "hipFuncSetAttribute(reinterpret_cast<const void*>(reinterpret_cast<type>(k)), a, v);",
+        ),
+        (
             "cudaMallocPitch(&p, &n, w, h);",
-            "hipMallocPitch(reinterpret_cast<void**>(&p), &n, w, h);",
+            "hipMallocPitch((void**)(&p), &n, w, h);",
         ),
     ],
 )

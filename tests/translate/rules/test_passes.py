@@ -48,6 +48,7 @@ ORDER = [
     "absent",
     "dropped words",
     "register",
+    "constants of the host",
     "sizes of shared memory",
     "alignments",
     "restricted elements",
