@@ -512,6 +512,11 @@ SOURCES = {
     "managed": MANAGED,
     "launches": LAUNCHES,
     "absent": ABSENT,
+    "constants of both sides": """
+__constant__ const int sizes[2] = {1, 2};
+__host__ __device__ int size_of(int i) { return sizes[i]; }
+__global__ void k(int* p) { *p = size_of(threadIdx.x); }
+""",
 }
 
 
