@@ -150,12 +150,12 @@ def _registered() -> dict[str, EntryPoint]:
     return {each.name: each for each in entry_points(group=GROUP)}
 
 
-def _no_such_command(name: str, known: list[str]) -> str:
+def _no_such_command(name: str, commands: list[str]) -> str:
     from cass_ray.nearest import did_you_mean
 
     if name in SUMMARIES:
         return f"`cass {name}` is not installed: pip install --editable . anew"
-    return f"no command `{name}`; {did_you_mean(name, known)}"
+    return f"no command `{name}`; {did_you_mean(name, commands)}"
 
 
 _SERVERS = frozenset({"serve", "mcp", "reward"})

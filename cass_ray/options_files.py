@@ -126,8 +126,8 @@ def _by_parameter(command: Any, table: Any, file: Path, refused: frozenset[str])
     return values
 
 
-def _check_names(table: dict[str, Any], known: Any, command: Any, file: Path) -> None:
+def _check_names(table: dict[str, Any], options: Any, command: Any, file: Path) -> None:
     for key in table:
-        if key not in known:
-            hint = did_you_mean(key, known)
+        if key not in options:
+            hint = did_you_mean(key, options)
             fail("", f"{file}: [{command.name}] {key}: no such option; {hint}", EXIT_USAGE)

@@ -23,7 +23,7 @@ def printable(name: str) -> str:
 
 def printable_text(text: str) -> str:
     """Like :func:`printable`, with lines and tabs as they are."""
-    return _LINES.sub(lambda found: printable(found[0]), text.replace("\r\n", "\n"))
+    return _LINES.sub(lambda match: printable(match[0]), text.replace("\r\n", "\n"))
 
 
 def last_lines(text: str, characters: int) -> str:

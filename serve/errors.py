@@ -67,11 +67,11 @@ def overloaded(what: str, retry_after: float = 1.0) -> ApiError:
 
 def as_api_error(error: Exception, request_id: str) -> ApiError:
     """Return what a client is told of ``error``; one that is a bug is logged."""
-    known = from_library(error)
-    if known is None:
+    api_error = from_library(error)
+    if api_error is None:
         LOG.error("unexpected error", exc_info=error, extra={"request_id": request_id})
         return ApiError(500, "internal", f"an error of the server, logged as {request_id}")
-    return known
+    return api_error
 
 
 def from_library(error: Exception) -> ApiError | None:

@@ -28,7 +28,7 @@ def without_paths(text: str) -> str:
 
     Of a header what is behind ``include`` stays: ``hip/hip_runtime.h``.
     """
-    return _paths().sub(lambda found: found[1] + _name(found[2]), text)
+    return _paths().sub(lambda match: match[1] + _name(match[2]), text)
 
 
 def _name(path: str) -> str:

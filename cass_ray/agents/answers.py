@@ -100,23 +100,23 @@ class TargetVerdict(StrictModel):
     device_faults: list[str]
 
     @classmethod
-    def of(cls, made: PortVerification) -> TargetVerdict:
+    def of(cls, verification: PortVerification) -> TargetVerdict:
         verdicts = [
             f"{run.given}: "
             f"{'exact' if run.exact else 'numeric' if run.numeric else 'differs'}"
             f" {run.difference}".rstrip()
-            for run in made.runs
+            for run in verification.runs
         ]
         return cls(
-            passed=made.passed,
-            grade=made.grade.value,
-            reason=bounded(made.reason),
-            reference=made.reference_kind,
-            independent=made.independent,
-            passed_over=made.passed_over,
+            passed=verification.passed,
+            grade=verification.grade.value,
+            reason=bounded(verification.reason),
+            reference=verification.reference_kind,
+            independent=verification.independent,
+            passed_over=verification.passed_over,
             inputs=[bounded(each, 2000) for each in verdicts],
-            findings=[finding.message for finding in made.findings],
-            device_faults=[bounded(each, 2000) for each in made.device_faults],
+            findings=[finding.message for finding in verification.findings],
+            device_faults=[bounded(each, 2000) for each in verification.device_faults],
         )
 
 

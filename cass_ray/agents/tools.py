@@ -363,7 +363,7 @@ def _sources(folder: Path) -> list[Path]:
     return result
 
 
-def _project_answer(made: ProjectResult, reports: str) -> ProjectAnswer:
+def _project_answer(result: ProjectResult, reports: str) -> ProjectAnswer:
     def step(each: Step) -> StepAnswer:
         log = "" if each.passed else bounded(each.log[-_LOG_CHARACTERS:])
         return StepAnswer(
@@ -371,14 +371,14 @@ def _project_answer(made: ProjectResult, reports: str) -> ProjectAnswer:
         )
 
     compared = {
-        target.architecture: target.comparison for target in made.targets if target.comparison
+        target.architecture: target.comparison for target in result.targets if target.comparison
     }
     return ProjectAnswer(
-        passed=made.passed,
-        changed_files=made.changed_files,
-        repairs=[f"{item.path}: {'; '.join(item.fixes)}" for item in made.repairs],
-        build={target.architecture: step(target.build) for target in made.targets},
-        test={target.architecture: step(target.test) for target in made.targets},
+        passed=result.passed,
+        changed_files=result.changed_files,
+        repairs=[f"{item.path}: {'; '.join(item.fixes)}" for item in result.repairs],
+        build={target.architecture: step(target.build) for target in result.targets},
+        test={target.architecture: step(target.test) for target in result.targets},
         compared={name: each.summary for name, each in compared.items()},
         differences={
             name: [

@@ -127,10 +127,12 @@ def _differences(
     ]
 
 
-def _section(title: str, folders: tuple[Path, Path], found: list[FigureDifference]) -> Section:
-    changed = sum(each.difference != 0 for each in found)
+def _section(
+    title: str, folders: tuple[Path, Path], differences: list[FigureDifference]
+) -> Section:
+    changed = sum(each.difference != 0 for each in differences)
     rows: list[list[Cell]] = [
-        [each.name, each.first, each.second, each.difference, _ratio(each)] for each in found
+        [each.name, each.first, each.second, each.difference, _ratio(each)] for each in differences
     ]
     return Section(
         key=title.lower().replace(" ", "-"),
@@ -139,7 +141,7 @@ def _section(title: str, folders: tuple[Path, Path], found: list[FigureDifferenc
             FigureTable(
                 key="differences",
                 title="Differences",
-                caption=f"{changed} of {len(found)} numbers differ.",
+                caption=f"{changed} of {len(differences)} numbers differ.",
                 columns=[
                     Column(name="figure"),
                     *(Column(name=str(folder), digits=3) for folder in folders),
@@ -152,7 +154,7 @@ def _section(title: str, folders: tuple[Path, Path], found: list[FigureDifferenc
     )
 
 
-def _ratio(found: FigureDifference) -> float | None:
-    if not found.first or found.second is None:
+def _ratio(figure: FigureDifference) -> float | None:
+    if not figure.first or figure.second is None:
         return None
-    return found.second / found.first
+    return figure.second / figure.first

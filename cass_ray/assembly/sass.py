@@ -67,7 +67,7 @@ class SassInstruction(NamedTuple):
         _, _, rest = self._unguarded.partition(" ")
         if not rest:
             return ()
-        parts = _BRACKETED_COMMAS.sub(lambda found: found[0].replace(",", "\0"), rest).split(",")
+        parts = _BRACKETED_COMMAS.sub(lambda match: match[0].replace(",", "\0"), rest).split(",")
         return tuple(part.replace("\0", ",").strip() for part in parts)
 
 

@@ -224,8 +224,8 @@ def _device_sizes(task: BenchTask, texts: Assembly) -> tuple[int, int] | None:
     return rdna3_instructions(texts.device), facts.sass_instructions[LENGTH_ARCHITECTURE]
 
 
-def _transient(made: Judgement) -> bool:
+def _transient(judgement: Judgement) -> bool:
     """Whether the machine may have decided it: its load, or what is installed there."""
-    return made.reason in _TRANSIENT_REASONS or any(
-        run.record.verdict in _TRANSIENT_VERDICTS for run in made.runs
+    return judgement.reason in _TRANSIENT_REASONS or any(
+        run.record.verdict in _TRANSIENT_VERDICTS for run in judgement.runs
     )

@@ -115,16 +115,16 @@ class DatasetBrowser(App[None]):
             self.call_from_thread(self._fill, columns, matches, rows, total)
 
     def _fill(
-        self, columns: list[str], found: list[int], rows: list[dict[str, Any]], total: int
+        self, columns: list[str], numbers: list[int], rows: list[dict[str, Any]], total: int
     ) -> None:
         table = self._table
         table.clear(columns=True)
         table.add_columns("#", *(name.replace("_device", "").replace("_", " ") for name in columns))
-        for number, row in zip(found, rows, strict=True):
+        for number, row in zip(numbers, rows, strict=True):
             table.add_row(str(number), *(cell(name, value) for name, value in row.items()))
-        self._found = found
+        self._found = numbers
         name = self._part.name
-        shown = f", the first {len(found)} here" if total > len(found) else ""
+        shown = f", the first {len(numbers)} here" if total > len(numbers) else ""
         self._say(f"{total} of {self._part.rows} {name}{shown} in {self._directory}")
 
     def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:

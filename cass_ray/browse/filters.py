@@ -123,6 +123,6 @@ def _as_text(column: pa.Array) -> pa.Array:
     return column.cast(pa.large_string())
 
 
-def _nearest(name: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
-    return f"; did you mean {near[0]}?" if near else f"; there are {', '.join(known)}"
+def _nearest(name: str, candidates: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name, candidates, n=1, cutoff=0.4)
+    return f"; did you mean {near[0]}?" if near else f"; there are {', '.join(candidates)}"

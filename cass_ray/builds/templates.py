@@ -35,6 +35,8 @@ _CONFIGURED = re.compile(
     r"^[ \t]*configure_file[ \t]*\(\s*\"?([\w.${}/+-]+)\"?\s+\"?([\w.${}/+-]+)",
     re.MULTILINE | re.IGNORECASE,
 )
+_WHOLE_VALUE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+\w+[ \t]+@(\w+)@[ \t]*$", re.MULTILINE)
+_SWITCH = re.compile(r"(?:^|_)(?:CUDA|GPU)(?:_ENABLED|_SUPPORT)?$")
 _FOLDER_VARIABLE = re.compile(r"^\$\{\w+\}/|^\./")
 _VERSION_PARTS = ("MAJOR", "MINOR", "PATCH", "TWEAK")
 _TEXT_BYTES = 1 << 20
@@ -122,13 +124,20 @@ def written_as_stated(root: Path, templates: Iterable[HeaderTemplate]) -> BuildC
 def _configures(root: Path, template: HeaderTemplate) -> str:
     """A shell command, for the sandbox: the tree is a stranger's to write."""
     text = _text(root / template.path)
-    stated = {name: value for name, value in _stated(root, template) if name in text}
+    stated = {name: _unstated(name) for name in _WHOLE_VALUE.findall(text)}
+    stated |= {name: value for name, value in _stated(root, template) if name in text}
     target = f"{BUILD_FOLDER}/templates/{template.header}"
     lines = [f"set({name} [====[{value}]====])" for name, value in sorted(stated.items())]
     places = " ".join(f"[====[{ROOT}/{path}]====]" for path in (template.path, target))
     lines.append(f"configure_file({places})")
     script = shlex.quote("\n".join(lines))
     return f"printf '%s\\n' {script} > /tmp/template.cmake; cmake -P /tmp/template.cmake"
+
+
+def _unstated(name: str) -> str:
+    """The value of a macro that a configure script finds out: conditions need one. CUDA is there;
+    what else the script looks for is not."""
+    return "1" if _SWITCH.search(name) else "0"
 
 
 def _stated(root: Path, template: HeaderTemplate) -> Iterator[tuple[str, str]]:

@@ -222,10 +222,14 @@ def _load(root: Path, names: list[str]) -> tuple[list[BenchTask], list[LintFindi
     return tasks, [LintFindings(name, [message]) for name, message in broken.items()]
 
 
-def _line(found: LintFindings) -> str:
-    head = found.task or "all tasks"
-    size = f" ({found.sass_lines} SASS lines, {found.seconds:.2f} s)" if found.sass_lines else ""
-    lines = [f"{'ok ' if found.ok else 'BAD'} {head}{size}"]
-    lines += [f"    problem: {text}" for text in found.problems]
-    lines += [f"    remark: {text}" for text in found.remarks]
+def _line(findings: LintFindings) -> str:
+    head = findings.task or "all tasks"
+    size = (
+        f" ({findings.sass_lines} SASS lines, {findings.seconds:.2f} s)"
+        if findings.sass_lines
+        else ""
+    )
+    lines = [f"{'ok ' if findings.ok else 'BAD'} {head}{size}"]
+    lines += [f"    problem: {text}" for text in findings.problems]
+    lines += [f"    remark: {text}" for text in findings.remarks]
     return "\n".join(lines)

@@ -59,45 +59,49 @@ def coverage(
         raise typer.Exit(EXIT_FAILED)
 
 
-def as_dictionary(found: LiftCoverage) -> dict[str, object]:
+def as_dictionary(coverage: LiftCoverage) -> dict[str, object]:
     """The coverage as ``--json`` prints it."""
     return {
-        "instructions": found.instructions,
-        "covered_instructions": found.covered_instructions,
-        "kernels": found.kernels,
-        "covered_kernels": found.covered_kernels,
-        "forms": len(found.seen),
-        "missing": dict(found.missing.most_common()),
+        "instructions": coverage.instructions,
+        "covered_instructions": coverage.covered_instructions,
+        "kernels": coverage.kernels,
+        "covered_kernels": coverage.covered_kernels,
+        "forms": len(coverage.seen),
+        "missing": dict(coverage.missing.most_common()),
         "by_architecture": {
             architecture: {
                 str(evidence): {"forms": forms, "instructions": instructions}
-                for evidence, (forms, instructions) in found.evidence_totals(architecture).items()
+                for evidence, (forms, instructions) in coverage.evidence_totals(
+                    architecture
+                ).items()
             }
-            for architecture in sorted(found.forms)
+            for architecture in sorted(coverage.forms)
         },
-        "only_lifted": dict(found.only_lifted().most_common()),
+        "only_lifted": dict(coverage.only_lifted().most_common()),
     }
 
 
-def as_text(found: LiftCoverage) -> str:
+def as_text(coverage: LiftCoverage) -> str:
     """The coverage as a table, the unknown forms below it."""
     lines = [
-        f"instructions: {found.covered_instructions} of {found.instructions}"
-        f" ({found.instruction_share:.2%}), {len(found.seen)} forms",
-        f"kernels: {found.covered_kernels} of {found.kernels} ({found.kernel_share:.2%})",
+        f"instructions: {coverage.covered_instructions} of {coverage.instructions}"
+        f" ({coverage.instruction_share:.2%}), {len(coverage.seen)} forms",
+        f"kernels: {coverage.covered_kernels} of {coverage.kernels} ({coverage.kernel_share:.2%})",
     ]
-    for architecture in sorted(found.forms):
+    for architecture in sorted(coverage.forms):
         lines += [f"{architecture or 'unknown architecture'}:"]
-        total = found.forms[architecture].total()
+        total = coverage.forms[architecture].total()
         lines += [
             f"  {evidence:12} {forms:6} forms {count:10} instructions ({count / (total or 1):.2%})"
-            for evidence, (forms, count) in found.evidence_totals(architecture).items()
+            for evidence, (forms, count) in coverage.evidence_totals(architecture).items()
         ]
-    unproven = found.only_lifted().most_common(_LISTED)
+    unproven = coverage.only_lifted().most_common(_LISTED)
     lines += [f"  only lifted {count:8}  {form}" for form, count in unproven]
-    lines += [f"  missing {count:8}  {form}" for form, count in found.missing.most_common(_LISTED)]
-    if len(found.missing) > _LISTED:
-        lines.append(f"  … and {len(found.missing) - _LISTED} more forms")
+    lines += [
+        f"  missing {count:8}  {form}" for form, count in coverage.missing.most_common(_LISTED)
+    ]
+    if len(coverage.missing) > _LISTED:
+        lines.append(f"  … and {len(coverage.missing) - _LISTED} more forms")
     return "\n".join(lines) + "\n"
 
 
@@ -186,9 +190,9 @@ def _numbered(output: Path | None, number: int) -> Path | None:
     return output.with_name(f"{output.stem}.{number + 1}{output.suffix}")
 
 
-def _write(made: LiftedModule, output: Path | None, source: Path, overwrite: bool) -> None:
+def _write(module: LiftedModule, output: Path | None, source: Path, overwrite: bool) -> None:
     if output is None:
-        sys.stdout.write(made.assembly)
+        sys.stdout.write(module.assembly)
     else:
-        write_output(output, made.assembly, overwrite=overwrite, inputs=[source])
-    report_native_matrices("translate", made.native_matrices)
+        write_output(output, module.assembly, overwrite=overwrite, inputs=[source])
+    report_native_matrices("translate", module.native_matrices)

@@ -178,17 +178,17 @@ def default_output(source: str) -> Path:
     return root.parent / name if root == here or root in here.parents else Path(name)
 
 
-def _summary(made: ProjectResult, source: str, folder: Path) -> None:
-    translation = made.translation
+def _summary(result: ProjectResult, source: str, folder: Path) -> None:
+    translation = result.translation
     counts = translation.counts
     typer.echo(
-        f"{printable(made.name)}: {made.changed_files} files changed or added, of a project of"
+        f"{printable(result.name)}: {result.changed_files} files changed or added, of a project of"
         f" {len(translation.files)}; {counts.converted} constructs converted,"
         f" {counts.unsupported} not"
     )
-    for item in made.repairs:
+    for item in result.repairs:
         typer.echo(f"repaired {printable(item.path)}: {printable('; '.join(item.fixes))}")
-    for target in made.targets:
+    for target in result.targets:
         tests = target.test.outcome.value if target.test.command else "none known (--test)"
         typer.echo(f"{target.architecture}: build {target.build.outcome.value}, tests {tests}")
         _compared(target)
@@ -198,10 +198,10 @@ def _summary(made: ProjectResult, source: str, folder: Path) -> None:
         _log(target)
         for line in target.advice:
             typer.echo(f"{target.architecture}: {printable(line)}")
-    if made.cuda is not None:
-        typer.echo(f"CUDA: build {made.cuda.outcome.value} (nvcc, without the switch)")
-        if not made.cuda.passed:
-            typer.echo(made.cuda.told(_TOLD), err=True)
+    if result.cuda is not None:
+        typer.echo(f"CUDA: build {result.cuda.outcome.value} (nvcc, without the switch)")
+        if not result.cuda.passed:
+            typer.echo(result.cuda.told(_TOLD), err=True)
     typer.echo(f"{folder / 'port.patch'}, {folder / 'report.html'}")
     where = shlex.quote(source if Path(source).is_dir() else "CLONE")
     patch = shlex.quote(str((folder / "port.patch").resolve()))

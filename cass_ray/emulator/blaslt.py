@@ -48,12 +48,12 @@ def blaslt_library(toolchain: AmdToolchain, runtime: Path, libraries: LibraryRoo
     return folder / _LIBRARY
 
 
-def _build(toolchain: AmdToolchain, runtime: Path, libraries: LibraryRoot, made: Path) -> None:
+def _build(toolchain: AmdToolchain, runtime: Path, libraries: LibraryRoot, target: Path) -> None:
     command = [str(toolchain.clang), "--driver-mode=g++", *_FLAGS, f"-Wl,-soname,{SONAME}"]
     command += ["-isystem", str(AMD_HEADERS), "-isystem", str(toolchain.rocm_path / "include")]
     command += [str(path) for path in sorted(_SOURCES.glob("*.cpp"))]
     command += [f"-L{libraries.folder}", "-lhipblas", str(runtime), "-static-libstdc++"]
-    command += ["-Wl,--allow-shlib-undefined", f"--ld-path={toolchain.linker}", "-o", str(made)]
+    command += ["-Wl,--allow-shlib-undefined", f"--ld-path={toolchain.linker}", "-o", str(target)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise BuildFailed(f"hipBLASLt for the CPU backend does not build:\n{done.stderr}")

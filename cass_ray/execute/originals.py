@@ -56,19 +56,19 @@ def shown_as(backends: Iterable[Backend], port: Backend) -> list[Backend]:
 
 
 def depends_on_card(
-    original: Sources, made: ReferenceRuns, backends: Sequence[Backend], port: Backend
+    original: Sources, measurement: ReferenceRuns, backends: Sequence[Backend], port: Backend
 ) -> bool:
     """Whether ``original`` prints or launches something else where it finds the card that programs
     find on ``port``; ``made`` are its runs on one of ``backends``.
 
     Raises :class:`CompileFailure`.
     """
-    [backend] = [each for each in backends if each.name == made.backend]
+    [backend] = [each for each in backends if each.name == measurement.backend]
     [other] = shown_as([backend], port)
     if not port.presents or other.presents == backend.presents:
         return False
     built = build_for(other, original)
-    for run in made.runs:
+    for run in measurement.runs:
         done = other.run(built, run.inputs)
         if said(done.ended) not in run.outputs or done.launch_count != run.launch_count:
             return True

@@ -30,36 +30,36 @@ _SECONDS = 5.0
 
 
 def with_size(
-    original: Sources, made: ReferenceRuns, backends: Sequence[Backend], inputs: Inputs
+    original: Sources, measurement: ReferenceRuns, backends: Sequence[Backend], inputs: Inputs
 ) -> ReferenceRuns:
     """``made`` with runs on sizes, where the original takes some; ``inputs`` has no arguments.
 
     ``backends`` are those of which one made ``made``.
     """
-    [backend] = [each for each in backends if each.name == made.backend]
-    if backend.real_gpu or not made.whole or inputs.arguments:
-        return made
+    [backend] = [each for each in backends if each.name == measurement.backend]
+    if backend.real_gpu or not measurement.whole or inputs.arguments:
+        return measurement
     texts = [content.decode("utf-8", "replace") for content in original.files.values()]
     if not any(argument_positions(text).get(1) is False for text in texts):
-        return made
+        return measurement
     built = build_for(backend, original)
     for sizes in _SIZES:
         for size in sizes:
             asked = replace(inputs, arguments=(size,))
-            outputs = [output for run in made.runs for output in run.outputs[:1]]
+            outputs = [output for run in measurement.runs for output in run.outputs[:1]]
             done = backend.run(built, asked, RunMode(_bounds(), check=True))
             if _means_something(done, outputs):
-                mode = RunMode(_bounds(), same_draws=made.runs[0].same_draws)
+                mode = RunMode(_bounds(), same_draws=measurement.runs[0].same_draws)
                 clean = {} if mode.same_draws else {asked: done}
                 runs = measure(backend, built, [asked], mode, differential=False, clean=clean).runs
                 further = [replace(run, made_up=True) for run in runs if not run.problem]
-                made = replace(made, runs=(*made.runs, *further))
+                measurement = replace(measurement, runs=(*measurement.runs, *further))
                 break
-    return made
+    return measurement
 
 
-def _means_something(done: Execution, known: Sequence[bytes]) -> bool:
-    new = not any(compare([each], said(done.ended)).numeric for each in known)
+def _means_something(done: Execution, earlier: Sequence[bytes]) -> bool:
+    new = not any(compare([each], said(done.ended)).numeric for each in earlier)
     return is_clean(done) and bool(done.launch_count) and new
 
 

@@ -31,9 +31,9 @@ def expand(code: str, snippets: Mapping[str, str]) -> str:
     Raises ``ValueError`` for a name that is not among ``snippets``.
     """
 
-    def text(found: re.Match[str]) -> str:
-        if found[1] not in snippets:
-            raise ValueError(f"no snippet `{found[1]}`")
-        return snippets[found[1]]
+    def text(match: re.Match[str]) -> str:
+        if match[1] not in snippets:
+            raise ValueError(f"no snippet `{match[1]}`")
+        return snippets[match[1]]
 
     return _NAMED.sub(text, code)

@@ -126,12 +126,12 @@ class ContainerLifter:
             attempts.append(self._lift_cubins(container.key, number, by_architecture[number]))
         return min(attempts, key=lambda made: len(made.failures))
 
-    def _lift_cubins(self, key: str, number: int, found: list[bytes]) -> LiftedContainer:
-        if len(found) > 1:
-            raise PortError(f"a fat binary with {len(found)} cubins for sm_{number}")
+    def _lift_cubins(self, key: str, number: int, cubins: list[bytes]) -> LiftedContainer:
+        if len(cubins) > 1:
+            raise PortError(f"a fat binary with {len(cubins)} cubins for sm_{number}")
         try:
             result = lift.lift_cubin(
-                found[0],
+                cubins[0],
                 self.architecture,
                 amd=self.amd,
                 nvidia=self.nvidia,

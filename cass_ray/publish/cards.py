@@ -17,12 +17,12 @@ _HUB_LICENSES = {"Apache-2.0": "apache-2.0", "MIT": "mit", "BSD-3-Clause": "bsd-
 _MOST_REPOSITORIES = 200
 
 
-def dataset_card(settings: PublishSettings, made: PublishedRows, build: Mapping[str, Any]) -> str:
+def dataset_card(settings: PublishSettings, data: PublishedRows, build: Mapping[str, Any]) -> str:
     """``README.md`` of a data set."""
     head = {
-        "license": _license(made),
+        "license": _license(data),
         "pretty_name": settings.name,
-        "size_categories": [size_category(made.rows)],
+        "size_categories": [size_category(data.rows)],
         "task_categories": ["translation"],
         "tags": ["cuda", "hip", "sass", "rdna3", "code-translation", "croissant"],
         "configs": [
@@ -31,7 +31,7 @@ def dataset_card(settings: PublishSettings, made: PublishedRows, build: Mapping[
                 "data_files": [
                     {"split": split, "path": f"data/{split}-*.parquet"}
                     for split in SPLITS
-                    if made.splits[split]
+                    if data.splits[split]
                 ],
             }
         ],
@@ -39,17 +39,17 @@ def dataset_card(settings: PublishSettings, made: PublishedRows, build: Mapping[
     columns = "\n".join(
         f"| `{name}` | {COLUMNS[name]} |" for name in PAIR_SCHEMA.names if name in COLUMNS
     )
-    levels = ", ".join(f"{count:,} {level}" for level, count in sorted(made.levels.items()))
-    origins = ", ".join(f"{count:,} {origin}" for origin, count in sorted(made.origins.items()))
-    splits = ", ".join(f"{made.splits[split]:,} {split}" for split in SPLITS if made.splits[split])
+    levels = ", ".join(f"{count:,} {level}" for level, count in sorted(data.levels.items()))
+    origins = ", ".join(f"{count:,} {origin}" for origin, count in sorted(data.origins.items()))
+    splits = ", ".join(f"{data.splits[split]:,} {split}" for split in SPLITS if data.splits[split])
     loaded = settings.repository or "OWNER/NAME"
     return f"""---
 {yaml.safe_dump(head, sort_keys=False, allow_unicode=True).strip()}
 ---
 # {settings.name}: aligned CUDA and HIP programs
 
-{made.rows:,} programs ({splits}), each as CUDA and HIP source, x86-64 host assembly and device
-assembly of {_targets(made.nvidia)} (SASS) and {_targets(made.amd)}. By origin: {origins}.
+{data.rows:,} programs ({splits}), each as CUDA and HIP source, x86-64 host assembly and device
+assembly of {_targets(data.nvidia)} (SASS) and {_targets(data.amd)}. By origin: {origins}.
 
 ```python
 from datasets import load_dataset
@@ -71,9 +71,9 @@ them, the kernels' launches and how much of their code was reached.
 
 ## Provenance and licences
 
-Each row keeps repository, revision, path and licence of its source. {_withheld(made)}
+Each row keeps repository, revision, path and licence of its source. {_withheld(data)}
 
-{_repositories(made)}
+{_repositories(data)}
 
 ## Limits
 
@@ -102,8 +102,8 @@ verdict on visible and hidden inputs.
 """
 
 
-def _license(made: PublishedRows) -> str | list[str]:
-    names = {licence for _, _, licence in made.provenance if licence}
+def _license(data: PublishedRows) -> str | list[str]:
+    names = {licence for _, _, licence in data.provenance if licence}
     licenses = sorted({_HUB_LICENSES.get(name, "other") for name in names})
     return licenses[0] if len(licenses) == 1 else licenses or "other"
 
@@ -112,15 +112,15 @@ def _targets(names: set[str]) -> str:
     return ", ".join(_code(name) for name in sorted(names)) or "no target"
 
 
-def _withheld(made: PublishedRows) -> str:
-    if not made.withheld:
+def _withheld(data: PublishedRows) -> str:
+    if not data.withheld:
         return "No row was withheld."
-    reasons = "; ".join(f"{count:,}: {_code(why)}" for why, count in sorted(made.withheld.items()))
-    return f"Withheld {made.withheld.total():,} rows of the build: {reasons}."
+    reasons = "; ".join(f"{count:,}: {_code(why)}" for why, count in sorted(data.withheld.items()))
+    return f"Withheld {data.withheld.total():,} rows of the build: {reasons}."
 
 
-def _repositories(made: PublishedRows) -> str:
-    rows = sorted(made.provenance.items(), key=lambda item: (-item[1], item[0]))
+def _repositories(data: PublishedRows) -> str:
+    rows = sorted(data.provenance.items(), key=lambda item: (-item[1], item[0]))
     shown = "\n".join(
         f"| {_code(repository) if repository else 'generated'} | {_code(revision[:12])} "
         f"| {_code(licence)} | {count:,} |"

@@ -16,7 +16,7 @@ _FILES = "parquet-files"
 _TEXTS = (pa.string(), pa.large_string())
 
 
-def croissant(name: str, description: str, url: str, made: PublishedRows) -> str:
+def croissant(name: str, description: str, url: str, data: PublishedRows) -> str:
     """JSON-LD, validated; of columns that are texts or lists of texts, as Croissant has no structs
     that Parquet readers agree on. Raises :class:`ToolMissing`.
     """
@@ -30,14 +30,14 @@ def croissant(name: str, description: str, url: str, made: PublishedRows) -> str
         name=name,
         description=description,
         url=url,
-        license=sorted({licence for _, _, licence in made.provenance if licence}) or None,
+        license=sorted({licence for _, _, licence in data.provenance if licence}) or None,
         distribution=[
             mlc.FileSet(
                 id=_FILES,
                 name=_FILES,
                 description="Pairs by split.",
                 encoding_formats=["application/x-parquet"],
-                includes=[f"data/{split}-*.parquet" for split in SPLITS if made.splits[split]],
+                includes=[f"data/{split}-*.parquet" for split in SPLITS if data.splits[split]],
             )
         ],
         record_sets=[

@@ -102,14 +102,14 @@ def write_rows(settings: PublishSettings, folder: Path) -> PublishedRows:
     return result
 
 
-def _count(made: PublishedRows, row: dict[str, Any], split: str) -> None:
-    made.splits[split] += 1
-    made.levels[row["verified"] or "none"] += 1
-    made.origins[row["origin"] or "unknown"] += 1
-    made.nvidia.update(row["cuda_arch"] or ())
-    made.amd.add(row["hip_arch"] or "unknown")
+def _count(data: PublishedRows, row: dict[str, Any], split: str) -> None:
+    data.splits[split] += 1
+    data.levels[row["verified"] or "none"] += 1
+    data.origins[row["origin"] or "unknown"] += 1
+    data.nvidia.update(row["cuda_arch"] or ())
+    data.amd.add(row["hip_arch"] or "unknown")
     place = (row["repository"] or "", row["revision"] or "", row["license"] or "")
-    made.provenance[place] += 1
+    data.provenance[place] += 1
 
 
 def _rows(source: Path) -> Iterator[dict[str, Any]]:

@@ -198,12 +198,12 @@ def compare(wave: Wave, i: Rdna3Instruction) -> None:
     write_comparison(wave, i, predicate)
 
 
-def write_comparison(wave: Wave, i: Rdna3Instruction, made: str) -> None:
+def write_comparison(wave: Wave, i: Rdna3Instruction, predicate: str) -> None:
     """Set the mask that a comparison names: EXEC for v_cmpx."""
     if i.mnemonic.startswith("v_cmpx"):
-        wave.write_mask(Rdna3Register(("exec",)), made)
+        wave.write_mask(Rdna3Register(("exec",)), predicate)
     else:
-        wave.write_mask(i[0] if len(i.operands) == 3 else Rdna3Register(("vcc_lo",)), made)
+        wave.write_mask(i[0] if len(i.operands) == 3 else Rdna3Register(("vcc_lo",)), predicate)
 
 
 @translates("v_cndmask_b32")

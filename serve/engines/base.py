@@ -42,18 +42,19 @@ class TranslationEngine(Protocol):
         ...
 
 
-def as_answer(made: Translation, version: str, seconds: float) -> EngineAnswer:
+def as_answer(translation: Translation, version: str, seconds: float) -> EngineAnswer:
     """A translation in the API's terms."""
     usage = None
-    if made.usage is not None:
+    if translation.usage is not None:
         usage = Usage(
-            prompt_tokens=made.usage.input_tokens, completion_tokens=made.usage.output_tokens
+            prompt_tokens=translation.usage.input_tokens,
+            completion_tokens=translation.usage.output_tokens,
         )
     return EngineAnswer(
-        source=made.source,
+        source=translation.source,
         version=version,
-        findings=findings_of(made.findings),
-        counts=CountsModel(**asdict(made.counts)),
+        findings=findings_of(translation.findings),
+        counts=CountsModel(**asdict(translation.counts)),
         usage=usage,
         seconds=seconds,
     )

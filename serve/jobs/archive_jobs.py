@@ -389,8 +389,8 @@ def _compiled(job: _Job, files: list[JobFile], output: Path) -> list[JobFile]:
     return [checked.get(file.path, file) for file in files]
 
 
-def _report(made: TreeResult, files: list[JobFile], translator: Translator) -> str:
-    counts = made.counts
+def _report(tree: TreeResult, files: list[JobFile], translator: Translator) -> str:
+    counts = tree.counts
     return json.dumps(
         {
             "engine": translator.name,

@@ -114,3 +114,17 @@ def test_headers_that_nobody_includes_or_that_are_there_are_left(tmp_path: Path)
 
     assert [each.path for each in found] == ["deep/config.h.in"]
     assert written_as_stated(tree, []) is None
+
+
+def test_values_that_a_configure_script_finds_out_are_numbers(
+    recording: BuildRecorder, tmp_path: Path
+) -> None:
+    """The script ends early; conditions with what it would have written are valid."""
+    template = "#define B_CUDA @HAVE_CUDA@\n#define B_NUMA @HAVE_NUMA@\n#define B_NAME @NAME@.h\n"
+    tree = project(tmp_path, a_dot_cu=f'#include "config.h"\n{KERNEL}', configure="exit 1\n")
+    project(tree, config_dot_h_dot_in=template)
+
+    made = recording.record(tree, [])
+
+    written = b"#define B_CUDA 1\n#define B_NUMA 0\n#define B_NAME .h\n"
+    assert list(made.generated.values()) == [written], made.log

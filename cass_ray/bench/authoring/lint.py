@@ -73,7 +73,7 @@ class Linter:
                 findings.problems.append(f"kernels on one side only: {', '.join(only)}")
         return findings
 
-    def _cuda(self, task: BenchTask, found: LintFindings) -> str:
+    def _cuda(self, task: BenchTask, findings: LintFindings) -> str:
         """The SASS; empty where there is none."""
         if self.nvidia is None:
             return ""
@@ -81,19 +81,21 @@ class Linter:
             try:
                 binary = self.nvidia.compile(unit, [SASS_ARCHITECTURE])
             except CompileFailure as failure:
-                found.problems.append(
+                findings.problems.append(
                     f"CUDA: {failure.tool}: {clip_diagnostic(failure.diagnostic)}"
                 )
                 return ""
         (listing,) = self.nvidia.disassemble([binary.cubins[SASS_ARCHITECTURE]])
-        found.sass_lines = len(sass.normalize(listing).splitlines())
+        findings.sass_lines = len(sass.normalize(listing).splitlines())
         large = "large_device_code" in task.spec.features
-        if large != (found.sass_lines > LARGE_SASS_LINES):
+        if large != (findings.sass_lines > LARGE_SASS_LINES):
             word = "does not say" if not large else "says"
-            found.remarks.append(f"{found.sass_lines} SASS lines; it {word} large_device_code")
+            findings.remarks.append(
+                f"{findings.sass_lines} SASS lines; it {word} large_device_code"
+            )
         return listing
 
-    def _hip(self, task: BenchTask, found: LintFindings) -> str:
+    def _hip(self, task: BenchTask, findings: LintFindings) -> str:
         """The RDNA3 assembly of the port, whose runs are checked."""
         if self.backend is None:
             return ""
@@ -101,27 +103,29 @@ class Linter:
             texts = self.backend.compile(task.hip)
             built = self.backend.build(texts)
         except CompileFailure as failure:
-            found.problems.append(f"HIP: {failure.tool}: {clip_diagnostic(failure.diagnostic)}")
+            findings.problems.append(f"HIP: {failure.tool}: {clip_diagnostic(failure.diagnostic)}")
             return ""
         bounds = task.spec.limits.bounds()
         inputs = [*task.visible, *task.hidden]
         measurement = measure(self.backend, built, inputs, RunMode(bounds=bounds))
-        found.seconds = max(run.seconds for run in measurement.runs)
-        found.problems += _run_problems(measurement)
+        findings.seconds = max(run.seconds for run in measurement.runs)
+        findings.problems += _run_problems(measurement)
         stored = stored_reference(task, self.references)
         if stored is None:
-            found.remarks.append("no outputs of an Nvidia GPU stored for this text")
+            findings.remarks.append("no outputs of an Nvidia GPU stored for this text")
         else:
-            found.problems += _disagreements(task, stored, measurement, "CUDA and HIP")
+            findings.problems += _disagreements(task, stored, measurement, "CUDA and HIP")
             port = stored_port(task, self.references)
             if port is None:
-                found.remarks.append("the port's text did not run on an Nvidia GPU yet")
+                findings.remarks.append("the port's text did not run on an Nvidia GPU yet")
             else:
-                found.problems += _disagreements(task, stored, port, "CUDA and HIP on Nvidia")
+                findings.problems += _disagreements(task, stored, port, "CUDA and HIP on Nvidia")
         if task.opencl is not None:
-            found.problems += self._opencl(task, texts.host, measurement)
-        if found.seconds > task.spec.limits.seconds / 2:
-            found.remarks.append(f"a run takes {found.seconds:.1f} s of {task.spec.limits.seconds}")
+            findings.problems += self._opencl(task, texts.host, measurement)
+        if findings.seconds > task.spec.limits.seconds / 2:
+            findings.remarks.append(
+                f"a run takes {findings.seconds:.1f} s of {task.spec.limits.seconds}"
+            )
         return texts.device
 
     def _opencl(self, task: BenchTask, host: str, port: ReferenceRuns) -> Iterator[str]:
@@ -159,9 +163,9 @@ def _text_problems(task: BenchTask) -> Iterator[str]:
         yield "both programs are the same text"
 
 
-def _run_problems(made: ReferenceRuns) -> Iterator[str]:
+def _run_problems(measurement: ReferenceRuns) -> Iterator[str]:
     outputs: dict[tuple[bytes, ...], tuple[str, ...]] = {}
-    for run in made.runs:
+    for run in measurement.runs:
         arguments = " ".join(run.inputs.arguments) or "no arguments"
         if run.problem:
             yield f"HIP with {arguments}: {run.problem}"
@@ -178,10 +182,10 @@ def _run_problems(made: ReferenceRuns) -> Iterator[str]:
 
 
 def _disagreements(
-    task: BenchTask, stored: ReferenceRuns, made: ReferenceRuns, sides: str
+    task: BenchTask, stored: ReferenceRuns, measurement: ReferenceRuns, sides: str
 ) -> Iterator[str]:
     comparison = task.spec.comparison
-    for theirs, ours in zip(stored.runs, made.runs, strict=True):
+    for theirs, ours in zip(stored.runs, measurement.runs, strict=True):
         arguments = " ".join(theirs.inputs.arguments) or "no arguments"
         if theirs.problem or ours.problem:
             yield f"with {arguments}, {sides}: {theirs.problem or ours.problem}"

@@ -36,29 +36,29 @@ def tells_of_itself_alone(result: PortVerification) -> bool:
 def kernels_alone(
     original: Sources,
     port: Sources,
-    made: ReferenceRuns,
+    measurement: ReferenceRuns,
     backends: Sequence[Backend],
 ) -> GeneratedRuns | str:
     """Launches of the kernels that both have, where the original ran; else why there are none.
 
     ``made`` are its runs on one of ``backends``.
     """
-    [backend] = [each for each in backends if each.name == made.backend]
-    if backend.real_gpu or not made.whole:
+    [backend] = [each for each in backends if each.name == measurement.backend]
+    if backend.real_gpu or not measurement.whole:
         return "none: only the CPU backend says which launches mean something"
     if not (kernels := drivable(original, port)):
         return "none: no kernel of both has parameters that can be made up"
     try:
-        runs = generated_runs(original, kernels, made.runs[0].launches or (), backend)
+        runs = generated_runs(original, kernels, measurement.runs[0].launches or (), backend)
     except CompileFailure as failure:
         return _not_built(failure)
     return runs if runs.reference.runs else "none: the original takes no generated arguments"
 
 
-def _disputed(found: GeneratedRuns) -> str:
-    if not found.disputed:
+def _disputed(runs: GeneratedRuns) -> str:
+    if not runs.disputed:
         return ""
-    names = ", ".join(found.disputed)
+    names = ", ".join(runs.disputed)
     return f"; left out, because the rules' translation does something else there: {names}"
 
 

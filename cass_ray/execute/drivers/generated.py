@@ -93,27 +93,27 @@ def generated_runs(
     return GeneratedRuns(tuple(kernels), replace(runs, runs=usable))
 
 
-def undisputed(found: GeneratedRuns, original: Sources, second: Backend) -> GeneratedRuns:
+def undisputed(runs: GeneratedRuns, original: Sources, second: Backend) -> GeneratedRuns:
     """``found`` without the launches on which ``original``, translated by the rules, does something
     else on ``second``; all of them where it is ``second`` that they ran on.
 
     Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.
     """
-    usable = found.reference.runs
-    if second.name == found.reference.backend or not usable:
-        return found
-    translated = second.build(found.driven(as_hip(original)))
+    usable = runs.reference.runs
+    if second.name == runs.reference.backend or not usable:
+        return runs
+    translated = second.build(runs.driven(as_hip(original)))
     policy = Policy(
         tolerance_for(text.decode("utf-8", "replace") for text in original.files.values()),
         _BOUNDS,
         counterfactual=False,
     )
-    judged = verify(found.reference, translated, second, policy).runs
+    judged = verify(runs.reference, translated, second, policy).runs
     pairs = list(zip(usable, judged, strict=True))
     agreed = tuple(run for run, record in pairs if record.numeric)
-    names = [found.kernel(run.inputs.arguments) for run, record in pairs if not record.numeric]
-    kept = replace(found.reference, runs=agreed)
-    return replace(found, reference=kept, disputed=tuple(dict.fromkeys(names)))
+    names = [runs.kernel(run.inputs.arguments) for run, record in pairs if not record.numeric]
+    kept = replace(runs.reference, runs=agreed)
+    return replace(runs, reference=kept, disputed=tuple(dict.fromkeys(names)))
 
 
 def _inputs(kernels: Sequence[DrivenKernel], launches: Sequence[Launch]) -> Iterator[list[Inputs]]:

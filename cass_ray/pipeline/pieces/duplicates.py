@@ -55,7 +55,7 @@ class _Open:
 
     decided: Deduplicated
     runs_left: int
-    found: list[Row] = field(default_factory=list)
+    lines: list[Row] = field(default_factory=list)
 
 
 class _Compared(NamedTuple):
@@ -145,10 +145,10 @@ class DecidePieces:
 
     def _commit(self, opened: _Open) -> Committed:
         draft = self.results.draft(opened.decided.key)
-        if opened.found:
-            draft.write_table(_PART, pa.Table.from_pylist(opened.found, schema=DUPLICATES_SCHEMA))
+        if opened.lines:
+            draft.write_table(_PART, pa.Table.from_pylist(opened.lines, schema=DUPLICATES_SCHEMA))
         counts: dict[str, int] = {}
-        for line in opened.found:
+        for line in opened.lines:
             for name in (f"gone-{line['run']}", f"reason-{line['reason']}"):
                 counts[name] = counts.get(name, 0) + 1
         return Committed(opened.decided.key, draft.commit(**counts).counts)
@@ -165,7 +165,7 @@ def _decide(decider: Decider, waiting: Sequence[_Compared]) -> Iterator[_Open]:
     for opened, run, table in waiting:
         positions = table.column("position").to_pylist()
         while duplicate is not None and duplicate.line < first + table.num_rows:
-            opened.found.append(_line(run, positions[duplicate.line - first], duplicate))
+            opened.lines.append(_line(run, positions[duplicate.line - first], duplicate))
             duplicate = next(decisions, None)
         first += table.num_rows
         opened.runs_left -= 1
@@ -178,14 +178,14 @@ def _compared_runs(entry: ManifestEntry) -> list[int]:
     return sorted(int(name.removeprefix(prefix)) for name in entry.parts if name.startswith(prefix))
 
 
-def _line(run: int, position: int, found: Duplicate) -> Row:
+def _line(run: int, position: int, duplicate: Duplicate) -> Row:
     return {
         "run": run,
         "position": position,
-        "level": found.level,
-        "reason": found.reason.value,
-        "repeats": found.repeats,
-        "similarity": found.similarity,
+        "level": duplicate.level,
+        "reason": duplicate.reason.value,
+        "repeats": duplicate.repeats,
+        "similarity": duplicate.similarity,
     }
 
 

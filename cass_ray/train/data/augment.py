@@ -64,7 +64,7 @@ def as_written_for_hip(cuda: Sequence[str], hip: Sequence[str]) -> Sides:
     left, right = (Counter(_WORD.findall("\n".join(side))) for side in (cuda, hip))
     names = dict[str, str]()
     for name in dict.fromkeys([*_DEFINED.findall(text), *_DECLARED.findall(text)]):
-        other = _VENDOR.sub(lambda found: _OTHER_VENDOR[found[0]], name)
+        other = _VENDOR.sub(lambda match: _OTHER_VENDOR[match[0]], name)
         in_use = left[other] or right[other] or other in names.values()
         if other != name and not in_use and left[name] == right[name] > 0:
             names[name] = other
@@ -103,7 +103,7 @@ def renamed(lines: Sequence[str], names: Mapping[str, str]) -> list[str]:
     """``lines`` with other names; those behind a dot, a backslash or a percent sign stay."""
     if not names:
         return list(lines)
-    return [_WORD.sub(lambda found: names.get(found[0], found[0]), line) for line in lines]
+    return [_WORD.sub(lambda match: names.get(match[0], match[0]), line) for line in lines]
 
 
 @dataclass(frozen=True)
@@ -161,13 +161,13 @@ def with_foreign_text(cuda: Sequence[str], hip: Sequence[str], chance: random.Ra
 def part(
     cuda: Sequence[str],
     hip: Sequence[str],
-    found: Sequence[Region],
+    regions: Sequence[Region],
     chance: random.Random,
     characters: int,
 ) -> Sides | None:
     """A run of lines of at most ``characters``, cut where both sides agree; None without one."""
     cuts, i, j = [(0, 0)], 0, 0
-    for a, b, c, d in [*found, (len(cuda), len(cuda), len(hip), len(hip))]:
+    for a, b, c, d in [*regions, (len(cuda), len(cuda), len(hip), len(hip))]:
         cuts += [
             (i + k, j + k) for k in range(1, a - i) if cuda[i + k - 1].strip() in ("", "}", "};")
         ]

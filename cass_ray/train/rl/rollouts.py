@@ -159,13 +159,13 @@ class DecoderRollouts:
         return len(group.question) + group.most <= self._longest
 
     def _ask(
-        self, asked: Sequence[tuple[EditQuestion, GroupAsked]], found: SimpleQueue[_Drawn]
+        self, asked: Sequence[tuple[EditQuestion, GroupAsked]], answers: SimpleQueue[_Drawn]
     ) -> None:
         if self._continuous is None:
             self._continuous = self._fresh()
         for question, group in asked:
             self._continuous.ask(group)
-            self._asked[group.key] = question, found
+            self._asked[group.key] = question, answers
 
     def _fresh(self) -> ContinuousDecoder:
         settings = self._settings

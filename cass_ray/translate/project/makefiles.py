@@ -8,6 +8,7 @@ it is. What of nvcc is left is a finding.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 
 from cass_ray.translate.project.build_text import BuildText
 from cass_ray.translate.project.make_expressions import CONTINUATION, is_balanced, rewrite
@@ -99,23 +100,17 @@ def _raise_in_variables(file: BuildText) -> None:
     owners = [found["name"] if (found := _ASSIGNMENT.match(line)) else "" for line in lines]
     named = [set(_REFERENCE.findall(line)) for line in lines]
     compilers = {owner for owner, line in zip(owners, lines, strict=True) if "hipcc" in line}
-    given = set[str]().union(
-        *(
-            names
-            for line, names in zip(lines, named, strict=True)
-            if "hipcc" in line or names & compilers
-        )
-    )
-    while (
-        more := {
-            name
-            for owner, names in zip(owners, named, strict=True)
-            if owner in given
-            for name in names
-        }
-        - given
-    ):
-        given |= more
+    of_owner: defaultdict[str, set[str]] = defaultdict(set)
+    queue: list[str] = []
+    for owner, line, names in zip(owners, lines, named, strict=True):
+        of_owner[owner] |= names
+        if "hipcc" in line or names & compilers:
+            queue += names
+    given = set[str]()
+    while queue:
+        if (name := queue.pop()) not in given:
+            given.add(name)
+            queue += of_owner.get(name, ())
     for number, owner in enumerate(owners):
         if owner in given:
             lines[number], count = OLD_STANDARD.subn(r"\g<1>17", lines[number])

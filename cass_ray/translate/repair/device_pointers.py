@@ -30,7 +30,7 @@ def count_bytes(text: SourceText, edits: Edits, message: str, line: int, offset:
         return ""
     end = operand.start() + len(operand.group().rstrip())
     changes = operator in ("+=", "-=", "++", "--")
-    cast = "reinterpret_cast<char*&>(" if changes else "static_cast<char*>("
+    cast = "reinterpret_cast<char*&>(" if changes else "(char*)("  # of const void* as well
     edits.insert(operand.start(), cast)
     edits.insert(end, ")")
     return f"count bytes behind a device pointer on line {line}"

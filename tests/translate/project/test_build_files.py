@@ -186,6 +186,8 @@ def test_cmake_without_cuda_stays() -> None:
          "a: a.cu\n\t$(CC) $A $(A) a.cu\nb: b.cpp\n\tg++ $(H) b.cpp\n",
          "CC = hipcc\nA = $(B) -O2\nB = --std=c++17 -w\nH = -std=c++11\n"
          "a: a.cu\n\t$(CC) $A $(A) a.cu\nb: b.cpp\n\tg++ $(H) b.cpp\n"),
+        ("a:\n\tnvcc $(A) a.cu\nA = $(B) $(C)\nB = $(A) -std=c++14\nC = $(D)\nD = -std=c++11\n",
+         "a:\n\thipcc $(A) a.cu\nA = $(B) $(C)\nB = $(A) -std=c++17\nC = $(D)\nD = -std=c++17\n"),
         ("C = g++ -std=c++11 -lcuda\nNVCCFLAGS = -O2 --std=c++14 -w\n",
          "C = g++ -std=c++11 \nNVCCFLAGS = -O2 --std=c++17 -w\n"),
     ],
