@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from benchmarks.project.cloning import Checkout
 from benchmarks.project.rows import ProjectRow
 from cass_ray.config import StrictModel
 from cass_ray.project.counted_tests import counted_tests
+from cass_ray.project.steps import first_error
 
 _CASS = [sys.executable, "-m", "cass_ray.cli"]
 _LAST_LINES = 6
@@ -137,7 +139,12 @@ def _verdict(report: dict[str, Any] | None, errors: str) -> tuple[Verdict, str]:
         return "refused", errors
     [target] = report["targets"]
     if target["build"]["outcome"] not in {"passed", "in part"}:
-        return "failed", target["build"]["log"]
+        return "failed", _without_places(target["build"]["log"])
     if target["test"]["outcome"] != "passed":
         return "built", target["test"]["log"]
     return "passed", "built in part" if target["build"]["outcome"] == "in part" else ""
+
+
+def _without_places(log: str) -> str:
+    """The first error of a build, as it is wherever the tree lies."""
+    return re.sub(r"/\S*/tree/", "", "".join(first_error(log)))

@@ -16,7 +16,9 @@ _WANTED = re.compile(
     r"^[^#\n]*\bcmake_minimum_required\s*\(\s*VERSION\s+([\d.]+)", re.IGNORECASE | re.MULTILINE
 )
 _NEWEST_DIALECT = re.compile(
-    r"^[^#\n]*(?:CUDA_STANDARD\s+|\bcuda_std_)2\d\b", re.IGNORECASE | re.MULTILINE
+    # That of CUDA is C++'s where a target has none.
+    r"^[^#\n]*(?:(?:CUDA|CXX)_STANDARD\s+|\b(?:cuda|cxx)_std_)2\d\b",
+    re.IGNORECASE | re.MULTILINE,
 )
 _KNOWS_NEWEST_DIALECT = (3, 25, 2)
 """The first CMake that compiles C++20 by nvcc; Debian 12 has the one before."""

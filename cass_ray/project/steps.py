@@ -34,6 +34,8 @@ _MOST_OUTPUT = 64 << 20
 _DIAGNOSTIC = re.compile(
     r"[^:\n]+(?::\d+:\d+|\(\d+\)): (fatal error|error|warning|note|remark)\b"  # clang's, nvcc's
 )
+_ERROR = re.compile(r"(?i)\berror\b|\bfatal\b|cannot find|undefined reference")
+_SUMMED_UP = re.compile(r"-- |g?make(?:\[\d+\])?:|collect2:|ninja:|.*\bWerror\b|\d+ \w+ and ")
 _AS_ON_A_CARD = DeviceMode(as_on_a_card=True)
 
 
@@ -238,6 +240,18 @@ def _end_of(done: Completed) -> str:
             return f"ended: it printed more than {_MOST_OUTPUT >> 20} MiB"
         case _:
             return ""
+
+
+def first_error(log: str, most: int = 1) -> list[str]:
+    """``most`` lines of ``log`` from its first one that names an error, else its last ones."""
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    errors = (
+        number
+        for number, line in enumerate(lines)
+        if _ERROR.search(line) and not _SUMMED_UP.match(line)
+    )
+    first = next(errors, max(0, len(lines) - most))
+    return lines[first : first + most]
 
 
 def shortened(text: str, most: int) -> str:

@@ -27,16 +27,16 @@ __all__ = ["corpus"]
 from rich.console import Console
 
 
-class ThreeShards(TaskRunner):
-    """As many as a larger cluster has."""
+class TwoShards(TaskRunner):
+    """As a larger cluster has several."""
 
     def shards(self) -> Shards:
-        return ActorShards(3)
+        return ActorShards(2)
 
 
 def finished(work: BuildWork, settings: BuildSettings) -> None:
     """A build by tasks; nothing of it needs a compiler."""
-    steps = Steps(work, ThreeShards(), Progress(Console(quiet=True)), 2, from_cache=True)
+    steps = Steps(work, TwoShards(), Progress(Console(quiet=True)), 2, from_cache=True)
     output = output_at(settings.out)
     pieces = steps.read(output.scratch)
     steps.write(pieces, steps.finish(pieces, no_compiler), output)

@@ -45,7 +45,8 @@ def test_the_packages_cmake_is_for_projects_that_want_a_newer_one(
     [
         ("set(CMAKE_CUDA_STANDARD 20)", True),
         ("target_compile_features(x PUBLIC cuda_std_23)", True),
-        ("set_target_properties(x PROPERTIES CUDA_STANDARD 17 CXX_STANDARD 20)", False),
+        ("set(CMAKE_CXX_STANDARD 20)", True),
+        ("set_target_properties(x PROPERTIES CUDA_STANDARD 17 CXX_STANDARD 17)", False),
         ("# set(CMAKE_CUDA_STANDARD 20)", False),
     ],
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cass_ray.project.steps import Step, StepOutcome, limits_of, run_step, shortened
+from cass_ray.project.steps import Step, StepOutcome, first_error, limits_of, run_step, shortened
 from cass_ray.toolchain.sandbox.isolation import View
 from cass_ray.translate.repair.loop import diagnostics
 
@@ -38,6 +38,18 @@ def test_what_is_told_of_a_step_begins_with_its_errors() -> None:
     assert told.startswith(error)
     assert told.endswith("gave up")
     assert len(told) <= len(error) + 500
+
+
+@pytest.mark.parametrize(
+    ("log", "line"),
+    [
+        (f"-- Check errors: ON\n{WARNING}{ERROR}make: *** [all] Error 1\n", ERROR.split("\n")[0]),
+        ("ld: cannot find -lx\ncollect2: error: ld returned 1\n", "ld: cannot find -lx"),
+        ("working\nended by signal 9 (Killed)\n", "ended by signal 9 (Killed)"),
+    ],
+)  # fmt: skip
+def test_the_first_error_of_a_log(log: str, line: str) -> None:
+    assert first_error(log) == [line]
 
 
 def test_short_output_stays_and_errors_leave_room() -> None:

@@ -7,6 +7,7 @@ word ("Microcode formats": RDNA3 ISA, chapter 15; MI300 ISA, chapter 13).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 
 Form = tuple[str, int, tuple[int, ...]]
 
@@ -59,6 +60,10 @@ LDS_OPERANDS = [
 """The second word of DS."""
 
 
+SEGMENTS = (("FLAT", 0), ("SCRATCH", 1), ("GLOBAL", 2))
+"""Formats of FLAT's encoding, and the bits that choose each."""
+
+
 def pair(low: int, high: int) -> tuple[int, int]:
     """Two words of 32 bits."""
     return (low & 0xFFFFFFFF, high & 0xFFFFFFFF)
@@ -82,18 +87,16 @@ def scalar_formats(null: int, sources: Sequence[tuple[int, int]]) -> Iterator[Fo
         yield "SOPK", op, (SOPK | op << 23 | 8 << 16 | 0x0801,)
         yield "SOPK", op, (SOPK | op << 23 | null << 16 | 1,)
         yield "SOPK", op, pair(SOPK | op << 23 | 0x0801, 0x1234)
-    for op in range(256):
-        for destination, source in sources:
-            yield "SOP1", op, (SOP1 | destination << 16 | op << 8 | source,)
+    for op, (destination, source) in product(range(256), sources):
+        yield "SOP1", op, (SOP1 | destination << 16 | op << 8 | source,)
 
 
 def three_source_formats(word: int, opcodes: int, destinations: Sequence[int]) -> Iterator[Form]:
     """VOP3; ``word`` tells it from other formats."""
-    for op in range(opcodes):
-        for sources in SOURCES:
-            for destination in destinations:
-                yield "VOP3", op, pair(word | op << 16 | destination, sources)
-            yield "VOP3SD", op, pair(word | op << 16 | 12 << 8 | 10, sources)
+    for op, sources in product(range(opcodes), SOURCES):
+        for destination in destinations:
+            yield "VOP3", op, pair(word | op << 16 | destination, sources)
+        yield "VOP3SD", op, pair(word | op << 16 | 12 << 8 | 10, sources)
 
 
 def packed_formats(word: int, op: int, sources: int) -> Iterator[Form]:

@@ -7,7 +7,6 @@ makes no reference and is said.
 
 from __future__ import annotations
 
-import re
 import shlex
 import shutil
 import tempfile
@@ -44,7 +43,15 @@ from cass_ray.project.reference.recording import (
     watched,
 )
 from cass_ray.project.reference.toolkit import Toolkit, ToolkitError, write_toolkit
-from cass_ray.project.steps import DeviceStep, Step, StepOutcome, limits_of, run_on_device, run_step
+from cass_ray.project.steps import (
+    DeviceStep,
+    Step,
+    StepOutcome,
+    first_error,
+    limits_of,
+    run_on_device,
+    run_step,
+)
 from cass_ray.temporary import temporary_prefix
 from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE, AmdToolchain
 from cass_ray.toolchain.errors import ToolMissing
@@ -66,8 +73,6 @@ PROGRAM_SECONDS = 120
 
 _MEMORY_BYTES = 12 << 30
 _LOG_LINES = 3
-_ERROR = re.compile(r"(?i)\berror\b|\bfatal\b|cannot find|undefined reference")
-_SUMMED_UP = re.compile(r"-- |g?make(?:\[\d+\])?:|collect2:|ninja:|.*\bWerror\b")
 _MISSING_TOOL = ": command not found"
 """What a shell says; the project is not to blame."""
 _FORM = "2"
@@ -323,14 +328,7 @@ def _to_do(log: str) -> str:
 
 def _said(step: Step) -> str:
     """A failed step's log from its first line that names an error, else its last lines."""
-    lines = [line.strip() for line in step.log.splitlines() if line.strip()]
-    errors = (number for number, line in enumerate(lines) if _names_error(line))
-    first = next(errors, max(0, len(lines) - _LOG_LINES))
-    return " / ".join(lines[first : first + _LOG_LINES])[:600] or step.outcome.value
-
-
-def _names_error(line: str) -> bool:
-    return _ERROR.search(line) is not None and not _SUMMED_UP.match(line)
+    return " / ".join(first_error(step.log, _LOG_LINES))[:600] or step.outcome.value
 
 
 def _key(original: OriginalProject, toolkit: Toolkit) -> str:

@@ -35,6 +35,11 @@ _HEADERS_OF_THRUST = (
     r"|detail/cstdint|detail/type_traits/has_trivial_assign)\.h"
 )
 
+_TRAITS_OF_THRUST = (
+    r"and_|or_|add_(?:const|volatile)|conditional|enable_if|remove_(?:const|cv|reference|volatile)"
+    r"|is_(?:arithmetic|base_of|const|convertible|floating_point|integral|pointer|reference|same"
+    r"|void|volatile)"
+)
 _HEADERS_OF_TORCH = r"TH/TH\.h|THC/THC(?:General)?\.h"
 
 _NEEDED = {
@@ -42,6 +47,12 @@ _NEEDED = {
         rf"error: (?:namespace \"thrust\" has no member(?: class)? \"(?:{_OF_THRUST})\""
         rf"|qualified name is not allowed\n[^\n]*thrust::(?:{_OF_THRUST})\b"
         r"|namespace \"thrust::(?:\w+::)?cuda\" has no member \"par(?:_nosync)?\")"
+    ),
+    "cass_removed_thrust_traits.h": re.compile(
+        r"error: (?:namespace \"thrust::(?:\w+::)?detail\" has no member(?: class)? "
+        rf"\"(?:{_TRAITS_OF_THRUST})\""
+        rf"|qualified name is not allowed\n[^\n]*thrust::detail::(?:{_TRAITS_OF_THRUST})\b"
+        r"|enable_if is not a template)"
     ),
     "cass_removed.h": re.compile(
         r"error: (?:texture is not a template"

@@ -78,7 +78,8 @@ def translate_makefile(text: str) -> Translation:
     file.substitute(DEVICE_DEBUG, r"\1-g")  # clang's -G takes a number
     file.substitute(NAMED_ARCHITECTURE, r"\1")
     file.substitute(_CUDA_FOLDER, lambda match: _ROCM_FOLDERS[match["use"]])
-    file.substitute(_NAMED_FOLDER, lambda match: f"{match[0]} -D__HIP_PLATFORM_AMD__")
+    # In front of it: behind a variable without a value, -I would take the next word.
+    file.substitute(_NAMED_FOLDER, lambda match: f"-D__HIP_PLATFORM_AMD__ {match[0]}")
     file.substitute(_LINK, lambda match: _library(match[1], folders, "-l"))
     _name_libraries(file, folders)
     file.raise_standard()

@@ -20,6 +20,7 @@ _WORDS = ("__constant__", "__device__")
 _ATTRIBUTES = re.compile(rf"\b(?:{'|'.join(_WORDS)})(?:[ \t]+(?:{'|'.join(_WORDS)}))*\b")
 _ALIGNMENT = re.compile(r"\b(?:alignas|__align__)\s*\([^()]*\)")
 _END = re.compile(r"[=;{}()]")
+_EXTERN = re.compile(r"\bextern\b")
 _CONST = re.compile(r"\bconst(?:expr)?\b")
 _NOT_CONST = re.compile(r"[*&]|\b(?:volatile|struct|class|union|enum|namespace|operator)\b")
 _NAME = re.compile(r"(\w+)\s*(?:\[[^\[\]]*\]\s*)*\Z")
@@ -66,16 +67,19 @@ def _constants(code: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _declared(code: str, start: int, end: int) -> str:
-    """The name of the initialized ``const`` variable whose attributes are there, or nothing."""
+    """The name of the ``const`` variable whose attributes are there, with its value or as one of
+    another place; or nothing."""
     begin = _begin(code, start)
     while (skipped := _ALIGNMENT.search(code, end, end + 200)) and not _END.search(
         code, end, skipped.start()
     ):
         end = skipped.end()
     stop = _END.search(code, end, end + _LOOK)
-    if stop is None or stop[0] not in "={":
+    if stop is None or stop[0] not in "={;":
         return ""
     head = _ALIGNMENT.sub("", code[begin : stop.start()]).rpartition("\n#")[2]
+    if stop[0] == ";" and not _EXTERN.search(head):
+        return ""
     name = _NAME.search(head)
     is_constant = _CONST.search(head) and not _NOT_CONST.search(head)
     return name[1] if name and is_constant else ""

@@ -463,3 +463,18 @@ def test_what_extensions_of_old_pytorch_name(
     made = nvidia.compile(given)
     assert called in made.host_assembly
     assert made.flags.endswith("-include cass_removed_torch.h")
+
+
+@pytest.mark.parametrize(
+    "condition", ["is_same<T, int>::value", "and_<is_integral<T>, not_<is_pointer<T>>>::value"]
+)
+def test_traits_that_thrust_had(nvidia: NvidiaToolchain, tmp_path: Path, condition: str) -> None:
+    """``thrust::detail`` of CUDA 12.3 has them (thrust/detail/type_traits.h)."""
+    source = (
+        "#include <thrust/detail/type_traits.h>\nnamespace thrust { namespace detail {"
+        f" template <class T> constexpr bool fits = {condition}; }} }}\n"
+        "template <class T> typename thrust::detail::enable_if<thrust::detail::fits<T>, T>::type"
+        " one(T t) { return t; }\nint f() { return one(1); }\n"
+    )
+    made = nvidia.compile(unit(tmp_path, source + KERNEL))
+    assert made.flags.endswith("-include cass_removed_thrust_traits.h")

@@ -138,10 +138,10 @@ def test_cmake_without_cuda_stays() -> None:
          "ROCM_PATH ?= /opt/rocm\na: a.cpp\n\tg++ -I$(ROCM_PATH)/include -D__HIP_PLATFORM_AMD__"
          " a.cpp -L$(ROCM_PATH)/lib -lamdhip64\n"),
         ("a: a.cpp\n\tg++ -I$(GPU_INC) a.cpp -L$(GPU_LIB) -lcudart\nk.o: k.cu\n\tnvcc -c k.cu\n",
-         "a: a.cpp\n\tg++ -I$(GPU_INC) -D__HIP_PLATFORM_AMD__ a.cpp -L$(GPU_LIB) -lamdhip64\n"
+         "a: a.cpp\n\tg++ -D__HIP_PLATFORM_AMD__ -I$(GPU_INC) a.cpp -L$(GPU_LIB) -lamdhip64\n"
          "k.o: k.cu\n\thipcc -c k.cu\n"),
         ("a:\n\tnvcc -isystem ${NVIDIA_HOME}/include -I$(MINE) a.cu\n",
-         "a:\n\thipcc -isystem ${NVIDIA_HOME}/include -D__HIP_PLATFORM_AMD__ -I$(MINE) a.cu\n"),
+         "a:\n\thipcc -D__HIP_PLATFORM_AMD__ -isystem ${NVIDIA_HOME}/include -I$(MINE) a.cu\n"),
         ("a:\n\tnvcc -arch=sm_$(subst .,,${C}) -fatbin a.cu -o a.fatbin\n",
          "a:\n\thipcc  --genco a.cu -o a.fatbin\n"),
         # The architecture in a variable, which has Nvidia's name for one.

@@ -6,8 +6,9 @@ Scalar, vector and LDS formats are laid out as gfx11's; those of memory are new.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 
-from cass_ray.emulator.isa.form import SOP2, Form, pair
+from cass_ray.emulator.isa.form import SEGMENTS, SOP2, Form, pair
 from cass_ray.emulator.isa.gfx11.formats import SCALAR_FORMATS, lds_format, vector_formats
 
 # The bits that tell the formats apart, in the first word (RDNA4 ISA, 15, "Microcode formats").
@@ -57,31 +58,22 @@ def _scalar_literal_format() -> Iterator[Form]:
 
 
 def _flat_formats() -> Iterator[Form]:
-    for name, segment in (("FLAT", 0), ("SCRATCH", 1), ("GLOBAL", 2)):
-        for op in range(256):
-            for hint in (0, 1):  # of atomics: whether the old value is wanted
-                for destination, data, address in (
-                    (10, 40, 20),
-                    (10, 0, 20),
-                    (0, 40, 20),
-                    (10, 0, 0),
-                    (0, 40, 0),
-                    (0, 0, 0),
-                ):
-                    first = _VFLAT | segment << 24 | op << 14 | _NULL
-                    uses_address = segment == 1 and address != 0
-                    second = data << 23 | hint << 20 | uses_address << 17 | destination
-                    yield name, op, (first, second, address)
+    flat = ((10, 40, 20), (10, 0, 20), (0, 40, 20), (10, 0, 0), (0, 40, 0), (0, 0, 0))
+    # The hint of atomics: whether the old value is wanted.
+    for (name, segment), op, hint, operands in product(SEGMENTS, range(256), (0, 1), flat):
+        destination, data, address = operands
+        first = _VFLAT | segment << 24 | op << 14 | _NULL
+        uses_address = segment == 1 and address != 0
+        second = data << 23 | hint << 20 | uses_address << 17 | destination
+        yield name, op, (first, second, address)
 
 
 def _buffer_formats() -> Iterator[Form]:
-    for op in range(_FIRST_TYPED):
-        for hint in (0, 1):
-            for data in (10, 0):
-                first = _VBUFFER | op << 14 | _NULL
-                second = 1 << 30 | 1 << 23 | hint << 20 | 4 * 4 << 9 | data
-                yield "MUBUF", op, (first, second, 20)
-                yield "MUBUF", op, (first, 0, 0)
+    for op, hint, data in product(range(_FIRST_TYPED), (0, 1), (10, 0)):
+        first = _VBUFFER | op << 14 | _NULL
+        second = 1 << 30 | 1 << 23 | hint << 20 | 4 * 4 << 9 | data
+        yield "MUBUF", op, (first, second, 20)
+        yield "MUBUF", op, (first, 0, 0)
     for op in range(16):
         first = _VBUFFER | (_FIRST_TYPED + op) << 14 | _NULL
         yield "MTBUF", op, (first, 1 << 30 | 22 << 23 | 4 * 4 << 9 | 10, 20)
@@ -91,11 +83,9 @@ def _image_formats() -> Iterator[Form]:
     # Both formats have opcodes of their own: those of VSAMPLE follow behind VIMAGE's. The fifth
     # address of VIMAGE stands where VSAMPLE has its sampler, and is unused: zero.
     for start, bits, sampler in ((0, _VIMAGE, 0), (_FIRST_SAMPLING, _VSAMPLE, 8 << 23)):
-        for op in range(256):
-            for mask in (0xF, 1, 3):
-                for dimension in (1, 0):
-                    first = bits | mask << 22 | op << 14 | dimension
-                    for addresses in _IMAGE_ADDRESSES:
-                        yield "MIMG", start + op, (first, sampler | 4 * 4 << 9 | 10, addresses)
+        choices = product(range(256), (0xF, 1, 3), (1, 0), _IMAGE_ADDRESSES)
+        for op, mask, dimension, addresses in choices:
+            first = bits | mask << 22 | op << 14 | dimension
+            yield "MIMG", start + op, (first, sampler | 4 * 4 << 9 | 10, addresses)
     yield "EXP", 0, pair(_VEXPORT | 0xF, 0x04030201)
     yield "EXP", 0, pair(_VEXPORT | 1 << 4 | 0xF, 0x04030201)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 
 from cass_ray.emulator.isa.form import (
     DS,
@@ -12,6 +13,7 @@ from cass_ray.emulator.isa.form import (
     LDS_OPERANDS,
     MTBUF,
     MUBUF,
+    SEGMENTS,
     SOURCES,
     Form,
     packed_formats,
@@ -41,44 +43,39 @@ def _scalar_formats() -> Iterator[Form]:
     yield from scalar_formats(0, ((8, 16), (8, 0), (0, 16)))
     for op in range(256):
         for destination, base in ((32, 8), (0, 8), (0, 0)):
-            yield "SMEM", op, pair(_SMEM | op << 18 | 1 << 17 | destination << 6 | base, 0)
-            yield "SMEM", op, pair(_SMEM | op << 18 | 3 << 16 | destination << 6 | base, 0)
+            for bits in (1 << 17, 3 << 16):
+                yield "SMEM", op, pair(_SMEM | op << 18 | bits | destination << 6 | base, 0)
         yield "SMEM", op, pair(_SMEM | op << 18, 0)
 
 
 def _vector_formats() -> Iterator[Form]:
     yield from short_vector_formats()
     yield from three_source_formats(_VOP3, 0x380, (10, 106, 0))
-    for op in range(128):
-        for sources in SOURCES:
-            yield from packed_formats(_VOP3P, op, sources)
-            # Results in accumulation registers only.
-            yield "VOP3P", op, pair(_VOP3P | op << 16 | 1 << 15 | 10, sources)
-            yield "VOP3P", op, pair(_VOP3P | op << 16 | 10, sources | 1 << 27)
+    for op, sources in product(range(128), SOURCES):
+        yield from packed_formats(_VOP3P, op, sources)
+        # Results in accumulation registers only.
+        yield "VOP3P", op, pair(_VOP3P | op << 16 | 1 << 15 | 10, sources)
+        yield "VOP3P", op, pair(_VOP3P | op << 16 | 10, sources | 1 << 27)
 
 
 def _memory_formats() -> Iterator[Form]:
-    for op in range(256):
-        for fields in LDS_OPERANDS:
-            for gds in (0, 1):
-                yield "DS", op, pair(DS | op << 17 | gds << 16, fields)
-    for name, segment in (("FLAT", 0), ("SCRATCH", 1), ("GLOBAL", 2)):
-        for op in range(128):
-            for returns in (0, 1):
-                for destination, data, address in (*FLAT_OPERANDS, (0, 0, 0)):
-                    scalar = _NO_ADDRESS if segment else 0
-                    fields = destination << 24 | scalar << 16 | data << 8 | address
-                    word = FLAT | op << 18 | segment << 14 | returns << 16
-                    yield name, op, pair(word, fields)
-                    if segment == 1 and address:
-                        yield name, op, pair(word | 1 << 13, fields)
+    for op, fields, gds in product(range(256), LDS_OPERANDS, (0, 1)):
+        yield "DS", op, pair(DS | op << 17 | gds << 16, fields)
+    flat = (*FLAT_OPERANDS, (0, 0, 0))
+    for (name, segment), op, returns, operands in product(SEGMENTS, range(128), (0, 1), flat):
+        destination, data, address = operands
+        scalar = _NO_ADDRESS if segment else 0
+        fields = destination << 24 | scalar << 16 | data << 8 | address
+        word = FLAT | op << 18 | segment << 14 | returns << 16
+        yield name, op, pair(word, fields)
+        if segment == 1 and address:
+            yield name, op, pair(word | 1 << 13, fields)
     for op in range(128):
-        for returns in (0, 1):
-            for data, address in ((10, 20), (0, 0)):
-                fields = 4 << 16 | data << 8 | address
-                word = MUBUF | op << 18 | returns << 14
-                yield "MUBUF", op, pair(word | 1 << 12, INLINE_ZERO << 24 | fields)
-                yield "MUBUF", op, pair(word, INLINE_ZERO << 24 | fields)
+        for returns, (data, address) in product((0, 1), ((10, 20), (0, 0))):
+            fields = 4 << 16 | data << 8 | address
+            word = MUBUF | op << 18 | returns << 14
+            yield "MUBUF", op, pair(word | 1 << 12, INLINE_ZERO << 24 | fields)
+            yield "MUBUF", op, pair(word, INLINE_ZERO << 24 | fields)
         yield "MUBUF", op, pair(MUBUF | op << 18, 0)
         yield "MUBUF", op, pair(MUBUF | op << 18 | 1 << 16, INLINE_ZERO << 24 | 4 << 16)
     for op in range(16):
