@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from cass_ray.translate.project.nvcc_flags import FLAG_RULES, HOST_WORD, STANDARD
+from cass_ray.translate.project.nvcc_flags import FLAG_RULES, HOST_TEXT, HOST_WORD, STANDARD
 from cass_ray.translate.protocol import Counts, Finding, Severity, Translation
 
 _CMAKE_COMMENT = r"#\[(?P<comment>=*)\[.*?(?:\](?P=comment)\]|\Z)|#[^\n]*"
@@ -72,10 +72,11 @@ class BuildText:
 
     def words(self, text: str) -> str:
         """``text``, a part of the file, with hipcc's flags."""
-        text, count = _outside_comments(
-            HOST_WORD, lambda match: match["options"].replace(",-", " -"), text
-        )
-        self.converted += count
+        for host in (HOST_WORD, HOST_TEXT):
+            text, count = _outside_comments(
+                host, lambda match: match["options"].replace(",-", " -"), text
+            )
+            self.converted += count
         for pattern, new in FLAG_RULES:
             text, count = _outside_comments(pattern, new, text)
             self.converted += count

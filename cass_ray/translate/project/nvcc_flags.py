@@ -49,6 +49,11 @@ HOST_WORD = re.compile(
     r"(?<![\w-])-{1,2}(?:Xcompiler|compiler-options)(?:=|\s+)(?P<options>-[^\s\"']*,[^\s\"']*)"
 )
 """Several options of the host's compiler between commas, of which nvcc makes words."""
+HOST_TEXT = re.compile(
+    r"(?<![\w-])-{1,2}(?:Xcompiler|compiler-options)(?:=|\s+)"
+    r"\\\"(?P<options>[^\"\\\n]{0,999})\\\""
+)
+"""Options of the host's compiler in quotes within a text of CMake."""
 LEFT = re.compile(
     r"(?<![\w-])(?:-{1,2}(?:gencode|generate-code)[ =]+arch=compute_\w*"
     r"|-{1,2}(?:gencode|generate-code|gpu-architecture|gpu-code|ptxas-options|maxrregcount"

@@ -612,6 +612,18 @@ def test_what_cuda_does_not_warn_of_is_no_error(flags: str, expected: str) -> No
     assert made == f"enable_language(HIP)\n{expected}\n"
 
 
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        (r"-O2 -Xcompiler=\"${CMAKE_CXX_FLAGS}\"", "-O2 ${CMAKE_CXX_FLAGS}"),
+        (r"--compiler-options \"-Wall,-fPIC -w\" -O2", "-Wall -fPIC -w -O2"),
+    ],
+)
+def test_quoted_options_of_the_hosts_compiler_in_a_text_of_cmake(flags: str, expected: str) -> None:
+    made = translate_cmake(f'enable_language(CUDA)\nset(CMAKE_CUDA_FLAGS "{flags}")\n').source
+    assert made == f'enable_language(HIP)\nset(CMAKE_HIP_FLAGS "{expected}")\n'
+
+
 def test_makefiles_spare_what_cuda_does_not_warn_of() -> None:
     made = translate_makefile("NVCC = nvcc\nCXXFLAGS = -Wall -Werror\n").source
     assert f"CXXFLAGS = -Wall -Werror {RESULT} {VARIABLE} {PARAMETER}\n" in made
