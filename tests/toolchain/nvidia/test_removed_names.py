@@ -179,6 +179,14 @@ def test_warp_functions_without_a_mask_are_of_the_active_threads(
     assert made.flags.endswith("-include cass_removed_warp.h")
 
 
+def test_votes_without_a_mask_stand_beside_libcu(nvidia: NvidiaToolchain, tmp_path: Path) -> None:
+    """Its ``<functional>`` has a class ``__any`` with a constructor that takes ``...``."""
+    source = "#include <cuda/std/functional>\n"
+    source += "__global__ void k(int* p) { p[threadIdx.x] = __any(p[0] > 1); }\n"
+    made = nvidia.compile(unit(tmp_path, source), want_ptx=True)
+    assert "vote.sync.any.pred" in made.ptx["sm_80"]
+
+
 INLINE = """__global__ void k(int* p) {
   int r = p[threadIdx.x];
   asm volatile("{ .reg .s32 t; .reg .pred q; shfl.up.b32 t|q, %1, 1, 0; @q add.s32 %0, t, %1; }"

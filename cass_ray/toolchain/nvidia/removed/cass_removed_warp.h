@@ -16,6 +16,11 @@ CASS_SHUFFLE(shfl_xor, int)
 #undef CASS_SHUFFLE
 #endif
 
+// libcu++ has a class of this name, whose constructor would be the macro below.
+#if __cplusplus >= 201703L && __has_include(<cuda/std/__functional/invoke.h>)
+#include <cuda/std/__functional/invoke.h>
+#endif
+
 // nvcc still declares these and ptxas refuses what it makes of them.
 #define __any(condition) __any_sync(__activemask(), condition)
 #define __all(condition) __all_sync(__activemask(), condition)
