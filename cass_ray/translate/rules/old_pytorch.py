@@ -42,6 +42,8 @@ def renew_pytorch(unit: Rewrite) -> None:
         text[match.start(1) : match.end(1)].strip(): match for match in _INCLUDE.finditer(code)
     }
     first = next((match for path, match in includes.items() if _TORCH.match(path)), None)
+    if first is None and _DISPATCH.search(code):
+        first = next(iter(includes.values()), None)  # a header of the project's brings PyTorch
     if first is None:
         return
     _renew_headers(unit, includes)

@@ -822,6 +822,12 @@ def test_what_pytorch_called_otherwise_before_1_11() -> None:
     assert not result.findings
 
 
+@pytest.mark.parametrize("include", ['#include "utils.h"', "#include <torch/extension.h>"])
+def test_a_tensors_type_is_dispatched_on_whichever_header_brings_pytorch(include: str) -> None:
+    source = f'{include}\nvoid f(T x) {{ AT_DISPATCH_ALL_TYPES(x.type(), "f", [&] {{ }}); }}\n'
+    assert "(x.scalar_type(), " in translate(source, "f.cpp").source
+
+
 def test_headers_of_old_pytorch_are_replaced_once() -> None:
     old = "#include <THC/THC.h>\n#include <ATen/cuda/CUDAContext.h>\nint n = THCCeilDiv(a, b);\n"
     new = "#include <ATen/cuda/CUDAContext.h>\nint n = at::ceil_div(a, b);\n"
