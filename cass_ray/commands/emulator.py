@@ -66,23 +66,21 @@ def _measured(arch: str) -> EmulatorCoverage:
         fail("emulator", f"the engine does not build: {error}", EXIT_FAILED)
 
 
-def as_dictionary(coverage: EmulatorCoverage, state: State | None = None) -> dict[str, object]:
+def as_dictionary(figures: EmulatorCoverage, state: State | None = None) -> dict[str, object]:
     """For JSON: totals by state (mnemonics), and the instructions, those of ``state`` if given."""
     return {
-        "mnemonics": dict(sorted(coverage.states().items())),
+        "mnemonics": dict(sorted(figures.states().items())),
         "instructions": [
             {"encoding": item.encoding, "mnemonic": item.mnemonic, "state": item.state}
-            for item in coverage.listed(state)
+            for item in figures.listed(state)
         ],
     }
 
 
-def text(coverage: EmulatorCoverage, state: State | None = None) -> str:
+def text(figures: EmulatorCoverage, state: State | None = None) -> str:
     """The coverage for people: a line for each instruction, then the totals."""
-    lines = [
-        f"{item.encoding:8} {item.mnemonic:40} {item.state}" for item in coverage.listed(state)
-    ]
-    states = coverage.states()
+    lines = [f"{item.encoding:8} {item.mnemonic:40} {item.state}" for item in figures.listed(state)]
+    states = figures.states()
     total = sum(states.values())
     lines += [
         f"{name}: {number} of {total} mnemonics ({number / total:.1%})"

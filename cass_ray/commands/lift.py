@@ -59,49 +59,47 @@ def coverage(
         raise typer.Exit(EXIT_FAILED)
 
 
-def as_dictionary(coverage: LiftCoverage) -> dict[str, object]:
+def as_dictionary(figures: LiftCoverage) -> dict[str, object]:
     """The coverage as ``--json`` prints it."""
     return {
-        "instructions": coverage.instructions,
-        "covered_instructions": coverage.covered_instructions,
-        "kernels": coverage.kernels,
-        "covered_kernels": coverage.covered_kernels,
-        "forms": len(coverage.seen),
-        "missing": dict(coverage.missing.most_common()),
+        "instructions": figures.instructions,
+        "covered_instructions": figures.covered_instructions,
+        "kernels": figures.kernels,
+        "covered_kernels": figures.covered_kernels,
+        "forms": len(figures.seen),
+        "missing": dict(figures.missing.most_common()),
         "by_architecture": {
             architecture: {
                 str(evidence): {"forms": forms, "instructions": instructions}
-                for evidence, (forms, instructions) in coverage.evidence_totals(
-                    architecture
-                ).items()
+                for evidence, (forms, instructions) in figures.evidence_totals(architecture).items()
             }
-            for architecture in sorted(coverage.forms)
+            for architecture in sorted(figures.forms)
         },
-        "only_lifted": dict(coverage.only_lifted().most_common()),
+        "only_lifted": dict(figures.only_lifted().most_common()),
     }
 
 
-def as_text(coverage: LiftCoverage) -> str:
+def as_text(figures: LiftCoverage) -> str:
     """The coverage as a table, the unknown forms below it."""
     lines = [
-        f"instructions: {coverage.covered_instructions} of {coverage.instructions}"
-        f" ({coverage.instruction_share:.2%}), {len(coverage.seen)} forms",
-        f"kernels: {coverage.covered_kernels} of {coverage.kernels} ({coverage.kernel_share:.2%})",
+        f"instructions: {figures.covered_instructions} of {figures.instructions}"
+        f" ({figures.instruction_share:.2%}), {len(figures.seen)} forms",
+        f"kernels: {figures.covered_kernels} of {figures.kernels} ({figures.kernel_share:.2%})",
     ]
-    for architecture in sorted(coverage.forms):
+    for architecture in sorted(figures.forms):
         lines += [f"{architecture or 'unknown architecture'}:"]
-        total = coverage.forms[architecture].total()
+        total = figures.forms[architecture].total()
         lines += [
             f"  {evidence:12} {forms:6} forms {count:10} instructions ({count / (total or 1):.2%})"
-            for evidence, (forms, count) in coverage.evidence_totals(architecture).items()
+            for evidence, (forms, count) in figures.evidence_totals(architecture).items()
         ]
-    unproven = coverage.only_lifted().most_common(_LISTED)
+    unproven = figures.only_lifted().most_common(_LISTED)
     lines += [f"  only lifted {count:8}  {form}" for form, count in unproven]
     lines += [
-        f"  missing {count:8}  {form}" for form, count in coverage.missing.most_common(_LISTED)
+        f"  missing {count:8}  {form}" for form, count in figures.missing.most_common(_LISTED)
     ]
-    if len(coverage.missing) > _LISTED:
-        lines.append(f"  … and {len(coverage.missing) - _LISTED} more forms")
+    if len(figures.missing) > _LISTED:
+        lines.append(f"  … and {len(figures.missing) - _LISTED} more forms")
     return "\n".join(lines) + "\n"
 
 

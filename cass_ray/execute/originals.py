@@ -59,7 +59,7 @@ def depends_on_card(
     original: Sources, measurement: ReferenceRuns, backends: Sequence[Backend], port: Backend
 ) -> bool:
     """Whether ``original`` prints or launches something else where it finds the card that programs
-    find on ``port``; ``made`` are its runs on one of ``backends``.
+    find on ``port``; ``measurement`` has its runs on one of ``backends``.
 
     Raises :class:`CompileFailure`.
     """

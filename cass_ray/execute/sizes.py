@@ -32,9 +32,9 @@ _SECONDS = 5.0
 def with_size(
     original: Sources, measurement: ReferenceRuns, backends: Sequence[Backend], inputs: Inputs
 ) -> ReferenceRuns:
-    """``made`` with runs on sizes, where the original takes some; ``inputs`` has no arguments.
+    """Return ``measurement`` with runs on sizes, where the original takes some.
 
-    ``backends`` are those of which one made ``made``.
+    ``inputs`` has no arguments; ``measurement`` was made on one of ``backends``.
     """
     [backend] = [each for each in backends if each.name == measurement.backend]
     if backend.real_gpu or not measurement.whole or inputs.arguments:

@@ -51,10 +51,10 @@ def regions(old: Sequence[str], new: Sequence[str]) -> list[Region]:
     return [(a + head, b + head, c + head, d + head) for a, b, c, d in result]
 
 
-def edits_of(old: Sequence[str], new: Sequence[str], regions: Sequence[Region]) -> Edits:
-    """The edits that make ``new`` of ``old``; ``found`` are their :func:`regions`."""
+def edits_of(old: Sequence[str], new: Sequence[str], changes: Sequence[Region]) -> Edits:
+    """Return the edits that make ``new`` of ``old``; ``changes`` are their :func:`regions`."""
     edits: dict[int, list[str] | None] = {}
-    for a, b, c, d in regions:
+    for a, b, c, d in changes:
         lines = list(new[c:d])
         if a == b and a < len(old):  # inserted before line a
             edits[a] = [*lines, *(edits.get(a) or [old[a]])]

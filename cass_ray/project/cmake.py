@@ -22,12 +22,15 @@ _NEWEST_DIALECT = re.compile(
 )
 _KNOWS_NEWEST_DIALECT = (3, 25, 2)
 """The first CMake that compiles C++20 by nvcc; Debian 12 has the one before."""
+VARIABLES = {"CMAKE_POLICY_VERSION_MINIMUM": "3.5"}
+"""CMake 4 refuses files that ask for less, unless this is in its environment."""
 _VERSION = re.compile(r"cmake version (\d+(?:\.\d+)*)")
 
 
 def newer_cmake(root: Path, *, for_nvcc: bool = False) -> Path | None:
-    """The folder of the package ``cmake``'s programs, if the project at ``root`` needs them, which
-    nvcc compiles or hipcc.
+    """Find the folder of the package ``cmake``'s programs, if the project at ``root`` needs them.
+
+    ``for_nvcc``: nvcc compiles the project, and not hipcc.
 
     None if the system's CMake is new enough for all that the project's first file asks for, some of
     it for one option alone, and where the package (``pip install cmake``) is not installed.

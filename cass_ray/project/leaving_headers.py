@@ -96,7 +96,7 @@ def _add(listed: str, builds: Texts, found: Headers, seen: set[str]) -> None:
 
 
 def _values(variable: str, builds: Texts) -> Iterator[tuple[Path, str]]:
-    """What build files put into ``variable``."""
+    """Yield each value that a build file gives ``variable``, behind the file's path."""
     name = re.escape(variable)
     defined = re.compile(
         rf"\b(?:set|list\s*\(\s*APPEND|file\s*\(\s*GLOB(?:_RECURSE)?)\s*\(?\s*{name}\b([^()]*)"

@@ -14,6 +14,7 @@ from cass_ray.cache import default_directory
 from cass_ray.emulator.device_process import DeviceMode, device_process
 from cass_ray.emulator.execution import environment, hiprtc_files
 from cass_ray.printable import printable_text
+from cass_ray.project import cmake
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.archive.library_root import visible_libraries
 from cass_ray.toolchain.sandbox.isolation import View
@@ -155,7 +156,7 @@ class Workbench:
             "HIP_PATH": prefix,
             "HIP_PLATFORM": "amd",
             "HIP_ARCHITECTURES": self.architecture,
-            "CMAKE_POLICY_VERSION_MINIMUM": "3.5",  # CMake 4 refuses files that ask for less
+            **cmake.VARIABLES,
             "CMAKE_PREFIX_PATH": prefix,
             "CMAKE_TOOLCHAIN_FILE": f"{prefix}/toolchain.cmake",
             **self.variables,

@@ -19,16 +19,6 @@ class PublishSettings(StrictModel):
     out: Path
     """Folder that the files for publication are written to."""
 
-    @field_validator("source", "out")
-    @classmethod
-    def _is_local(cls, folder: Path) -> Path:
-        """A path of a URL has one slash left."""
-        if re.match(r"\w+:/", str(folder)) and not folder.exists():
-            raise ValueError(
-                f"{folder} is a URL: give a folder of this machine (copy it there first)"
-            )
-        return folder
-
     name: str = Field(default="cass-ray", pattern=r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}")
     licenses: LicenseSettings = LicenseSettings(allow=list(PERMISSIVE), unknown=False)
     """Rows of other licenses are withheld. Unlike a build, publication takes no unknown ones."""
@@ -41,3 +31,13 @@ class PublishSettings(StrictModel):
     """Base URL of the hub. [default: $HF_ENDPOINT, else the public one]"""
     private: bool = True
     """Made as a private repository: its owner decides when others see it."""
+
+    @field_validator("source", "out")
+    @classmethod
+    def _is_local(cls, folder: Path) -> Path:
+        """Refuse a URL, of which a path has one slash left."""
+        if re.match(r"\w+:/", str(folder)) and not folder.exists():
+            raise ValueError(
+                f"{folder} is a URL: give a folder of this machine (copy it there first)"
+            )
+        return folder

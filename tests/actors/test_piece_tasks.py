@@ -28,7 +28,7 @@ from rich.console import Console
 
 
 class TwoShards(TaskRunner):
-    """As a larger cluster has several."""
+    """It gives the build two shards on one node, as a larger cluster would."""
 
     def shards(self) -> Shards:
         return ActorShards(2)

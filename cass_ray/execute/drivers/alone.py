@@ -41,7 +41,7 @@ def kernels_alone(
 ) -> GeneratedRuns | str:
     """Launches of the kernels that both have, where the original ran; else why there are none.
 
-    ``made`` are its runs on one of ``backends``.
+    ``measurement`` has its runs on one of ``backends``.
     """
     [backend] = [each for each in backends if each.name == measurement.backend]
     if backend.real_gpu or not measurement.whole:

@@ -94,8 +94,8 @@ def generated_runs(
 
 
 def undisputed(runs: GeneratedRuns, original: Sources, second: Backend) -> GeneratedRuns:
-    """``found`` without the launches on which ``original``, translated by the rules, does something
-    else on ``second``; all of them where it is ``second`` that they ran on.
+    """Return ``runs`` without the launches on which ``original``, translated by the rules, does
+    something else on ``second``; all of them where it is ``second`` that they ran on.
 
     Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.
     """

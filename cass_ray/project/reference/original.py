@@ -29,7 +29,7 @@ from cass_ray.port.executable import DRIVER_LIBRARY, Executable, read_executable
 from cass_ray.port.lifting import ContainerLifter, write_fat_binaries
 from cass_ray.port.shim import shim_library
 from cass_ray.project.build_system import BuildPlan
-from cass_ray.project.cmake import newer_cmake
+from cass_ray.project.cmake import VARIABLES, newer_cmake
 from cass_ray.project.missing import cuda_libraries, what_is_missing
 from cass_ray.project.reference.comparing import NO_REFERENCE, OriginalRuns
 from cass_ray.project.reference.recording import (
@@ -156,11 +156,7 @@ class _Session:
         self._say = say
         self._limits = limits_of(original.seconds, _MEMORY_BYTES)
         devices = (presented(DEFAULT_ARCHITECTURE, RunMode(), original.card),)
-        variables = {
-            **CLEAN_ENVIRONMENT,
-            **environment(devices, None),
-            "CMAKE_POLICY_VERSION_MINIMUM": "3.5",  # CMake 4 refuses files that ask for less
-        }
+        variables = {**CLEAN_ENVIRONMENT, **environment(devices, None), **VARIABLES}
         cmake = newer_cmake(original.source, for_nvcc=True)
         tools = (cmake, *original.tools) if cmake else original.tools
         path = ":".join([*map(str, tools), variables["PATH"]])
@@ -317,7 +313,7 @@ def _without_launch(runs: Sequence[ProgramRun], problems: Mapping[str, str], ste
 
 
 def _to_do(log: str) -> str:
-    """What a person can do about the original's failed build."""
+    """Say what a person can do about the original's failed build; empty where nothing is known."""
     if not (names := ", ".join(cuda_libraries(log))):
         return "".join(f"; {each}" for each in what_is_missing(log))
     return (
